@@ -1,0 +1,33 @@
+/**
+ * The members of the window and the door status under their one name (contract 3), and the names that the wire uses for
+ * them: v1 as in specification 2.3 and 2.4, v2 as in field notes 1.5 and 1.6.
+ */
+export interface Member {
+  /** Other spellings on the wire. */
+  aliases: readonly string[];
+  /** A lock is not an opening: it counts for `locked`, never for `open` and `allClosed`. */
+  lock?: true;
+}
+
+export const windowMembers = {
+  frontLeft: { aliases: ['frontLeftWindow'] },
+  frontRight: { aliases: ['frontRightWindow'] },
+  rearLeft: { aliases: ['rearLeftWindow'] },
+  rearRight: { aliases: ['rearRightWindow'] },
+} as const satisfies Record<string, Member>;
+
+export const doorMembers = {
+  carLocked: { aliases: ['centralLock'], lock: true },
+  frontLeft: { aliases: ['frontLeftDoor'] },
+  frontRight: { aliases: ['frontRightDoor'] },
+  rearLeft: { aliases: ['rearLeftDoor'] },
+  rearRight: { aliases: ['rearRightDoor'] },
+  tailGate: { aliases: ['tailgate'] },
+  hood: { aliases: [] },
+} as const satisfies Record<string, Member>;
+
+/** What a word on the wire says of an opening; a word that is not here cannot be told (specification 3, field notes 1.5). */
+export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const satisfies Record<string, 'open' | 'closed'>;
+
+/** What a word on the wire says of the lock (specification 3). */
+export const lockWords = { LOCKED: true, UNLOCKED: false } as const satisfies Record<string, boolean>;

@@ -1,0 +1,84 @@
+/**
+ * The one error of the library, and the closed list of its codes (contract 6).
+ *
+ * A Catch node prints an error as `VehicleError: <sentence>`, so every sentence is written for a driver: what is
+ * wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
+ */
+
+/** Every code of contract 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
+export const errorCodes = {
+  CONFIG: { retryable: false },
+  VIN_INVALID: { retryable: false },
+  INPUT_INVALID: { retryable: false },
+  TOKEN_MISSING: { retryable: false },
+  SIGN_IN_REQUIRED: { retryable: false },
+  API_KEY_REFUSED: { retryable: false },
+  SCOPE_MISSING: { retryable: false },
+  VEHICLE_NOT_LINKED: { retryable: false },
+  NOT_SUPPORTED: { retryable: false },
+  QUOTA_SPENT: { retryable: true },
+  RATE_LIMITED: { retryable: true },
+  READ_ONLY: { retryable: false },
+  VEHICLE_UNAVAILABLE: { retryable: true },
+  VEHICLE_ERROR: { retryable: false },
+  TIMEOUT: { retryable: true },
+  NETWORK: { retryable: true },
+  SERVICE_ERROR: { retryable: true },
+  BAD_RESPONSE: { retryable: true },
+  UNTRUSTED_LINK: { retryable: false },
+  CANCELLED: { retryable: false },
+} as const satisfies Record<string, { retryable: boolean }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export interface VehicleErrorDetails {
+  /** Overrides the default of the code. */
+  retryable?: boolean;
+  /** When another try makes sense, where the service or the budget says so. */
+  retryAt?: Date;
+  httpStatus?: number;
+  operationId?: string;
+  /** Kept for developers; already free of secrets when it is handed in. */
+  cause?: unknown;
+}
+
+/** What `msg.vehicle.error` carries (contract 6): plain data, safe to log and to send on. */
+export interface ErrorReport {
+  code: ErrorCode;
+  message: string;
+  retryable: boolean;
+  /** ISO-8601, or null where nothing is known. */
+  retryAt: string | null;
+  httpStatus: number | null;
+  operationId: string | null;
+}
+
+export class VehicleError extends Error {
+  override readonly name = 'VehicleError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly retryAt: Date | null;
+  readonly httpStatus: number | null;
+  readonly operationId: string | null;
+
+  constructor(code: ErrorCode, message: string, details: VehicleErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retryable = details.retryable ?? errorCodes[code].retryable;
+    this.retryAt = details.retryAt ?? null;
+    this.httpStatus = details.httpStatus ?? null;
+    this.operationId = details.operationId ?? null;
+  }
+
+  /** The error as the plain record of contract 6. */
+  report(): ErrorReport {
+    return {
+      code: this.code,
+      message: this.message,
+      retryable: this.retryable,
+      retryAt: this.retryAt?.toISOString() ?? null,
+      httpStatus: this.httpStatus,
+      operationId: this.operationId,
+    };
+  }
+}

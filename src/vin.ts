@@ -1,0 +1,23 @@
+import { VehicleError } from './errors';
+
+/** 17 characters of A-Z and 0-9 (contract 2). Not the ISO alphabet: demonstration VINs hold an O (field notes 6.2). */
+const vinPattern = /^[A-Z0-9]{17}$/;
+
+/**
+ * The one gate between what a person typed and a URL.
+ * @returns the VIN in upper case, trimmed
+ * @throws VehicleError VIN_INVALID
+ */
+export function parseVin(input: unknown): string {
+  if (input === undefined || input === null || input === '') {
+    throw new VehicleError('VIN_INVALID', 'No vehicle is named. Enter the VIN in the vehicle configuration or send it in msg.vin.');
+  }
+  const vin = typeof input === 'string' ? input.trim().toUpperCase() : '';
+  if (!vinPattern.test(vin)) {
+    throw new VehicleError('VIN_INVALID', 'This is not a vehicle identification number: it must be 17 characters of A-Z and 0-9. It stands in the registration papers and behind the windscreen.');
+  }
+  return vin;
+}
+
+/** The last six characters, as much of a VIN as a log, a badge or an error may show (contract 6). */
+export const shortVin = (vin: string): string => `…${vin.slice(-6)}`;
