@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
+  /** Calls back once after `ms`, unless the returned function is called first. */
+  after(ms: number, callback: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -11,25 +13,29 @@ const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  async sleep(ms, signal) {
-    for (let left = Math.max(0, ms); ; left -= longestTimer) {
-      await timer(Math.min(left, longestTimer), signal);
-      if (left <= longestTimer) return;
-    }
+  after(ms, callback) {
+    let handle: NodeJS.Timeout;
+    const wait = (left: number): void => {
+      handle = setTimeout(() => (left > longestTimer ? wait(left - longestTimer) : callback()), Math.min(left, longestTimer));
+    };
+    wait(Math.max(0, ms));
+    return () => clearTimeout(handle);
   },
+  sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
 };
 
-function timer(ms: number, signal?: AbortSignal): Promise<void> {
+/** A sleep made of a clock's `after`. */
+export function sleepOn(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const stop = (): void => {
-      clearTimeout(handle);
+      cancel();
       reject(signal?.reason as Error);
     };
-    const handle = setTimeout(() => {
+    const cancel = clock.after(ms, () => {
       signal?.removeEventListener('abort', stop);
       resolve();
-    }, ms);
+    });
     signal?.addEventListener('abort', stop, { once: true });
   });
 }

@@ -1,14 +1,14 @@
-import type { Clock } from '../../src/clock';
+import { sleepOn, type Clock } from '../../src/clock';
 
-interface Sleeper {
+interface Timer {
   due: number;
-  wake: () => void;
+  callback: () => void;
 }
 
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
   #now: number;
-  #sleepers: Sleeper[] = [];
+  #timers = new Set<Timer>();
 
   constructor(start: number | string = '2026-06-01T08:00:00Z') {
     this.#now = typeof start === 'number' ? start : Date.parse(start);
@@ -18,48 +18,39 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** How many sleeps are pending. */
+  /** How many timers and sleeps are pending. */
   get sleeping(): number {
-    return this.#sleepers.length;
+    return this.#timers.size;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { due: this.#now + Math.max(0, ms), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      const stop = (): void => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        reject(signal?.reason as Error);
-      };
-      const sleeper: Sleeper = {
-        due: this.#now + Math.max(0, ms),
-        wake: () => {
-          signal?.removeEventListener('abort', stop);
-          resolve();
-        },
-      };
-      this.#sleepers.push(sleeper);
-      signal?.addEventListener('abort', stop, { once: true });
-    });
+    return sleepOn(this, ms, signal);
   }
 
-  /** Moves time on, waking sleepers in the order they are due and letting each one's work run before the next. */
+  /** Moves time on, firing timers in the order they are due and letting each one's work run before the next. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
       await settled();
-      const next = this.#sleepers.filter((sleeper) => sleeper.due <= end).sort((a, b) => a.due - b.due)[0];
+      const next = [...this.#timers].filter((timer) => timer.due <= end).sort((a, b) => a.due - b.due)[0];
       if (next === undefined) break;
-      this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next);
+      this.#timers.delete(next);
       this.#now = Math.max(this.#now, next.due);
-      next.wake();
+      next.callback();
     }
     this.#now = end;
     await settled();
   }
 
-  /** Waits, in real time and without guessing how long, until something sleeps on this clock. */
+  /** Waits, in real time and without guessing how long, until so much sleeps on this clock. */
   async whenSleeping(count = 1): Promise<void> {
-    while (this.#sleepers.length < count) await settled();
+    while (this.#timers.size < count) await settled();
   }
 }
 

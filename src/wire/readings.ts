@@ -1,0 +1,261 @@
+import { commandFromWire } from '../catalogue/commands';
+import { doorMembers, lockWords, openingWords, windowMembers, type Member } from '../catalogue/members';
+import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import { VehicleError } from '../errors';
+import {
+  accessibilityShape,
+  commandItem,
+  detailsShape,
+  isMeasured,
+  jsonObject,
+  notMeasured,
+  parseMeasured,
+  vehicleItem,
+  type Measured,
+  type Scalar,
+} from './schemas';
+
+/** One member of a window or door status: the service's word as it came, and when the car was last heard (contract 3). */
+export interface MemberState {
+  value: Scalar | null;
+  /** ISO-8601, or null. */
+  timestamp: string | null;
+}
+
+export type Members = Record<string, MemberState>;
+
+/** What the words of a window or door status say. */
+export interface Openness {
+  /** Members that are open or ajar. */
+  open: string[];
+  /** Members whose state cannot be told. */
+  unknown: string[];
+  /** False as soon as one is open; null where none is open but one cannot be told. */
+  allClosed: boolean | null;
+  /** Doors only: null where the lock cannot be told. */
+  locked?: boolean | null;
+}
+
+/** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
+export interface Parsed<Payload> {
+  payload: Payload;
+  /** The oldest timestamp in it: nothing in the reading is older. Null where there is none. */
+  measuredAt: string | null;
+  openness?: Openness;
+}
+
+export interface ResourceReading {
+  value: Scalar | null;
+  /** As in specification 2.8, or as the service gave it where it differs; null for words and booleans. */
+  unit: string | null;
+  timestamp: string | null;
+  /** What came instead of a value that fits the type; only where something did. */
+  raw?: Scalar;
+}
+
+export interface VehicleDetails {
+  vin: string | null;
+  modelYear: number | null;
+  gearbox: string | null;
+  fuelType: string | null;
+  externalColour: string | null;
+  /** Kilowatt-hours; only there where the service gives it (specification 2.2). */
+  batteryCapacityKWH?: number | null | undefined;
+  images: { exteriorImageUrl: string | null; internalImageUrl: string | null };
+  descriptions: { model: string | null; steering: string | null; upholstery?: string | null | undefined };
+}
+
+export interface CommandOffer {
+  /** In the form that the command node takes: `honk-flash`. */
+  command: string;
+  /** Verbatim. */
+  href: string | null;
+}
+
+export interface Accessibility {
+  value: string | null;
+  unavailableReason: string | null;
+  timestamp: string | null;
+}
+
+const odd = (what: string): VehicleError =>
+  new VehicleError('BAD_RESPONSE', `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`);
+
+/** The body's `data`, or the body itself (field notes 1.2). */
+function unwrap(body: unknown, what: string): Record<string, unknown> {
+  const outer = jsonObject.safeParse(body);
+  if (!outer.success) throw odd(what);
+  if (!Object.hasOwn(outer.data, 'data')) return outer.data;
+  if (outer.data['data'] === null) return {};
+  const inner = jsonObject.safeParse(outer.data['data']);
+  if (!inner.success) throw odd(what);
+  return inner.data;
+}
+
+function unwrapList(body: unknown, name: string): unknown[] {
+  const outer = jsonObject.safeParse(body);
+  const list = outer.success ? (outer.data['data'] ?? outer.data[name]) : body;
+  if (!Array.isArray(list)) throw odd('a list');
+  return list;
+}
+
+export const parseWindows = (body: unknown): Parsed<Members> => parseOpenings(body, windowMembers, 'the state of the windows');
+export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body, doorMembers, 'the state of the doors');
+
+/** Specification 2.3 and 2.4, field notes 1.5 and 1.6: under the v1 names whichever interface answered (contract 3). */
+function parseOpenings(body: unknown, known: Record<string, Member>, what: string): Parsed<Members> {
+  const data = unwrap(body, what);
+  const aliases = new Map(Object.entries(known).flatMap(([name, member]) => member.aliases.map((alias) => [alias, name] as const)));
+  const members = new Map<string, MemberState>(Object.keys(known).map((name) => [name, { value: null, timestamp: null }]));
+  for (const [wireName, input] of Object.entries(data)) {
+    const name = aliases.get(wireName) ?? wireName;
+    const before = members.get(name);
+    // Members of the envelope (`status`, `operationId`) are no measured values.
+    if (before === undefined && !isMeasured(input)) continue;
+    const { value, timestamp } = parseMeasured(input);
+    if (before === undefined || before.value === null) members.set(name, { value, timestamp });
+  }
+  return {
+    // fromEntries defines own properties, so a member called `__proto__` stays a member.
+    payload: Object.fromEntries(members),
+    measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
+    openness: opennessOf(members, known),
+  };
+}
+
+function opennessOf(members: Map<string, MemberState>, known: Record<string, Member>): Openness {
+  const lockName = Object.keys(known).find((name) => known[name]?.lock);
+  const openness: Openness = { open: [], unknown: [], allClosed: true };
+  for (const [name, { value }] of members) {
+    if (name === lockName) {
+      openness.locked = wordMeaning(lockWords, value);
+      if (openness.locked === null) openness.unknown.push(name);
+      continue;
+    }
+    const meaning = wordMeaning(openingWords, value);
+    if (meaning === 'open') openness.open.push(name);
+    if (meaning === null) openness.unknown.push(name);
+  }
+  const closedUnknown = openness.unknown.some((name) => name !== lockName);
+  openness.allClosed = openness.open.length > 0 ? false : closedUnknown ? null : true;
+  return openness;
+}
+
+/** The meaning of a word that the table has; null for every other value. */
+function wordMeaning<Meaning>(words: Record<string, Meaning>, value: Scalar | null): Meaning | null {
+  return typeof value === 'string' && Object.hasOwn(words, value) ? (words[value] as Meaning) : null;
+}
+
+const oldest = (timestamps: (string | null)[]): string | null =>
+  timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
+
+/** Specification 2.8 in any envelope of field notes 3.1. */
+export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
+  const outer = jsonObject.safeParse(body);
+  if (!outer.success) throw odd(`the resource ${name}`);
+  const data = jsonObject.safeParse(outer.data['data']);
+  const candidates = [data.success ? data.data[name] : undefined, outer.data[name], outer.data['resourceValue'], outer.data['data'], outer.data];
+  const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
+  const payload = resourceReading(name, found === undefined ? notMeasured : parseMeasured(found));
+  return { payload, measuredAt: payload.timestamp };
+}
+
+/** A measured value as specification 2.8 types the resource: a JSON number, boolean or string, or null. */
+export function resourceReading(name: ResourceName, { value: raw, unit, timestamp }: Measured): ResourceReading {
+  const resource: Resource = resources[name];
+  const value = raw === null ? null : convert(resource, raw);
+  return {
+    value,
+    unit: 'unit' in resource ? unitOf(resource.unit, unit) : null,
+    timestamp,
+    ...(value === null && raw !== null && { raw }),
+  };
+}
+
+function convert(resource: Resource, raw: Scalar): Scalar | null {
+  switch (resource.kind) {
+    case 'boolean':
+      return toBoolean(raw, resource.words);
+    case 'enum':
+      // A new word is handed on as it came; an empty one says nothing.
+      return typeof raw === 'string' && raw.trim() !== '' ? raw : null;
+    default:
+      return toNumber(raw);
+  }
+}
+
+/** JSON booleans, their text, and the words that the specification gives to them; all else cannot be told. */
+function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean | null {
+  if (typeof raw === 'boolean') return raw;
+  const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';
+  if (word === 'true' || word === words.true) return true;
+  if (word === 'false' || word === words.false) return false;
+  return null;
+}
+
+/** `Number('')` is 0, which no empty tank may become. */
+const numberPattern = /^[+-]?\d+(\.\d+)?$/;
+
+function toNumber(raw: Scalar): number | null {
+  if (typeof raw === 'number') return raw;
+  return typeof raw === 'string' && numberPattern.test(raw.trim()) ? Number(raw) : null;
+}
+
+/** Other spellings of the specification's units (field notes 6.2). */
+const unitSpellings: Record<string, readonly string[]> = {
+  kilometers: ['km', 'kilometres'],
+  liters: ['l', 'litres'],
+  'kilometers per hour': ['km/h', 'kilometers_per_hour', 'kmph'],
+  'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
+  'degrees celsius': ['c', '°c', 'celsius'],
+  hours: ['h'],
+  months: ['month'],
+};
+
+/** The specification's unit, unless the service names another one: then that one, since the number is in it. */
+function unitOf(specified: string, given: string | null): string {
+  const word = given?.trim().toLowerCase() ?? '';
+  if (word === '' || word === 'string' || word === specified || unitSpellings[specified]?.includes(word)) return specified;
+  return given as string;
+}
+
+/** Specification 2.2; the image URLs go through untouched and are kept nowhere. */
+export function parseDetails(body: unknown): Parsed<VehicleDetails> {
+  const parsed = detailsShape.safeParse(unwrap(body, 'vehicle details'));
+  if (!parsed.success) throw odd('vehicle details');
+  return { payload: parsed.data, measuredAt: null };
+}
+
+/** Specification 2.1. */
+export function parseVehicles(body: unknown): Parsed<{ vin: string }[]> {
+  const vins = unwrapList(body, 'vehicles').flatMap((item) => {
+    const parsed = vehicleItem.safeParse(item);
+    const vin = parsed.success ? (parsed.data.vin ?? parsed.data.id) : null;
+    return vin === null ? [] : [{ vin }];
+  });
+  return { payload: vins, measuredAt: null };
+}
+
+/** Specification 2.6. */
+export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
+  const offers = unwrapList(body, 'commands').flatMap((item) => {
+    const parsed = commandItem.safeParse(item);
+    if (!parsed.success || parsed.data.command === null) return [];
+    return [{ command: commandFromWire(parsed.data.command), href: parsed.data.href }];
+  });
+  return { payload: offers, measuredAt: null };
+}
+
+/** Specification 2.7. */
+export function parseAccessibility(body: unknown): Parsed<Accessibility> {
+  const parsed = accessibilityShape.safeParse(unwrap(body, 'the accessibility of the vehicle'));
+  if (!parsed.success) throw odd('the accessibility of the vehicle');
+  const { availabilityStatus: status, unavailableReason: beside } = parsed.data;
+  const reason = reasonOf(status.unavailableReason) ?? reasonOf(beside);
+  return { payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp }, measuredAt: status.timestamp };
+}
+
+function reasonOf(input: unknown): string | null {
+  const value = typeof input === 'object' && input !== null ? parseMeasured(input).value : input;
+  return typeof value === 'string' && value !== '' ? value : null;
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod/mini';
+
+/**
+ * The shapes of the wire (specification 2, field notes 1 to 3), tolerant by design: any member may be missing, null, new
+ * or odd, and never takes its neighbours down (field notes 6.1). What cannot be read becomes null.
+ */
+
+/** A JSON object; anything else is no answer of this service. */
+export const jsonObject = z.record(z.string(), z.unknown());
+
+export type Scalar = string | number | boolean;
+
+const scalar = z.catch(z.nullable(z.union([z.string(), z.number(), z.boolean()])), null);
+const text = z.catch(z.nullable(z.string()), null);
+
+/** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
+const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
+
+/** Unix times above this are milliseconds, below it seconds (field notes 3.1). */
+const secondsEnd = 1e11;
+
+/** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
+export function toTimestamp(input: unknown): string | null {
+  if (typeof input === 'string') {
+    const iso = isoPattern.exec(input.trim());
+    if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
+    return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
+  }
+  if (typeof input !== 'number' || !(input > 0)) return null;
+  return fromMilliseconds(input > secondsEnd ? input : input * 1000);
+}
+
+const fromMilliseconds = (ms: number): string | null => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null);
+
+const timestamp = z.pipe(z.unknown(), z.transform(toTimestamp));
+
+/** `{ value, unit, timestamp }`, the shape of every measured value. */
+const measuredShape = z.object({ value: scalar, unit: text, timestamp });
+
+export interface Measured {
+  value: Scalar | null;
+  unit: string | null;
+  timestamp: string | null;
+}
+
+export const notMeasured: Measured = { value: null, unit: null, timestamp: null };
+
+/** True for what looks like a measured value, or an explicit null in its place. */
+export const isMeasured = (input: unknown): boolean => input === null || (typeof input === 'object' && 'value' in input);
+
+export function parseMeasured(input: unknown): Measured {
+  const parsed = measuredShape.safeParse(input);
+  return parsed.success ? parsed.data : { ...notMeasured };
+}
+
+/** `2.2`: a member that a car does not tell is null; `modelYear` comes as text from v1. */
+const number = z.catch(
+  z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+(\.\d+)?$/)), z.transform(Number))])),
+  null,
+);
+
+/** Field notes 1.4: a car can send the word "null" where it has no upholstery. */
+const descriptiveText = z.catch(z.nullable(z.pipe(z.string(), z.transform((word) => (word === 'null' ? null : word)))), null);
+
+const images = z.object({ exteriorImageUrl: text, internalImageUrl: text });
+const descriptions = z.object({ model: descriptiveText, steering: descriptiveText, upholstery: z.optional(descriptiveText) });
+const noImages = { exteriorImageUrl: null, internalImageUrl: null };
+const noDescriptions = { model: null, steering: null };
+
+export const detailsShape = z.object({
+  vin: text,
+  modelYear: number,
+  gearbox: text,
+  fuelType: text,
+  externalColour: text,
+  batteryCapacityKWH: z.optional(number),
+  images: z.catch(images, noImages),
+  descriptions: z.catch(descriptions, noDescriptions),
+});
+
+/** 2.1; the extended interface calls the number `id` (field notes 3.2). */
+export const vehicleItem = z.object({ vin: text, id: text });
+
+/** 2.6. */
+export const commandItem = z.object({ command: text, href: text });
+
+/** 2.7; the reason stands inside, or beside as a measured value (field notes 1.8). */
+export const accessibilityShape = z.object({
+  availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.unknown(), timestamp }), { value: null, unavailableReason: null, timestamp: null }),
+  unavailableReason: z.unknown(),
+});
+
+/** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */
+const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
+
+export const invocationShape = z.object({
+  status: scalar,
+  invokeStatus: text,
+  operationId: text,
+  message: text,
+  async: z.catch(z.nullable(asyncShape), null),
+  readyToUnlock: z.catch(z.nullable(z.boolean()), null),
+  readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
+});
