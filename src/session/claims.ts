@@ -1,0 +1,43 @@
+import * as z from 'zod/mini';
+
+/** What an access token says of itself where it is a JWT (field notes 4.2). */
+export interface Claims {
+  /** Milliseconds since 1970. */
+  expiresAt: number | null;
+  scopes: string[] | null;
+}
+
+const nothing: Claims = { expiresAt: null, scopes: null };
+
+/** `scope` is one string of words (RFC 9068) or, from some servers, a list. */
+export const scopesSchema = z.union([
+  z.pipe(z.string(), z.transform((text) => text.split(/\s+/).filter((word) => word !== ''))),
+  z.array(z.string()),
+]);
+
+/** The longest moment that a Date can hold, in seconds: an odd `exp` beyond it says nothing. */
+const lastSecond = 8.64e12;
+
+const claimsSchema = z.object({
+  exp: z.catch(z.nullable(z.number().check(z.nonnegative(), z.maximum(lastSecond))), null),
+  scope: z.catch(z.nullable(scopesSchema), null),
+});
+
+/** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. A token that is no JWT says nothing. */
+export function readClaims(token: string): Claims {
+  const payload = token.split('.', 3)[1];
+  if (payload === undefined) return nothing;
+  const parsed = claimsSchema.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
+  if (!parsed.success) return nothing;
+  const { exp, scope } = parsed.data;
+  return { expiresAt: exp === null ? null : Math.floor(exp * 1000), scopes: scope };
+}
+
+/** JSON or undefined: what comes from outside is then judged by a schema. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

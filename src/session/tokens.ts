@@ -1,0 +1,114 @@
+import { systemClock, type Clock } from '../clock';
+import { VehicleError } from '../errors';
+import { readClaims } from './claims';
+
+/** Who gives the request core its bearer token (specification 5). */
+export interface TokenSource {
+  /**
+   * The token to send now, refreshed first where it must be.
+   * @throws VehicleError TOKEN_MISSING, CONFIG, SIGN_IN_REQUIRED, NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED
+   */
+  get(signal?: AbortSignal): Promise<string>;
+  /**
+   * The service answered 401 to `token`: true when another try, with the same or a new token, is worth it once.
+   * @throws VehicleError as `get` does, where a new token was asked for and could not be had
+   */
+  refused(token: string, signal?: AbortSignal): Promise<boolean>;
+  /** What is known of the token, for badges, the scope check and diagnostics; never the token itself. */
+  describe(): TokenDescription;
+  /** Ends timers; waits for a refresh under way, because its answer may hold the only valid refresh token. */
+  close(): Promise<void>;
+}
+
+export interface TokenDescription {
+  kind: 'none' | 'pasted' | 'refreshing';
+  /** ISO-8601; null where the token does not say. */
+  expiresAt: string | null;
+  /** The scopes of the token (specification 5.2); null where it does not say. */
+  scopes: string[] | null;
+  /** ISO-8601: since when only a person can help; null while nobody has to. */
+  signInRequiredSince: string | null;
+  /** ISO-8601; null for a pasted token and before the first refresh. */
+  lastRefreshAt: string | null;
+  /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
+  retryAt: string | null;
+  /** What a person should know: the sentence of the last failure, null while all is well. */
+  problem: string | null;
+}
+
+/** A 401 that comes at random with a good token is tried once more (field notes 6.2), but a dead token not at every poll. */
+const secondTryEvery = 10 * 60_000;
+
+/**
+ * An access token that a person pasted, used as it is until it expires. A token that cannot be right is told by `get`,
+ * so that a mistyped configuration still starts.
+ */
+export function pastedToken(token: string, options: { clock?: Clock } = {}): TokenSource {
+  return new PastedToken(token, options.clock ?? systemClock);
+}
+
+class PastedToken implements TokenSource {
+  readonly #token: string;
+  readonly #clock: Clock;
+  readonly #expiresAt: number | null;
+  readonly #scopes: string[] | null;
+  #lastRefusal = -Infinity;
+
+  constructor(pasted: string, clock: Clock) {
+    this.#token = withoutScheme(pasted);
+    this.#clock = clock;
+    ({ expiresAt: this.#expiresAt, scopes: this.#scopes } = readClaims(this.#token));
+  }
+
+  async get(signal?: AbortSignal): Promise<string> {
+    if (signal?.aborted) throw new VehicleError('CANCELLED', 'The request was cancelled.');
+    const problem = this.#problem();
+    if (problem !== null) throw problem;
+    return this.#token;
+  }
+
+  async refused(): Promise<boolean> {
+    const now = this.#clock.now();
+    const worthIt = this.#problem() === null && now - this.#lastRefusal >= secondTryEvery;
+    this.#lastRefusal = now;
+    return worthIt;
+  }
+
+  describe(): TokenDescription {
+    const expired = this.#expired();
+    return {
+      kind: this.#token === '' ? 'none' : 'pasted',
+      expiresAt: isoTime(this.#expiresAt),
+      scopes: this.#scopes,
+      signInRequiredSince: expired ? isoTime(this.#expiresAt) : null,
+      lastRefreshAt: null,
+      retryAt: null,
+      problem: this.#problem()?.message ?? null,
+    };
+  }
+
+  async close(): Promise<void> {}
+
+  #problem(): VehicleError | null {
+    if (this.#token === '') return new VehicleError('TOKEN_MISSING', 'There is no access token. Sign in, or paste an access token, in the vehicle configuration.');
+    if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
+    if (!this.#expired()) return null;
+    return new VehicleError('SIGN_IN_REQUIRED', `The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`);
+  }
+
+  #expired(): boolean {
+    return this.#expiresAt !== null && this.#expiresAt <= this.#clock.now();
+  }
+}
+
+/** People copy the header's whole value. */
+const withoutScheme = (pasted: string): string => pasted.trim().replace(/^Bearer\s+/i, '');
+
+/** What a header value and RFC 6750 allow of a token: visible ASCII, no blanks, no line breaks. */
+export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);
+
+export const unusable = (what: string): string =>
+  `The ${what} holds a blank, a line break or a foreign character. Copy it again, in one piece, into the vehicle configuration.`;
+
+/** Milliseconds since 1970 as ISO-8601. */
+export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

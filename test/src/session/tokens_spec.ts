@@ -1,0 +1,82 @@
+import { strict as assert } from 'node:assert';
+import { pastedToken } from '../../../src/session/tokens';
+import { ManualClock } from '../../support/manual-clock';
+
+const jwt = (claims: object): string =>
+  ['{"alg":"none"}', JSON.stringify(claims), 'signature'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+
+const start = Date.parse('2026-06-01T08:00:00Z');
+
+describe('a pasted access token', () => {
+  it('is given as it is, without surrounding blanks and without a copied scheme', async () => {
+    assert.equal(await pastedToken('  opaque-token \n').get(), 'opaque-token');
+    assert.equal(await pastedToken('Bearer opaque-token').get(), 'opaque-token');
+  });
+
+  it('says what a JWT says of itself', () => {
+    const source = pastedToken(jwt({ exp: start / 1000 + 720, scope: 'openid conve:lock' }), { clock: new ManualClock(start) });
+    assert.deepEqual(source.describe(), {
+      kind: 'pasted',
+      expiresAt: '2026-06-01T08:12:00.000Z',
+      scopes: ['openid', 'conve:lock'],
+      signInRequiredSince: null,
+      lastRefreshAt: null,
+      retryAt: null,
+      problem: null,
+    });
+  });
+
+  it('takes scopes as a list too', () => {
+    assert.deepEqual(pastedToken(jwt({ scope: ['openid', 'conve:lock'] })).describe().scopes, ['openid', 'conve:lock']);
+  });
+
+  for (const odd of ['opaque', 'a.b.c', 'a..c', '..', jwt({}), jwt({ exp: 'soon', scope: 7 }), jwt({ exp: 1e300 }), jwt([]), `x.${Buffer.from('null').toString('base64url')}.y`]) {
+    it(`is usable where it says nothing of itself: ${odd.slice(0, 40)}`, async () => {
+      const source = pastedToken(odd);
+      assert.equal(await source.get(), odd);
+      assert.deepEqual([source.describe().expiresAt, source.describe().scopes], [null, null]);
+    });
+  }
+
+  it('is TOKEN_MISSING while empty', async () => {
+    for (const empty of ['', '  ', '\n']) {
+      const source = pastedToken(empty);
+      await assert.rejects(source.get(), { code: 'TOKEN_MISSING' });
+      assert.equal(source.describe().kind, 'none');
+    }
+  });
+
+  for (const [what, token] of [['a line break', 'abc\ndef'], ['a blank', 'abc def'], ['a foreign character', 'abc\u200bdef']] as const) {
+    it(`is refused with a sentence that does not repeat it: ${what}`, async () => {
+      await assert.rejects(pastedToken(token).get(), (error: Error & { code: string }) => {
+        assert.equal(error.code, 'CONFIG');
+        assert.doesNotMatch(error.message, /abc|def/);
+        return true;
+      });
+    });
+  }
+
+  it('is SIGN_IN_REQUIRED from the second on at which it expires', async () => {
+    const clock = new ManualClock(start);
+    const source = pastedToken(jwt({ exp: start / 1000 + 60 }), { clock });
+    await clock.advance(59_999);
+    await source.get();
+    await clock.advance(1);
+    await assert.rejects(source.get(), { code: 'SIGN_IN_REQUIRED' });
+    assert.equal(source.describe().signInRequiredSince, '2026-06-01T08:01:00.000Z');
+    assert.equal(await source.refused('any'), false);
+  });
+
+  it('is worth a second try after a 401, but not at every one', async () => {
+    const clock = new ManualClock(start);
+    const source = pastedToken('opaque', { clock });
+    assert.equal(await source.refused('opaque'), true);
+    assert.equal(await source.refused('opaque'), false);
+    await clock.advance(10 * 60_000);
+    assert.equal(await source.refused('opaque'), true);
+  });
+
+  it('gives nothing to a caller who has gone', async () => {
+    await assert.rejects(pastedToken('opaque').get(AbortSignal.abort()), { code: 'CANCELLED' });
+  });
+});
