@@ -1,0 +1,5 @@
+import { VehicleError } from '../errors';
+
+/** Why a caller gave up: a signal that carries an error of ours (a time limit) says more than "cancelled". */
+export const reasonOf = (signal: AbortSignal): VehicleError =>
+  signal.reason instanceof VehicleError ? signal.reason : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
