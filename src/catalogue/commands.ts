@@ -18,8 +18,11 @@ export interface Command {
   routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /** What the doors say of the lock once it has happened; absent where a read cannot show it. */
-  locks?: true;
+  /**
+   * What a lock that was measured after the command proves; absent where no read shows the command. An unlocked tailgate
+   * leaves the lock `LOCKED` (field notes 1.9), so that proves nothing.
+   */
+  proof?: { LOCKED?: boolean; UNLOCKED?: boolean };
 }
 
 export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
@@ -33,12 +36,12 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/lock', contentType: json },
     },
     scopes: ['conve:lock'],
-    locks: true,
+    proof: { LOCKED: true, UNLOCKED: false },
   },
   'lock-reduced-guard': {
     routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/lock-reduced-guard', contentType: json } },
     scopes: ['conve:lock'],
-    locks: true,
+    proof: { LOCKED: true, UNLOCKED: false },
   },
   unlock: {
     routes: {
@@ -46,6 +49,7 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/unlock', contentType: json },
     },
     scopes: ['conve:unlock'],
+    proof: { UNLOCKED: true },
   },
   flash: {
     routes: {

@@ -1,0 +1,430 @@
+import { randomUUID } from 'node:crypto';
+import {
+  commandNames,
+  commands,
+  isCommandName,
+  requestDetails,
+  unlockDurationLimits,
+  type Command,
+  type CommandName,
+} from './catalogue/commands';
+import { meaningOf, type Outcome } from './catalogue/outcomes';
+import {
+  connectedReads,
+  isReadName,
+  isResourceName,
+  json,
+  readNames,
+  resourceRoute,
+  resources,
+  type ConnectedRead,
+  type InterfaceName,
+  type ReadName,
+  type ResourceName,
+} from './catalogue/reads';
+import type { ServiceProfile } from './catalogue/services';
+import { systemClock, type Clock } from './clock';
+import { VehicleError, type ErrorReport } from './errors';
+import { LostCommand, type Answer, type RequestCore } from './request/core';
+import { addressOf, followLink, mediaType } from './service';
+import { parseVin } from './vin';
+import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
+import {
+  parseAccessibility,
+  parseCommands,
+  parseDetails,
+  parseDoors,
+  parseResource,
+  parseVehicles,
+  parseWindows,
+  type Accessibility,
+  type CommandOffer,
+  type Members,
+  type Openness,
+  type Parsed,
+  type ResourceReading,
+  type VehicleDetails,
+} from './wire/readings';
+
+export type InterfaceChoice = 'auto' | 'v1' | 'v2';
+
+export interface ReadOptions {
+  vin?: unknown;
+  interface?: InterfaceChoice;
+  /** How old a shared answer may be, in milliseconds. Default: the account's. */
+  maxAgeMs?: number;
+  signal?: AbortSignal;
+}
+
+/** `msg.vehicle` of one read (contract 3). */
+export interface ReadingInfo extends Partial<Openness> {
+  /** Null for the list of vehicles. */
+  vin: string | null;
+  read: ReadName;
+  interface: InterfaceName;
+  /** ISO-8601. */
+  receivedAt: string;
+  measuredAt: string | null;
+  source: 'live' | 'shared' | 'kept';
+  /** Only where `source` is `kept`. */
+  ageSeconds?: number;
+}
+
+export interface Reading<Payload = unknown> {
+  payload: Payload;
+  vehicle: ReadingInfo;
+}
+
+export interface ReadFailure {
+  read: ReadName;
+  code: ErrorReport['code'];
+  message: string;
+}
+
+/** Several reads at once (contract 3): what worked, and what did not. */
+export interface Readings {
+  readings: Reading[];
+  errors: ReadFailure[];
+}
+
+export interface SendOptions {
+  vin?: unknown;
+  interface?: InterfaceChoice;
+  /** Seconds, 1 to 120: the v1 unlock only (specification 4.2 rule 1). */
+  unlockDuration?: unknown;
+  /** Ask the accessibility first. */
+  precheck?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The invocation record (contract 4). */
+export interface CommandRecord {
+  /** The pack's own name for this invocation. */
+  id: string;
+  command: string;
+  vin: string;
+  interface: 'connected-v1' | 'connected-v2';
+  /** ISO-8601. */
+  sentAt: string;
+  operationId: string | null;
+  /** The service's word, verbatim; null where it said none. */
+  requestStatus: string | null;
+  outcome: Outcome;
+  message: string;
+  async: AsyncLink | null;
+  /** Unlock only: until when the tailgate can be opened, where that is known. ISO-8601. */
+  openUntil?: string;
+}
+
+export interface VehicleClientOptions {
+  service: ServiceProfile;
+  core: RequestCore;
+  /** No command is sent while set (contract 2). */
+  readOnly?: boolean;
+  clock?: Clock;
+  newId?: () => string;
+}
+
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (field notes 1.9). */
+const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
+
+/** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of contract 6. */
+export class VehicleClient {
+  readonly service: ServiceProfile;
+  readonly readOnly: boolean;
+  readonly #core: RequestCore;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+
+  constructor(options: VehicleClientOptions) {
+    this.service = options.service;
+    this.readOnly = options.readOnly ?? false;
+    this.#core = options.core;
+    this.#clock = options.clock ?? systemClock;
+    this.#newId = options.newId ?? randomUUID;
+  }
+
+  /** GET /connected-vehicle/v2/vehicles. Scopes: openid, conve:vehicle_relation (specification 2.1). */
+  vehicles(options: ReadOptions = {}): Promise<Reading<{ vin: string }[]>> {
+    return this.#connected('vehicles', parseVehicles, options);
+  }
+
+  /** GET /connected-vehicle/v2/vehicles/{vin}. Scopes: openid, conve:vehicle_relation (specification 2.2). */
+  details(options: ReadOptions): Promise<Reading<VehicleDetails>> {
+    return this.#connected('details', parseDetails, options, { keep: false });
+  }
+
+  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (specification 2.3). */
+  windows(options: ReadOptions): Promise<Reading<Members>> {
+    return this.#connected('windows', parseWindows, options);
+  }
+
+  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (specification 2.4). */
+  doors(options: ReadOptions): Promise<Reading<Members>> {
+    return this.#connected('doors', parseDoors, options);
+  }
+
+  /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (specification 2.6). */
+  commands(options: ReadOptions): Promise<Reading<CommandOffer[]>> {
+    return this.#connected('commands', parseCommands, options);
+  }
+
+  /** GET /connected-vehicle/v2/vehicles/{vin}/command-accessibility. Scopes: openid, conve:command_accessibility (specification 2.7). */
+  accessibility(options: ReadOptions): Promise<Reading<Accessibility>> {
+    return this.#connected('accessibility', parseAccessibility, options);
+  }
+
+  /** GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (specification 2.8). */
+  async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
+    const vin = parseVin(options.vin);
+    if (!this.service.alive.includes('extended-v1')) {
+      throw new VehicleError('NOT_SUPPORTED', `The service no longer has the extended vehicle interface, which alone offers ${name}.`);
+    }
+    const answer = await this.#core.read({
+      url: addressOf(this.service, 'extended-v1', resourceRoute.path, { vin, resource: name }),
+      accept: resourceRoute.accept,
+      scopes: [resources[name].scope],
+      maxAgeMs: options.maxAgeMs,
+      signal: options.signal,
+    });
+    return reading(parseResource(name, answer.body), answer, { vin, read: name, interface: 'extended-v1' });
+  }
+
+  /** Any read by its name (contract 3). */
+  async read(name: unknown, options: ReadOptions): Promise<Reading> {
+    const read = parseReadName(name);
+    return isResourceName(read) ? this.resource(read, options) : this[read](options);
+  }
+
+  /** Several reads at once; it fails only when every one failed, with the first failure. */
+  async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<Readings> {
+    const reads = [...new Set(names.map(parseReadName))];
+    if (reads.length === 0) throw new VehicleError('INPUT_INVALID', 'No read is chosen. Choose at least one, or send a list of names in msg.read.');
+    const results = await Promise.allSettled(reads.map((read) => this.read(read, options)));
+    const readings: Reading[] = [];
+    const failures: { read: ReadName; error: VehicleError }[] = [];
+    results.forEach((result, index) => {
+      if (result.status === 'fulfilled') readings.push(result.value);
+      else failures.push({ read: reads[index] as ReadName, error: asVehicleError(result.reason) });
+    });
+    const firstFailure = failures[0];
+    if (readings.length === 0 && firstFailure !== undefined) throw firstFailure.error;
+    return { readings, errors: failures.map(({ read, error }) => ({ read, code: error.code, message: error.message })) };
+  }
+
+  /**
+   * POST …/commands/{command}, once. Scopes: openid and the command's own (specification 4.1, 4.2). A command that the
+   * specification does not name goes to the href that the vehicle's own list gives (specification 4.1 rule 3).
+   * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
+   */
+  async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
+    if (this.readOnly) throw new VehicleError('READ_ONLY', 'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.');
+    const vin = parseVin(options.vin);
+    const route = await this.#commandRoute(parseCommandName(name), vin, options);
+    if (options.precheck) await this.#mustBeAccessible(vin, options.signal);
+    const sentAt = this.#clock.now();
+    const invocation = await this.#invoke(route, vin, options.signal);
+    const meaning = meaningOf(invocation.requestStatus);
+    const openUntil = invocation.readyUntil ?? (route.unlockSeconds === undefined ? null : new Date(sentAt + route.unlockSeconds * 1000).toISOString());
+    return {
+      id: this.#newId(),
+      command: route.command,
+      vin,
+      interface: route.interface,
+      sentAt: new Date(sentAt).toISOString(),
+      operationId: invocation.operationId,
+      requestStatus: invocation.requestStatus,
+      outcome: meaning.outcome,
+      message: invocation.message ?? meaning.sentence,
+      async: invocation.async,
+      ...(openUntil !== null && { openUntil }),
+    };
+  }
+
+  /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
+  async commandStatus(record: Pick<CommandRecord, 'async'>, options: { signal?: AbortSignal } = {}): Promise<Invocation> {
+    const href = record.async?.href;
+    if (!href) throw new VehicleError('NOT_SUPPORTED', 'This command came without a link to its state.');
+    const answer = await this.#core.read({
+      url: followLink(this.service, href),
+      accept: mediaType(this.service, requestDetails.accept),
+      scopes: requestDetails.scopes,
+      kind: 'follow',
+      maxAgeMs: 0,
+      signal: options.signal,
+    });
+    return parseInvocation(answer.body, answer.receivedAt);
+  }
+
+  async #connected<Payload>(
+    name: keyof typeof connectedReads,
+    parse: (body: unknown) => Parsed<Payload>,
+    options: ReadOptions,
+    { keep = true } = {},
+  ): Promise<Reading<Payload>> {
+    const { routes, scopes }: ConnectedRead = connectedReads[name];
+    const needsVin = name !== 'vehicles';
+    const vin = needsVin ? parseVin(options.vin) : null;
+    const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
+    const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
+    const answer = await this.#core.read({
+      url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
+      accept: mediaType(this.service, route.accept),
+      scopes,
+      maxAgeMs: options.maxAgeMs,
+      keep,
+      signal: options.signal,
+    });
+    return reading(parse(answer.body), answer, { vin, read: name, interface: iface });
+  }
+
+  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {
+    if (!isCommandName(name)) return this.#listedRoute(name, vin, options);
+    const { routes, scopes }: Command = commands[name];
+    const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
+    const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
+    const duration = name === 'unlock' ? parseUnlockDuration(options.unlockDuration) : undefined;
+    return {
+      command: name,
+      interface: iface,
+      url: addressOf(this.service, iface, route.path, { vin }),
+      contentType: mediaType(this.service, route.contentType),
+      body: route.unlockDuration ? JSON.stringify({ unlockDuration: duration }) : undefined,
+      unlockSeconds: route.unlockDuration ? duration : undefined,
+      scopes,
+    };
+  }
+
+  async #listedRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {
+    if (options.interface === 'v1') throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
+    const { payload: offers } = await this.commands({ vin, ...(options.signal && { signal: options.signal }) });
+    const offer = offers.find(({ command }) => command === name);
+    if (!offer?.href) {
+      const listed = offers.map(({ command }) => command).join(', ') || 'none';
+      throw new VehicleError('INPUT_INVALID', `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`);
+    }
+    return { command: name, interface: 'connected-v2', url: followLink(this.service, offer.href), contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
+  }
+
+  async #mustBeAccessible(vin: string, signal: AbortSignal | undefined): Promise<void> {
+    const { payload } = await this.accessibility({ vin, maxAgeMs: 0, ...(signal && { signal }) });
+    if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
+  }
+
+  async #invoke(route: ChosenRoute, vin: string, signal: AbortSignal | undefined): Promise<Invocation> {
+    try {
+      const answer = await this.#core.command({ ...route, timeoutMs: commandTimeoutMs[route.interface], signal });
+      const invocation = parseInvocation(answer.body, answer.receivedAt);
+      return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
+    } catch (error) {
+      if (!(error instanceof LostCommand)) throw error;
+      return lostInvocation(error);
+    } finally {
+      this.#core.forget(addressOf(this.service, route.interface, '/vehicles/{vin}', { vin }).href);
+      this.#core.forget(addressOf(this.service, 'extended-v1', '/vehicles/{vin}', { vin }).href);
+    }
+  }
+}
+
+interface ChosenRoute {
+  command: string;
+  interface: 'connected-v1' | 'connected-v2';
+  url: URL;
+  contentType: string;
+  body: string | undefined;
+  unlockSeconds: number | undefined;
+  scopes: readonly string[];
+}
+
+const lostInvocation = ({ reason }: LostCommand): Invocation => ({
+  requestStatus: null,
+  operationId: reason.operationId,
+  message: `The command may have reached the car, but no answer came (${reason.code}). It is not sent again; look at the car.`,
+  async: null,
+  readyUntil: null,
+});
+
+function reading<Payload>(
+  parsed: Parsed<Payload>,
+  answer: Answer & { source: 'live' | 'shared' },
+  { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
+): Reading<Payload> {
+  return {
+    payload: parsed.payload,
+    vehicle: {
+      vin,
+      read,
+      interface: iface,
+      receivedAt: new Date(answer.receivedAt).toISOString(),
+      measuredAt: parsed.measuredAt,
+      source: answer.source,
+      ...parsed.openness,
+    },
+  };
+}
+
+const interfaceNames = { v1: 'connected-v1', v2: 'connected-v2' } as const;
+
+/** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
+function chooseInterface(
+  name: string,
+  routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>,
+  choice: InterfaceChoice,
+  service: ServiceProfile,
+): 'connected-v1' | 'connected-v2' {
+  if (choice !== 'auto') {
+    const chosen = interfaceNames[choice];
+    if (chosen === undefined) throw new VehicleError('INPUT_INVALID', 'The interface must be auto, v1 or v2.');
+    if (routes[chosen] === undefined) throw new VehicleError('NOT_SUPPORTED', `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`);
+    return chosen;
+  }
+  const alive = (['connected-v2', 'connected-v1'] as const).filter((iface) => routes[iface] !== undefined && service.alive.includes(iface));
+  const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
+  if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
+  return best;
+}
+
+/** Lists stay readable in an error. */
+const listOf = (names: readonly string[]): string => names.join(', ');
+
+export function parseReadName(input: unknown): ReadName {
+  if (typeof input === 'string' && isReadName(input.trim())) return input.trim() as ReadName;
+  throw new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(readNames)}.`);
+}
+
+/** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
+export function parseCommandName(input: unknown): string {
+  const name = typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
+  if (/^[a-z][a-z0-9-]{1,63}$/.test(name)) return name;
+  throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
+}
+
+/** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
+export function parseUnlockDuration(input: unknown): number {
+  const { minimum, maximum } = unlockDurationLimits;
+  if (input === undefined || input === null || input === '') return maximum;
+  const seconds = typeof input === 'string' && /^\d+$/.test(input.trim()) ? Number(input) : input;
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) return seconds;
+  throw new VehicleError('INPUT_INVALID', `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`);
+}
+
+/** Field notes 1.8: the set of reasons is open. */
+const unavailableReasons: Record<string, string> = {
+  NO_INTERNET: 'it has no connection',
+  POWER_SAVING_MODE: 'it saves power after some days of rest and wakes up when somebody starts it',
+  CAR_IN_USE: 'it is in use',
+  OTA_INSTALLATION_IN_PROGRESS: 'it installs new software',
+};
+
+const unavailableSentence = (reason: string | null): string =>
+  `The car takes no commands now: ${unavailableReasons[reason ?? ''] ?? 'the service does not say why'}. The command was not sent.`;
+
+/** Whatever was thrown, as the one error of the library. */
+export function asVehicleError(error: unknown): VehicleError {
+  if (error instanceof VehicleError) return error;
+  const name = error instanceof Error ? error.name : typeof error;
+  if (name === 'AbortError') return new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+  return new VehicleError('SERVICE_ERROR', `Something unexpected happened in the pack (${name}). Please report it with what you did.`, { retryable: false });
+}
+
+export type { CommandName };

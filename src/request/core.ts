@@ -1,0 +1,228 @@
+import { systemClock, type Clock } from '../clock';
+import { VehicleError } from '../errors';
+import type { TokenSource } from '../session/tokens';
+import { isReset, type Transport, type TransportResponse } from '../transport';
+import { failureOf, operationIdOf, parseJson } from '../wire/failures';
+import type { Budget } from './quota';
+import type { SharedReads } from './shared-reads';
+
+/**
+ * The one road from an account to its service: shared read, then budget, then token, then transport. It repeats reads where
+ * that helps and within limits; it never repeats a command.
+ */
+export interface RequestCoreOptions {
+  apiKeyHeader: string;
+  apiKey: string;
+  tokens: TokenSource;
+  budget: Budget;
+  shared: SharedReads<Answer>;
+  transport: Transport;
+  clock?: Clock;
+  /** 0 to 1, for the jitter of pauses. */
+  random?: () => number;
+}
+
+export interface ReadRequest {
+  url: URL;
+  accept: string;
+  /** Besides `openid`; named in the error when the token lacks one. */
+  scopes: readonly string[];
+  /** How old a shared answer may be, in milliseconds; 0 = none, undefined = the account's default. */
+  maxAgeMs?: number | undefined;
+  /** False for what must never be kept, such as image URLs (specification 8). */
+  keep?: boolean | undefined;
+  /** `follow` for a look at a command's link: it may use what is reserved for commands. */
+  kind?: 'read' | 'follow' | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface CommandRequest {
+  url: URL;
+  contentType: string;
+  body?: string | undefined;
+  scopes: readonly string[];
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  status: number;
+  /** Parsed JSON; do not change it, other readers may hold it too. Undefined where a command was answered without JSON. */
+  body: unknown;
+  operationId: string | null;
+  /** Milliseconds since 1970. */
+  receivedAt: number;
+}
+
+export interface SharedAnswer extends Answer {
+  source: 'live' | 'shared';
+}
+
+/** A command that nobody knows the fate of: it may have reached the service, and no answer came. */
+export class LostCommand extends Error {
+  override readonly name = 'LostCommand';
+  readonly reason: VehicleError;
+  constructor(reason: VehicleError) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
+const readTimeoutMs = 30_000;
+/** How long a read may wait for its turn, for pauses between tries included. */
+const patienceMs = 60_000;
+const triesOfARead = 3;
+const pauses = { firstMs: 500, longestMs: 8_000 } as const;
+
+export class RequestCore {
+  readonly #options: RequestCoreOptions;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+
+  constructor(options: RequestCoreOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /**
+   * Reads JSON, sharing the answer with whoever else wants it.
+   * @throws VehicleError of contract 6
+   */
+  async read(request: ReadRequest): Promise<SharedAnswer> {
+    const { value, source } = await this.#options.shared.read(
+      `${request.url.href} ${request.accept}`,
+      { maxAgeMs: request.maxAgeMs, keep: request.keep, signal: request.signal },
+      (signal) => this.#readUntilAnswered(request, signal),
+    );
+    return { ...value, source };
+  }
+
+  /** Drops what is kept of the URLs that begin so: after a command, a reading from before it must not answer. */
+  forget(urlPrefix: string): void {
+    this.#options.shared.invalidate(urlPrefix);
+  }
+
+  /**
+   * Sends a command once (house rule 8).
+   * @throws VehicleError where the service refused it or it never left this machine
+   * @throws LostCommand where it may have reached the service and no answer came
+   */
+  async command(request: CommandRequest): Promise<Answer> {
+    await this.#options.budget.take('command', { patienceMs, signal: request.signal });
+    const token = await this.#options.tokens.get(request.signal);
+    let dispatched = false;
+    let response: TransportResponse;
+    try {
+      response = await this.#options.transport.send({
+        method: 'POST',
+        url: request.url,
+        headers: { ...this.#headers(token), 'content-type': request.contentType },
+        ...(request.body !== undefined && { body: request.body }),
+        timeoutMs: request.timeoutMs,
+        signal: request.signal,
+        onDispatch: () => (dispatched = true),
+      });
+    } catch (error) {
+      if (dispatched && error instanceof VehicleError) throw new LostCommand(error);
+      throw error;
+    }
+    if (isSuccess(response)) return this.#answer(response);
+    const failure = this.#failure(response, request.scopes);
+    // The service's gateway gave up on the car: the command may still get there.
+    if (failure.code === 'TIMEOUT') throw new LostCommand(failure);
+    if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
+    throw failure;
+  }
+
+  async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
+    const deadline = this.#clock.now() + patienceMs;
+    // A false 401 of a key or token that are good is known (field notes 6.2): one more try, never a loop.
+    let mayDoubtRefusal = true;
+    let mayReset = true;
+    for (let attempt = 1; ; ) {
+      const { answer, failure, token } = await this.#readOnce(request, deadline, signal);
+      if (answer !== undefined) return answer;
+      if (failure.code === 'SIGN_IN_REQUIRED' || failure.code === 'API_KEY_REFUSED') {
+        const again = mayDoubtRefusal && (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.refused(token, signal)));
+        mayDoubtRefusal = false;
+        if (again) continue;
+        throw failure;
+      }
+      if (isReset(failure) && mayReset) {
+        mayReset = false;
+        continue;
+      }
+      const pause = this.#pause(attempt, failure);
+      if (!isTransient(failure) || attempt >= triesOfARead || this.#clock.now() + pause > deadline) throw failure;
+      attempt += 1;
+      await this.#clock.sleep(pause, signal);
+    }
+  }
+
+  /** What came, as a value: an answer, or the failure and the token that it was for. */
+  async #readOnce(
+    request: ReadRequest,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<{ answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }> {
+    await this.#options.budget.take(request.kind ?? 'read', { patienceMs: deadline - this.#clock.now(), signal });
+    const token = await this.#options.tokens.get(signal);
+    try {
+      const response = await this.#options.transport.send({
+        method: 'GET',
+        url: request.url,
+        headers: { ...this.#headers(token), accept: request.accept },
+        timeoutMs: readTimeoutMs,
+        signal,
+      });
+      if (!isSuccess(response)) return { failure: this.#failure(response, request.scopes), token };
+      const answer = this.#answer(response);
+      return answer.body === undefined ? { failure: notJson(response), token } : { answer };
+    } catch (error) {
+      if (error instanceof VehicleError) return { failure: error, token };
+      throw error;
+    }
+  }
+
+  /** The three mandatory headers but the media type (specification 5.1). */
+  #headers(token: string): Record<string, string> {
+    return { authorization: `Bearer ${token}`, [this.#options.apiKeyHeader]: this.#options.apiKey };
+  }
+
+  #answer(response: TransportResponse): Answer {
+    return {
+      status: response.status,
+      body: parseJson(response.body),
+      operationId: operationIdOf(response.headers),
+      receivedAt: this.#clock.now(),
+    };
+  }
+
+  /** A stop that the service orders holds for everything of this key. */
+  #failure(response: TransportResponse, scopes: readonly string[]): VehicleError {
+    const failure = failureOf(response, { scopes, now: this.#clock.now() });
+    if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
+      this.#options.budget.stop(failure.code, failure.retryAt);
+    }
+    return failure;
+  }
+
+  /** Doubling, with full jitter, never before the service's own time. */
+  #pause(attempt: number, failure: VehicleError): number {
+    const grown = Math.min(pauses.longestMs, pauses.firstMs * 2 ** (attempt - 1));
+    const told = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
+    return Math.max(told, grown * (0.5 + this.#random() / 2));
+  }
+}
+
+const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
+
+/** Worth another try of a read within the same call. */
+const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESPONSE', 'RATE_LIMITED']);
+const isTransient = (failure: VehicleError): boolean => failure.retryable && transientCodes.has(failure.code);
+
+const notJson = (response: TransportResponse): VehicleError =>
+  new VehicleError('BAD_RESPONSE', 'The service answered with something that is not JSON. It may be down for maintenance; otherwise check the base URL.', {
+    httpStatus: response.status,
+  });

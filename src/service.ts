@@ -1,0 +1,62 @@
+import { interfacePaths, type InterfaceName } from './catalogue/reads';
+import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
+import { VehicleError } from './errors';
+
+/** The parts of a profile that the configuration may set (contract 2); empty ones keep the profile's. */
+export type ServiceSettings = Partial<Omit<ServiceProfile, 'service' | 'alive'>>;
+
+/**
+ * The profile with the configuration's settings in it.
+ * @throws VehicleError CONFIG where an address is missing or not safe to send a token to
+ */
+export function resolveService(service: ServiceName, settings: ServiceSettings = {}): ServiceProfile {
+  const profile: ServiceProfile = { ...services[service] };
+  for (const [name, value] of Object.entries(settings) as [keyof ServiceSettings, string | undefined][]) {
+    const trimmed = value?.trim() ?? '';
+    if (trimmed !== '') profile[name] = trimmed;
+  }
+  profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/\/+$/, '');
+  for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
+    if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
+  }
+  if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader)) throw new VehicleError('CONFIG', 'The name of the API key header may hold letters, digits and hyphens only.');
+  if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor)) throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
+  return profile;
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** https, or http on a loopback address: tokens go nowhere else in the clear (contract 2). */
+export function parseAddress(input: string, what: string): URL {
+  const url = URL.canParse(input) ? new URL(input) : null;
+  const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)));
+  if (!safe || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new VehicleError('CONFIG', `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`);
+  }
+  return url;
+}
+
+/** The address of a path of an interface, its places filled in and escaped. */
+export function addressOf(service: ServiceProfile, iface: InterfaceName, path: string, places: Record<string, string>): URL {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name] ?? ''));
+  return new URL(service.baseUrl + interfacePaths[iface] + filled);
+}
+
+/** A media type with the profile's vendor part (specification 4.2). */
+export const mediaType = (service: ServiceProfile, template: string): string => template.replace('{vendor}', service.mediaTypeVendor);
+
+/**
+ * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
+ * interface's first part (field notes 1.7).
+ * @throws VehicleError UNTRUSTED_LINK
+ */
+export function followLink(service: ServiceProfile, href: string): URL {
+  const base = `${service.baseUrl}/`;
+  const needsPrefix = /^\/v\d+\//.test(href);
+  const target = needsPrefix ? `${service.baseUrl}/connected-vehicle${href}` : href;
+  const url = URL.canParse(target, base) ? new URL(target, base) : null;
+  if (url === null || url.origin !== new URL(base).origin || url.username !== '' || url.password !== '') {
+    throw new VehicleError('UNTRUSTED_LINK', 'The link of this command leads to another host than the service. The token is not sent there.');
+  }
+  return url;
+}

@@ -1,0 +1,188 @@
+import { commands, isCommandName, type Command } from './catalogue/commands';
+import { meaningOf, type Outcome } from './catalogue/outcomes';
+import { titleOf } from './catalogue/reads';
+import { asVehicleError, type CommandRecord, type Reading, type VehicleClient } from './client';
+import { systemClock, type Clock } from './clock';
+import type { VehicleError } from './errors';
+import type { Members } from './wire/readings';
+
+export interface StatusChange {
+  requestStatus: string | null;
+  /** ISO-8601. */
+  at: string;
+}
+
+/** `msg.payload` of both outputs of the watch (contract 5). */
+export interface WatchReport extends CommandRecord {
+  /** One sentence for a driver. */
+  reason: string;
+  /** What the doors prove: true, false, or null where nothing could be checked. */
+  verified: boolean | null;
+  /** Since the command was sent. */
+  elapsedMs: number;
+  history: StatusChange[];
+}
+
+export interface WatchUpdate {
+  /** True once, for the last update: the verdict. */
+  settled: boolean;
+  report: WatchReport;
+}
+
+export interface WatchOptions {
+  client: Pick<VehicleClient, 'commandStatus' | 'doors'>;
+  /** From the start of the watch. Default 180 000. */
+  timeoutMs?: number;
+  /** Longest time between two looks. Default 5 000. */
+  intervalMs?: number;
+  /** Read the doors at the end. Default true. */
+  verify?: boolean;
+  /** Milliseconds since 1970; earlier than now where a watch is taken up again. */
+  startedAt?: number;
+  history?: readonly StatusChange[];
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+/** When to look: soon, then less and less often. */
+const firstLookMs = 2_000;
+const growth = 1.5;
+/** A status that says nothing may be followed by one that does: this many looks must find it before it is the end. */
+const looksAtAnUnclearStatus = 3;
+/** The doors lag behind the command (field notes 1.9): how long to wait for a value measured after it. */
+const proofLooksMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
+
+/**
+ * Follows a command to its end: an update for each change of its state, then the verdict, once. No order of states is
+ * assumed, and a look that fails is no failed command.
+ * @throws VehicleError UNTRUSTED_LINK before the first look; CANCELLED through the signal
+ */
+export async function* watchCommand(record: CommandRecord, options: WatchOptions): AsyncGenerator<WatchUpdate, void, void> {
+  const clock = options.clock ?? systemClock;
+  const interval = options.intervalMs ?? 5_000;
+  const startedAt = options.startedAt ?? clock.now();
+  const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), record.async?.expires ? Date.parse(record.async.expires) : Infinity);
+  const history = options.history?.length ? [...options.history] : [{ requestStatus: record.requestStatus, at: record.sentAt }];
+  const lastStatus = history.at(-1)?.requestStatus ?? null;
+  let current: CommandRecord =
+    lastStatus === record.requestStatus ? { ...record, outcome: meaningOf(lastStatus).outcome } : { ...record, ...stateOf(lastStatus) };
+  let sameUnclearLooks = 0;
+  let wait = Math.min(firstLookMs, interval);
+  let lastFailure: VehicleError | null = null;
+
+  const report = (reason: string, verified: boolean | null): WatchReport => ({
+    ...current,
+    reason,
+    verified,
+    elapsedMs: Math.max(0, clock.now() - Date.parse(record.sentAt)),
+    history: history.map((change) => ({ ...change })),
+  });
+
+  while (mayChange(current) && current.async?.href && sameUnclearLooks < looksAtAnUnclearStatus) {
+    const pause = Math.max(wait, retryDelay(lastFailure, clock.now()));
+    if (clock.now() + pause > deadline) break;
+    await clock.sleep(pause, options.signal);
+    wait = Math.min(interval, wait * growth);
+    try {
+      const { requestStatus, message } = await options.client.commandStatus(current, { ...(options.signal && { signal: options.signal }) });
+      lastFailure = null;
+      const changed = requestStatus !== null && requestStatus !== current.requestStatus;
+      if (changed) {
+        history.push({ requestStatus, at: new Date(clock.now()).toISOString() });
+        current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
+      }
+      sameUnclearLooks = current.outcome === 'undetermined' ? sameUnclearLooks + 1 : 0;
+      if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
+    } catch (error) {
+      lastFailure = asVehicleError(error);
+      if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
+      // The link is gone: nothing more will be learned from it.
+      if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
+    }
+  }
+
+  const doors = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
+  const reason = reasonOf(current, doors, lastFailure);
+  if (current.outcome === 'pending') current = { ...current, outcome: 'undetermined' };
+  yield { settled: true, report: report(reason, doors?.verified ?? null) };
+}
+
+const stateOf = (requestStatus: string | null): { requestStatus: string | null; outcome: Outcome; message: string } => {
+  const { outcome, sentence } = meaningOf(requestStatus);
+  return { requestStatus, outcome, message: sentence };
+};
+
+const mayChange = ({ outcome }: CommandRecord): boolean => outcome === 'pending' || outcome === 'undetermined';
+
+const retryDelay = (failure: VehicleError | null, now: number): number => (failure?.retryAt ? failure.retryAt.getTime() - now : 0);
+
+interface Proof {
+  verified: boolean | null;
+  /** Doors that stand open, from the newest reading. */
+  open: string[];
+}
+
+/**
+ * Reads the doors until the lock was measured after the command, and once more where that reading may be from before the
+ * car acted. Null where the doors prove nothing of this command, or could not be read.
+ */
+async function readProof(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, clock: Clock, signal?: AbortSignal): Promise<Proof | null> {
+  const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
+  if (command?.proof === undefined) return null;
+  const endedAt = clock.now();
+  let best: Proof | null = null;
+  for (const pause of proofLooksMs) {
+    if (pause > 0) await clock.sleep(pause, signal);
+    const doors = await tryDoors(record, client, signal);
+    if (doors === null) continue;
+    const verified = proofOf(command.proof, doors, record.sentAt);
+    best = { verified, open: doors.vehicle.open ?? [] };
+    if (verified === true || record.outcome === 'failed') break;
+    if (verified === false && isAfter(doors.payload['carLocked']?.timestamp, endedAt)) break;
+    if (verified === null && isAfter(doors.payload['carLocked']?.timestamp, Date.parse(record.sentAt))) break;
+  }
+  return best;
+}
+
+async function tryDoors(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, signal?: AbortSignal): Promise<Reading<Members> | null> {
+  const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
+  try {
+    return await client.doors({ vin: record.vin, interface: iface, maxAgeMs: 0, ...(signal && { signal }) });
+  } catch (error) {
+    if (signal?.aborted) throw asVehicleError(error);
+    return null;
+  }
+}
+
+function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, sentAt: string): boolean | null {
+  if (!isAfter(doors.payload['carLocked']?.timestamp, Date.parse(sentAt))) return null;
+  const { locked } = doors.vehicle;
+  if (locked === true) return proof.LOCKED ?? null;
+  return locked === false ? (proof.UNLOCKED ?? null) : null;
+}
+
+const isAfter = (timestamp: string | null | undefined, moment: number): boolean => timestamp != null && Date.parse(timestamp) > moment;
+
+/** The verdict in a sentence; what the doors say is added where it helps. */
+function reasonOf(record: CommandRecord, proof: Proof | null, lastFailure: VehicleError | null): string {
+  const sentences = [endSentence(record, lastFailure)];
+  if (record.requestStatus === 'UNABLE_TO_LOCK_DOOR_OPEN' && proof !== null && proof.open.length > 0) {
+    sentences.push(`Open: ${proof.open.map((name) => titleOf(name).toLowerCase()).join(', ')}.`);
+  }
+  if (record.command === 'unlock' && record.outcome === 'succeeded') {
+    sentences.push(
+      'It is the tailgate that can be opened now; the doors unlock when it is opened.',
+      record.openUntil ? `The time for it ends at ${record.openUntil}.` : '',
+    );
+  }
+  if (record.outcome !== 'succeeded' && proof?.verified === true) sentences.push('All the same, the doors say that it happened.');
+  if (record.outcome === 'succeeded' && proof?.verified === false) sentences.push('But the doors say that it did not happen: look at the car.');
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function endSentence(record: CommandRecord, lastFailure: VehicleError | null): string {
+  if (record.outcome !== 'pending') return record.message;
+  if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
+  const failure = lastFailure === null ? '' : ` The last look failed: ${lastFailure.message}`;
+  return `The time to watch the command ran out before the car had answered.${failure}`;
+}

@@ -1,0 +1,48 @@
+import { invocationShape, jsonObject, toTimestamp } from './schemas';
+
+/** Where the details of a v1 command can be read (specification 2.5). */
+export interface AsyncLink {
+  status: string | null;
+  id: string | null;
+  href: string | null;
+  /** ISO-8601, or null. */
+  expires: string | null;
+}
+
+/** What an answer to a command, or to a look at its link, says; null is "not said". */
+export interface Invocation {
+  /** The service's word, verbatim. */
+  requestStatus: string | null;
+  operationId: string | null;
+  message: string | null;
+  async: AsyncLink | null;
+  /** v2 unlock: until when the tailgate can be opened (field notes 1.9). */
+  readyUntil: string | null;
+}
+
+/** Values below are seconds from now, others Unix time (field notes 1.9: sources differ). */
+const longestDuration = 1e9;
+
+/**
+ * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
+ * v1 link, `status` where it is a word and not an HTTP number. Anything else is an answer that says nothing.
+ */
+export function parseInvocation(body: unknown, receivedAt: number): Invocation {
+  const outer = jsonObject.safeParse(body);
+  const inner = outer.success ? jsonObject.safeParse(outer.data['data']) : outer;
+  const layers = [inner, outer].flatMap((layer) => (layer.success ? [invocationShape.parse(layer.data)] : []));
+  const first = <Value>(pick: (layer: (typeof layers)[number]) => Value | null): Value | null =>
+    layers.map(pick).find((value) => value !== null) ?? null;
+
+  const readyUntil = first((layer) => layer.readyToUnlockUntil);
+  return {
+    requestStatus:
+      first((layer) => layer.async?.status ?? null) ??
+      first((layer) => layer.invokeStatus) ??
+      first((layer) => (typeof layer.status === 'string' && /\D/.test(layer.status) ? layer.status : null)),
+    operationId: first((layer) => layer.operationId),
+    message: first((layer) => layer.message || null),
+    async: first((layer) => layer.async),
+    readyUntil: readyUntil === null ? null : toTimestamp(readyUntil < longestDuration ? receivedAt + readyUntil * 1000 : readyUntil),
+  };
+}
