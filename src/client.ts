@@ -6,11 +6,11 @@ import {
   requestDetails,
   unlockDurationLimits,
   type Command,
-  type CommandName,
 } from './catalogue/commands';
-import { meaningOf, type Outcome } from './catalogue/outcomes';
+import { meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
+  interfaceChoices,
   isReadName,
   isResourceName,
   json,
@@ -18,6 +18,7 @@ import {
   resourceRoute,
   resources,
   type ConnectedRead,
+  type InterfaceChoice,
   type InterfaceName,
   type ReadName,
   type ResourceName,
@@ -26,10 +27,12 @@ import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './clock';
 import { VehicleError, type ErrorReport } from './errors';
 import { LostCommand, type Answer, type RequestCore } from './request/core';
+import type { CommandRecord } from './record';
 import { addressOf, followLink, mediaType } from './service';
 import { parseVin } from './vin';
-import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
+import { parseInvocation, type Invocation } from './wire/invocations';
 import {
+  oldest,
   parseAccessibility,
   parseCommands,
   parseDetails,
@@ -45,8 +48,6 @@ import {
   type ResourceReading,
   type VehicleDetails,
 } from './wire/readings';
-
-export type InterfaceChoice = 'auto' | 'v1' | 'v2';
 
 export interface ReadOptions {
   vin?: unknown;
@@ -81,10 +82,27 @@ export interface ReadFailure {
   message: string;
 }
 
-/** Several reads at once (contract 3): what worked, and what did not. */
-export interface Readings {
-  readings: Reading[];
+/** `msg.vehicle` of several reads at once (contract 3). */
+export interface SeveralInfo {
+  vin: string | null;
+  read: ReadName[];
+  /** The one that answered, or null where several did. */
+  interface: InterfaceName | null;
+  /** The latest, ISO-8601. */
+  receivedAt: string;
+  /** The oldest, ISO-8601 or null. */
+  measuredAt: string | null;
+  source: ReadingInfo['source'];
+  /** Only where `source` is `kept`. */
+  ageSeconds?: number;
+  reads: Partial<Record<ReadName, ReadingInfo>>;
   errors: ReadFailure[];
+}
+
+/** Several reads at once: what worked by its name, and what did not in `vehicle.errors`. */
+export interface SeveralReading {
+  payload: Partial<Record<ReadName, unknown>>;
+  vehicle: SeveralInfo;
 }
 
 export interface SendOptions {
@@ -95,25 +113,6 @@ export interface SendOptions {
   /** Ask the accessibility first. */
   precheck?: boolean;
   signal?: AbortSignal;
-}
-
-/** The invocation record (contract 4). */
-export interface CommandRecord {
-  /** The pack's own name for this invocation. */
-  id: string;
-  command: string;
-  vin: string;
-  interface: 'connected-v1' | 'connected-v2';
-  /** ISO-8601. */
-  sentAt: string;
-  operationId: string | null;
-  /** The service's word, verbatim; null where it said none. */
-  requestStatus: string | null;
-  outcome: Outcome;
-  message: string;
-  async: AsyncLink | null;
-  /** Unlock only: until when the tailgate can be opened, where that is known. ISO-8601. */
-  openUntil?: string;
 }
 
 export interface VehicleClientOptions {
@@ -197,19 +196,16 @@ export class VehicleClient {
   }
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
-  async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<Readings> {
+  async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<SeveralReading> {
     const reads = [...new Set(names.map(parseReadName))];
     if (reads.length === 0) throw new VehicleError('INPUT_INVALID', 'No read is chosen. Choose at least one, or send a list of names in msg.read.');
     const results = await Promise.allSettled(reads.map((read) => this.read(read, options)));
-    const readings: Reading[] = [];
-    const failures: { read: ReadName; error: VehicleError }[] = [];
-    results.forEach((result, index) => {
-      if (result.status === 'fulfilled') readings.push(result.value);
-      else failures.push({ read: reads[index] as ReadName, error: asVehicleError(result.reason) });
-    });
-    const firstFailure = failures[0];
-    if (readings.length === 0 && firstFailure !== undefined) throw firstFailure.error;
-    return { readings, errors: failures.map(({ read, error }) => ({ read, code: error.code, message: error.message })) };
+    const readings = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const errors = results.flatMap((result, index) =>
+      result.status === 'rejected' ? [{ read: reads[index] as ReadName, error: asVehicleError(result.reason) }] : [],
+    );
+    if (readings.length === 0) throw errors[0]?.error;
+    return severalReading(reads, readings, errors.map(({ read, error }) => ({ read, code: error.code, message: error.message })));
   }
 
   /**
@@ -363,6 +359,24 @@ function reading<Payload>(
   };
 }
 
+function severalReading(reads: ReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
+  const infos = readings.map(({ vehicle }) => vehicle);
+  const interfaces = new Set(infos.map((info) => info.interface));
+  return {
+    payload: Object.fromEntries(readings.map(({ vehicle, payload }) => [vehicle.read, payload])),
+    vehicle: {
+      vin: infos.find(({ vin }) => vin !== null)?.vin ?? null,
+      read: reads,
+      interface: interfaces.size === 1 ? (infos[0]?.interface ?? null) : null,
+      receivedAt: infos.reduce((latest, { receivedAt }) => (receivedAt > latest ? receivedAt : latest), ''),
+      measuredAt: oldest(infos.map(({ measuredAt }) => measuredAt)),
+      source: infos.every(({ source }) => source === 'shared') ? 'shared' : 'live',
+      reads: Object.fromEntries(infos.map((info) => [info.read, info])),
+      errors,
+    },
+  };
+}
+
 const interfaceNames = { v1: 'connected-v1', v2: 'connected-v2' } as const;
 
 /** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
@@ -374,7 +388,6 @@ function chooseInterface(
 ): 'connected-v1' | 'connected-v2' {
   if (choice !== 'auto') {
     const chosen = interfaceNames[choice];
-    if (chosen === undefined) throw new VehicleError('INPUT_INVALID', 'The interface must be auto, v1 or v2.');
     if (routes[chosen] === undefined) throw new VehicleError('NOT_SUPPORTED', `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`);
     return chosen;
   }
@@ -382,6 +395,12 @@ function chooseInterface(
   const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
   if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
   return best;
+}
+
+export function parseInterface(input: unknown): InterfaceChoice {
+  const choice = interfaceChoices.find((name) => name === input);
+  if (choice === undefined) throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
+  return choice;
 }
 
 /** Lists stay readable in an error. */
@@ -426,5 +445,3 @@ export function asVehicleError(error: unknown): VehicleError {
   if (name === 'AbortError') return new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
   return new VehicleError('SERVICE_ERROR', `Something unexpected happened in the pack (${name}). Please report it with what you did.`, { retryable: false });
 }
-
-export type { CommandName };

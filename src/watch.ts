@@ -1,9 +1,10 @@
 import { commands, isCommandName, type Command } from './catalogue/commands';
 import { meaningOf, type Outcome } from './catalogue/outcomes';
 import { titleOf } from './catalogue/reads';
-import { asVehicleError, type CommandRecord, type Reading, type VehicleClient } from './client';
+import { asVehicleError, type Reading, type VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import type { VehicleError } from './errors';
+import type { CommandRecord } from './record';
 import type { Members } from './wire/readings';
 
 export interface StatusChange {

@@ -1,73 +1,106 @@
+import * as z from 'zod/mini';
+import { interfaceChoices, serviceNames, VehicleError, type ServiceName } from '../../src/index';
+
 /**
- * The properties of each node as Node-RED stores them (contract 2 to 5): the shape that the editor half writes and the
- * runtime half parses. Types only, so that both halves can import it. What a flow file really holds may be older, odd
- * or hand-written: the runtime checks it before use.
+ * The properties of each node as Node-RED stores them (contract 2 to 5): what the editor half writes and the runtime half
+ * checks. A flow file may be older, odd or hand-written, so what is missing takes its default and what is wrong says so.
  */
 
-/** A tri-state of the contract: which interface answers. */
-export type InterfaceChoice = 'auto' | 'v1' | 'v2';
+const interfaceChoice = z._default(z.enum(interfaceChoices), 'auto');
+
+const text = z._default(z.pipe(z.string(), z.transform((value: string) => value.trim())), '');
+const flag = (fallback: boolean) => z._default(z.boolean(), fallback);
+
+/** A number field of the editor holds text, and an empty one its default. */
+const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z.pipe(
+    z.pipe(
+      z.unknown(),
+      z.transform((value) => {
+        if (value === undefined || value === null || value === '') return fallback;
+        return typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+      }),
+    ),
+    z.number().check(z.minimum(minimum), z.maximum(maximum)),
+  );
 
 /** `connected-vehicle` (contract 2). Credentials stand apart, below. */
-export interface VehicleOptions {
-  name: string;
-  service: 'demo' | 'volvo-cars' | 'custom';
-  baseUrl: string;
-  apiKeyHeader: string;
-  mediaTypeVendor: string;
-  authorizeUrl: string;
-  tokenUrl: string;
-  redirectUrl: string;
-  vin: string;
-  readOnly: boolean;
-  requestsPerDay: number;
-  requestsPerMinute: number;
-  commandsPerMinute: number;
-}
+export const vehicleOptions = z.object({
+  name: text,
+  service: z._default(z.enum(serviceNames as [ServiceName, ...ServiceName[]]), 'demo'),
+  baseUrl: text,
+  apiKeyHeader: text,
+  mediaTypeVendor: text,
+  authorizeUrl: text,
+  tokenUrl: text,
+  redirectUrl: text,
+  vin: text,
+  readOnly: flag(false),
+  requestsPerDay: number(10_000, 1),
+  requestsPerMinute: number(100, 1),
+  commandsPerMinute: number(10, 1),
+});
+export type VehicleOptions = z.infer<typeof vehicleOptions>;
 
 /** All of type `password`: none ever reaches a browser. */
-export interface VehicleCredentials {
-  apiKey?: string;
-  accessToken?: string;
-  clientId?: string;
-  clientSecret?: string;
-  refreshToken?: string;
-}
+export const vehicleCredentials = z.object({
+  apiKey: text,
+  accessToken: text,
+  clientId: text,
+  clientSecret: text,
+  refreshToken: text,
+});
+export type VehicleCredentials = z.infer<typeof vehicleCredentials>;
 
 /** `connected-vehicle-status` (contract 3). */
-export interface StatusOptions {
-  name: string;
-  vehicle: string;
-  vin: string;
+export const statusOptions = z.object({
+  name: text,
+  vehicle: text,
+  vin: text,
   /** One read name, or `several`. */
-  read: string;
+  read: z._default(z.string(), 'windows'),
   /** The read names where `read` is `several`. */
-  reads: string[];
-  interface: InterfaceChoice;
+  reads: z._default(z.array(z.string()), []),
+  interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */
-  poll: number;
-  emit: 'always' | 'changes';
-}
+  poll: number(0, 0),
+  emit: z._default(z.enum(['always', 'changes']), 'always'),
+});
+export type StatusOptions = z.infer<typeof statusOptions>;
 
 /** `connected-vehicle-command` (contract 4). */
-export interface CommandOptions {
-  name: string;
-  vehicle: string;
-  vin: string;
+export const commandOptions = z.object({
+  name: text,
+  vehicle: text,
+  vin: text,
   /** Empty: taken from `msg.command`. */
-  command: string;
-  interface: InterfaceChoice;
+  command: text,
+  interface: interfaceChoice,
   /** Seconds, 1 to 120; the v1 unlock only. Empty: the maximum. */
-  unlockDuration: number | '';
-  precheck: boolean;
-}
+  unlockDuration: z._default(z.union([z.number(), z.string()]), ''),
+  precheck: flag(false),
+});
+export type CommandOptions = z.infer<typeof commandOptions>;
 
 /** `connected-vehicle-command-status` (contract 5). */
-export interface CommandStatusOptions {
-  name: string;
-  vehicle: string;
+export const commandStatusOptions = z.object({
+  name: text,
+  vehicle: text,
   /** Seconds. */
-  timeout: number;
+  timeout: number(180, 1),
   /** Seconds. */
-  interval: number;
-  verify: boolean;
+  interval: number(5, 1),
+  verify: flag(true),
+});
+export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
+
+/**
+ * Checks what a flow file holds.
+ * @throws VehicleError CONFIG, with the name of the property that is wrong
+ */
+export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: unknown): z.infer<Shape> {
+  const parsed = shape.safeParse(config);
+  if (parsed.success) return parsed.data as z.infer<Shape>;
+  const property = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new VehicleError('CONFIG', `The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`);
 }

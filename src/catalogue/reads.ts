@@ -6,6 +6,10 @@
 /** Names of the three interfaces, as `msg.vehicle.interface` reports them (contract 3). */
 export type InterfaceName = 'connected-v1' | 'connected-v2' | 'extended-v1';
 
+/** What a user may ask for; `auto` is v2 where the service offers it and v1 where it does not (contract 3). */
+export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
+export type InterfaceChoice = (typeof interfaceChoices)[number];
+
 /** The base path of each interface (specification 9.1). */
 export const interfacePaths = {
   'connected-v1': '/connected-vehicle/v1',

@@ -146,7 +146,8 @@ function wordMeaning<Meaning>(words: Record<string, Meaning>, value: Scalar | nu
   return typeof value === 'string' && Object.hasOwn(words, value) ? (words[value] as Meaning) : null;
 }
 
-const oldest = (timestamps: (string | null)[]): string | null =>
+/** The first of ISO-8601 times; null where there is none. */
+export const oldest = (timestamps: (string | null)[]): string | null =>
   timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
 
 /** Specification 2.8 in any envelope of field notes 3.1. */

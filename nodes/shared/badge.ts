@@ -1,0 +1,37 @@
+import type { Node, NodeAPI, NodeStatusFill, NodeStatusShape } from 'node-red';
+
+/** What each kind of badge looks like: blue = busy, green = good, yellow ring = waiting, red ring = failed, grey = cannot tell. */
+const looks = {
+  busy: ['blue', 'dot'],
+  good: ['green', 'dot'],
+  attention: ['yellow', 'dot'],
+  waiting: ['yellow', 'ring'],
+  failed: ['red', 'ring'],
+  unclear: ['grey', 'ring'],
+} as const satisfies Record<string, readonly [NodeStatusFill, NodeStatusShape]>;
+
+export type Look = keyof typeof looks;
+
+/** The only writer of a node's badge: words from the locale, and the time where a value stands there to stay. */
+export interface Badge {
+  /** @param key below `<type>.status`, @param words what the key's text names */
+  show(look: Look, key: string, words?: Record<string, string | number>): void;
+  /** The same, with the time of day behind it. */
+  stamp(look: Look, key: string, words?: Record<string, string | number>): void;
+  clear(): void;
+}
+
+export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
+  const translate = (key: string, words: Record<string, string | number> = {}): string => RED._(`${node.type}.status.${key}`, words as Record<string, string>);
+  const write = (look: Look, text: string): void => {
+    const [fill, shape] = looks[look];
+    node.status({ fill, shape, text });
+  };
+  return {
+    show: (look, key, words) => write(look, translate(key, words)),
+    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: timeOfDay(now()) })),
+    clear: () => node.status({}),
+  };
+}
+
+const timeOfDay = (date: Date): string => `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;

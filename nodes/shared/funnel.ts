@@ -1,0 +1,54 @@
+import type { Node } from 'node-red';
+import type { VehicleError } from '../../src/index';
+import type { Badge } from './badge';
+import { runtime } from './load';
+import type { Message } from './messages';
+
+/** One piece of work that a message started. */
+export interface Task {
+  msg: Message;
+  send: (msg: Message | (Message | null)[]) => void;
+  /** Aborted when the node closes. */
+  signal: AbortSignal;
+}
+
+/** What a task answers when its message goes on later, after a redeploy. */
+export const unfinished = Symbol('unfinished');
+
+/**
+ * The one place that calls `done`, shows a failure and catches (house rule 3): a rejected listener would end Node-RED. The
+ * node's close aborts what runs and waits for it.
+ */
+export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promise<void | typeof unfinished>): void {
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
+    try {
+      if ((await work(task)) !== unfinished) done();
+    } catch (error) {
+      const failure = runtime().asVehicleError(error);
+      task.msg['vehicle'] = { ...(isRecord(task.msg['vehicle']) && task.msg['vehicle']), error: failure.report() };
+      if (!task.signal.aborted) showFailure(badge, failure);
+      done(failure);
+    }
+  };
+
+  node.on('input', (msg, send, done) => {
+    const task = attempt({ msg: msg as Message, send, signal: closing.signal }, done);
+    running.add(task);
+    void task.finally(() => running.delete(task));
+  });
+
+  node.on('close', (_removed: boolean, done: () => void) => {
+    closing.abort();
+    void Promise.allSettled(running).then(() => {
+      badge.clear();
+      done();
+    });
+  });
+}
+
+export const showFailure = (badge: Badge, failure: VehicleError): void => badge.stamp('failed', `failed.${failure.code}`);
+
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,36 @@
+import type { NodeAPI } from 'node-red';
+import type { AnyReading, Openness } from '../../src/index';
+import type { Badge } from './badge';
+import { isRecord } from './funnel';
+
+/** Shows what was read, in a few words with the time of day. */
+export function showReading(badge: Badge, RED: NodeAPI, type: string, { payload, vehicle }: AnyReading): void {
+  if ('reads' in vehicle) {
+    const ok = Object.keys(vehicle.reads).length;
+    return badge.stamp(vehicle.errors.length === 0 ? 'good' : 'attention', 'several', { ok, all: ok + vehicle.errors.length });
+  }
+  if (vehicle.open !== undefined) return showOpenness(badge, RED, type, vehicle);
+  const text = valueText(payload);
+  if (text === null) return badge.stamp('unclear', 'unknown');
+  badge.stamp('good', 'value', { value: text });
+}
+
+function showOpenness(badge: Badge, RED: NodeAPI, type: string, { open = [], allClosed, locked }: Partial<Openness>): void {
+  if (open.length > 0) {
+    const names = open.map((name) => RED._(`${type}.members.${name}`, { defaultValue: name } as never)).join(', ');
+    return badge.stamp('attention', 'open', { names });
+  }
+  if (allClosed === null || locked === null) return badge.stamp('unclear', 'unknown');
+  if (locked === undefined) return badge.stamp('good', 'closed');
+  badge.stamp(locked ? 'good' : 'attention', locked ? 'locked' : 'unlocked');
+}
+
+/** A resource's value with its unit, a list's length, a record's most telling word; null where nothing is known. */
+function valueText(payload: unknown): string | null {
+  if (Array.isArray(payload)) return String(payload.length);
+  if (!isRecord(payload)) return null;
+  const { value, unit, unavailableReason, descriptions } = payload;
+  if (isRecord(descriptions)) return typeof descriptions['model'] === 'string' ? descriptions['model'] : null;
+  if (value === null || value === undefined) return null;
+  return [value, unit, unavailableReason].filter((part) => part !== null && part !== undefined).join(' ');
+}

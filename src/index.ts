@@ -1,0 +1,22 @@
+/**
+ * The door of the library: everything that `nodes/` and other programs may use. The tables are free of side effects, so
+ * the editor half of a node bundles the few that it needs and nothing else.
+ */
+export * from './catalogue/commands';
+export * from './catalogue/members';
+export * from './catalogue/outcomes';
+export * from './catalogue/reads';
+export * from './catalogue/services';
+export * from './account';
+export * from './last-readings';
+export * from './client';
+export * from './clock';
+export * from './errors';
+export * from './record';
+export * from './service';
+export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';
+export * from './vin';
+export * from './watch';
+export * from './watch-store';
+export type { AsyncLink, Invocation } from './wire/invocations';
+export type { Accessibility, CommandOffer, Members, MemberState, Openness, ResourceReading, VehicleDetails } from './wire/readings';

@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Reading, SeveralReading } from './client';
+
+export type AnyReading = Reading | SeveralReading;
+
+/**
+ * The last reading of each thing that is read: what a change is measured against, and what is handed on when a read fails.
+ * It holds copies, because flows change the messages they get.
+ */
+export class LastReadings {
+  readonly #readings = new Map<string, AnyReading>();
+
+  /** @returns whether the car says something else than at the last time, or for the first time */
+  remember(key: string, reading: AnyReading): boolean {
+    const before = this.#readings.get(key);
+    this.#readings.set(key, structuredClone(reading));
+    return before === undefined || !sameValues(before.payload, reading.payload);
+  }
+
+  /** The last reading, marked `kept` with its age (contract 3); undefined before the first one. */
+  kept(key: string, now: number): AnyReading | undefined {
+    const last = this.#readings.get(key);
+    if (last === undefined) return undefined;
+    const { payload, vehicle } = structuredClone(last);
+    const ageSeconds = Math.max(0, Math.round((now - Date.parse(vehicle.receivedAt)) / 1000));
+    return { payload, vehicle: { ...vehicle, source: 'kept', ageSeconds } } as AnyReading;
+  }
+}
+
+/** When it was measured does not count, nor do the addresses of images, which the service renews all the time (specification 2.2). */
+const sameValues = (before: unknown, now: unknown): boolean => isDeepStrictEqual(valuesOf(before), valuesOf(now));
+
+const passing = new Set(['timestamp', 'images']);
+
+function valuesOf(payload: unknown): unknown {
+  if (Array.isArray(payload)) return payload.map(valuesOf);
+  if (typeof payload !== 'object' || payload === null) return payload;
+  return Object.fromEntries(
+    Object.entries(payload)
+      .filter(([name]) => !passing.has(name))
+      .map(([name, value]) => [name, valuesOf(value)]),
+  );
+}

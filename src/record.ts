@@ -1,0 +1,37 @@
+import * as z from 'zod/mini';
+import type { Outcome } from './catalogue/outcomes';
+import { VehicleError } from './errors';
+import { parseVin } from './vin';
+
+const text = z._default(z.nullable(z.string()), null);
+
+/** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
+const recordShape = z.object({
+  id: z.string().check(z.minLength(1)),
+  command: z.string().check(z.minLength(1)),
+  vin: z.string(),
+  interface: z.enum(['connected-v1', 'connected-v2']),
+  sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
+  operationId: text,
+  requestStatus: text,
+  outcome: z._default(z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]), 'undetermined'),
+  message: z._default(z.string(), ''),
+  async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: text })), null),
+  openUntil: z.optional(z.string()),
+});
+
+/**
+ * The invocation record (contract 4). `id` is the pack's own name for the invocation, `requestStatus` the service's word
+ * verbatim or null where it said none, `sentAt` and `openUntil` ISO-8601; `openUntil` only for unlock: until when the tailgate can
+ * be opened, where that is known.
+ */
+export type CommandRecord = z.infer<typeof recordShape>;
+
+/** @throws VehicleError INPUT_INVALID, VIN_INVALID */
+export function parseRecord(input: unknown): CommandRecord {
+  const parsed = recordShape.safeParse(input);
+  if (!parsed.success) {
+    throw new VehicleError('INPUT_INVALID', 'msg.payload is no invocation record. Wire this node behind a command node, or send the record that one gave.');
+  }
+  return { ...parsed.data, vin: parseVin(parsed.data.vin) };
+}
