@@ -1,0 +1,205 @@
+import { strict as assert } from 'node:assert';
+import { VehicleError } from '../../../src/errors';
+import { createSharedReads, type SharedRead, type SharedReads } from '../../../src/request/shared-reads';
+import { ManualClock } from '../../support/manual-clock';
+
+/** A service that answers when the test says so, and counts what it was asked. */
+class Desk {
+  asked: string[] = [];
+  #open: { key: string; signal: AbortSignal; resolve(value: string): void; reject(error: unknown): void }[] = [];
+
+  load = (key: string) => (signal: AbortSignal): Promise<string> => {
+    this.asked.push(key);
+    return new Promise((resolve, reject) => {
+      this.#open.push({ key, signal, resolve, reject });
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+
+  answer(value: string): void {
+    for (const { resolve } of this.#open.splice(0)) resolve(value);
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.#open.splice(0)) reject(error);
+  }
+
+  get aborted(): boolean[] {
+    return this.#open.map(({ signal }) => signal.aborted);
+  }
+}
+
+describe('shared reads', () => {
+  let clock: ManualClock;
+  let desk: Desk;
+  let reads: SharedReads<string>;
+  const ask = (key: string, options: Parameters<SharedReads<string>['read']>[1] = {}): Promise<SharedRead<string>> => reads.read(key, options, desk.load(key));
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    desk = new Desk();
+    reads = createSharedReads<string>({ clock });
+  });
+
+  it('are one request where a thousand ask at once', async () => {
+    const answers = Array.from({ length: 1_000 }, () => ask('windows'));
+    desk.answer('CLOSED');
+    const all = await Promise.all(answers);
+    assert.deepEqual(desk.asked, ['windows']);
+    assert.deepEqual(all[0], { value: 'CLOSED', source: 'live', ageMs: 0 });
+    assert.ok(all.slice(1).every(({ value, source }) => value === 'CLOSED' && source === 'shared'));
+  });
+
+  it('are two requests where the keys differ', async () => {
+    const both = [ask('windows'), ask('doors')];
+    desk.answer('CLOSED');
+    await Promise.all(both);
+    assert.deepEqual(desk.asked, ['windows', 'doors']);
+  });
+
+  it('answer later readers while the answer is fresh, with its age', async () => {
+    const first = ask('windows');
+    desk.answer('CLOSED');
+    await first;
+    await clock.advance(4_999);
+    assert.deepEqual(await ask('windows'), { value: 'CLOSED', source: 'shared', ageMs: 4_999 });
+    await clock.advance(1);
+    const again = ask('windows');
+    desk.answer('OPEN');
+    assert.deepEqual(await again, { value: 'OPEN', source: 'live', ageMs: 0 });
+    assert.equal(desk.asked.length, 2);
+  });
+
+  it('let each reader say how old an answer may be', async () => {
+    const first = ask('windows', { maxAgeMs: 60_000 });
+    desk.answer('CLOSED');
+    await first;
+    await clock.advance(30_000);
+    assert.equal((await ask('windows', { maxAgeMs: 30_001 })).source, 'shared');
+    const strict = ask('windows', { maxAgeMs: 0 });
+    desk.answer('OPEN');
+    assert.deepEqual(await strict, { value: 'OPEN', source: 'live', ageMs: 0 });
+  });
+
+  it('take an answer in flight even where no age is accepted', async () => {
+    const both = [ask('windows', { maxAgeMs: 0 }), ask('windows', { maxAgeMs: 0 })];
+    desk.answer('CLOSED');
+    await Promise.all(both);
+    assert.equal(desk.asked.length, 1);
+  });
+
+  it('hold nothing where the account keeps nothing', async () => {
+    reads = createSharedReads<string>({ clock, maxAgeMs: 0 });
+    const first = ask('windows');
+    desk.answer('CLOSED');
+    await first;
+    assert.equal(reads.size, 0);
+  });
+
+  it('never hold what must not be kept, and still ask once', async () => {
+    const both = [ask('details', { keep: false }), ask('details', { keep: false })];
+    desk.answer('https://image');
+    await Promise.all(both);
+    assert.equal(desk.asked.length, 1);
+    assert.equal(reads.size, 0);
+    void ask('details', { keep: false });
+    assert.equal(desk.asked.length, 2);
+  });
+
+  it('are a request each where sharing is off', async () => {
+    const both = [ask('windows', { share: false }), ask('windows', { share: false })];
+    desk.answer('CLOSED');
+    assert.deepEqual(await Promise.all(both), [
+      { value: 'CLOSED', source: 'live', ageMs: 0 },
+      { value: 'CLOSED', source: 'live', ageMs: 0 },
+    ]);
+    assert.equal(desk.asked.length, 2);
+    assert.equal(reads.size, 0);
+  });
+
+  it('share a failure among those who waited for it, and keep none', async () => {
+    const both = [ask('windows'), ask('windows')];
+    const failure = new VehicleError('SERVICE_ERROR', 'Broken.');
+    desk.fail(failure);
+    for (const result of await Promise.allSettled(both)) assert.equal(result.status === 'rejected' && result.reason, failure);
+    const again = ask('windows');
+    desk.answer('CLOSED');
+    assert.equal((await again).source, 'live');
+  });
+
+  it('survive a load that throws before it begins', async () => {
+    const boom = (): never => {
+      throw new VehicleError('CONFIG', 'No.');
+    };
+    await assert.rejects(reads.read('windows', {}, boom), { code: 'CONFIG' });
+    await assert.rejects(reads.read('windows', {}, boom), { code: 'CONFIG' });
+  });
+
+  it('end only the wait of the one who gives up', async () => {
+    const abort = new AbortController();
+    const given = ask('windows', { signal: abort.signal });
+    const other = ask('windows');
+    abort.abort();
+    await assert.rejects(given, { code: 'CANCELLED' });
+    assert.deepEqual(desk.aborted, [false]);
+    desk.answer('CLOSED');
+    assert.equal((await other).value, 'CLOSED');
+  });
+
+  it('stop the request when the last one gives up, and begin anew for the next', async () => {
+    const aborts = [new AbortController(), new AbortController()];
+    const given = aborts.map(({ signal }) => ask('windows', { signal }));
+    aborts.forEach((abort) => abort.abort());
+    await Promise.allSettled(given);
+    assert.deepEqual(desk.aborted, [true]);
+    const next = ask('windows');
+    desk.answer('CLOSED');
+    assert.deepEqual(await next, { value: 'CLOSED', source: 'live', ageMs: 0 });
+    assert.equal(desk.asked.length, 2);
+  });
+
+  it('ask nothing for one who has gone already', async () => {
+    const reason = new VehicleError('TIMEOUT', 'Too late.');
+    await assert.rejects(ask('windows', { signal: AbortSignal.abort(reason) }), reason);
+    assert.deepEqual(desk.asked, []);
+  });
+
+  it('do not answer from before a command', async () => {
+    const first = ask('car1/doors');
+    const other = ask('car2/doors');
+    desk.answer('UNLOCKED');
+    await Promise.all([first, other]);
+    reads.invalidate('car1/');
+    assert.equal((await ask('car2/doors')).source, 'shared');
+    const fresh = ask('car1/doors');
+    desk.answer('LOCKED');
+    assert.deepEqual(await fresh, { value: 'LOCKED', source: 'live', ageMs: 0 });
+  });
+
+  it('do not let a request from before a command answer a reader from after it', async () => {
+    const before = ask('car1/doors');
+    reads.invalidate('car1/');
+    const after = ask('car1/doors');
+    assert.equal(desk.asked.length, 2);
+    desk.answer('LOCKED');
+    assert.equal((await before).value, 'LOCKED');
+    assert.equal((await after).source, 'live');
+  });
+
+  it('do not keep what a request from before a command brought', async () => {
+    const before = ask('car1/doors');
+    reads.invalidate('car1/');
+    desk.answer('UNLOCKED');
+    await before;
+    assert.equal(reads.size, 0);
+  });
+
+  it('drop what is too old without a timer, and hold a bounded number', async () => {
+    for (let i = 0; i < 6_000; i += 1) await reads.read(`car${i}/doors`, {}, async () => 'LOCKED');
+    assert.equal(clock.sleeping, 0);
+    assert.equal(reads.size, 5_000);
+    await clock.advance(5_000);
+    await reads.read('car/doors', {}, async () => 'LOCKED');
+    assert.equal(reads.size, 1);
+  });
+});
