@@ -7,6 +7,7 @@ import {
   unlockDurationLimits,
   type Command,
 } from './catalogue/commands';
+import { groupedResources, groups, type GroupName } from './catalogue/groups';
 import { meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
@@ -17,6 +18,7 @@ import {
   readNames,
   resourceRoute,
   resources,
+  titleOf,
   type ConnectedRead,
   type InterfaceChoice,
   type InterfaceName,
@@ -30,6 +32,7 @@ import { LostCommand, type Answer, type RequestCore } from './request/core';
 import type { CommandRecord } from './record';
 import { addressOf, followLink, mediaType } from './service';
 import { parseVin } from './vin';
+import { fromGroup } from './wire/grouped';
 import { parseInvocation, type Invocation } from './wire/invocations';
 import {
   oldest,
@@ -173,12 +176,13 @@ export class VehicleClient {
     return this.#connected('accessibility', parseAccessibility, options);
   }
 
-  /** GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (specification 2.8). */
+  /**
+   * GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (specification 2.8).
+   * Where that interface is gone: the group of connected v2 that holds the value (catalogue/groups).
+   */
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const vin = parseVin(options.vin);
-    if (!this.service.alive.includes('extended-v1')) {
-      throw new VehicleError('NOT_SUPPORTED', `The service no longer has the extended vehicle interface, which alone offers ${name}.`);
-    }
+    if (!this.service.alive.includes('extended-v1')) return this.#grouped(name, vin, options);
     const answer = await this.#core.read({
       url: addressOf(this.service, 'extended-v1', resourceRoute.path, { vin, resource: name }),
       accept: resourceRoute.accept,
@@ -252,6 +256,23 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
+  async #grouped(name: ResourceName, vin: string, options: ReadOptions): Promise<Reading<ResourceReading>> {
+    const { group, reason }: { group: GroupName | null; reason?: string } = groupedResources[name];
+    if (group === null || !this.service.alive.includes('connected-v2')) {
+      const why = reason ?? 'connected v2, which has it too, is not there either';
+      throw new VehicleError('NOT_SUPPORTED', `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`);
+    }
+    const { path, scopes } = groups[group];
+    const answer = await this.#core.read({
+      url: addressOf(this.service, 'connected-v2', path, { vin }),
+      accept: json,
+      scopes,
+      maxAgeMs: options.maxAgeMs,
+      signal: options.signal,
+    });
+    return reading(fromGroup(name, answer.body), answer, { vin, read: name, interface: 'connected-v2' });
+  }
+
   async #connected<Payload>(
     name: keyof typeof connectedReads,
     parse: (body: unknown) => Parsed<Payload>,
@@ -316,8 +337,8 @@ export class VehicleClient {
       if (!(error instanceof LostCommand)) throw error;
       return lostInvocation(error);
     } finally {
-      this.#core.forget(addressOf(this.service, route.interface, '/vehicles/{vin}', { vin }).href);
-      this.#core.forget(addressOf(this.service, 'extended-v1', '/vehicles/{vin}', { vin }).href);
+      // Every interface tells of the same car, whichever took the command.
+      for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
     }
   }
 }

@@ -82,7 +82,7 @@ const odd = (what: string): VehicleError =>
   new VehicleError('BAD_RESPONSE', `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`);
 
 /** The body's `data`, or the body itself (field notes 1.2). */
-function unwrap(body: unknown, what: string): Record<string, unknown> {
+export function unwrap(body: unknown, what: string): Record<string, unknown> {
   const outer = jsonObject.safeParse(body);
   if (!outer.success) throw odd(what);
   if (!Object.hasOwn(outer.data, 'data')) return outer.data;

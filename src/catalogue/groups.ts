@@ -1,0 +1,207 @@
+import { connectedReads, type ResourceName } from './reads';
+
+/**
+ * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (field notes
+ * 1.10, 3.4, 7). A row says where a value stands and what makes of it what specification 2.8 promises: that unit and that
+ * meaning, or the row says why there is none.
+ *
+ * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
+ * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
+ */
+export interface Group {
+  /** Below the base path of connected v2; `{vin}` is filled in. */
+  path: string;
+  /** Besides `openid` (field notes 4.4; portal). */
+  scopes: readonly string[];
+}
+
+export const groups = {
+  doors: { path: connectedReads.doors.routes['connected-v2'].path, scopes: connectedReads.doors.scopes },
+  windows: { path: connectedReads.windows.routes['connected-v2'].path, scopes: connectedReads.windows.scopes },
+  fuel: { path: '/vehicles/{vin}/fuel', scopes: ['conve:fuel_status', 'conve:battery_charge_level'] },
+  odometer: { path: '/vehicles/{vin}/odometer', scopes: ['conve:odometer_status'] },
+  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'] },
+  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'] },
+  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'] },
+  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'] },
+  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'] },
+  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'] },
+  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'] },
+} as const satisfies Record<string, Group>;
+
+export type GroupName = keyof typeof groups;
+
+interface Place {
+  group: GroupName;
+  /** Spellings of the member, the likeliest first. */
+  members: readonly string[];
+}
+
+/** A number: the factor from each unit that the service may use to the unit of specification 2.8. */
+export interface GroupedNumber extends Place {
+  units: Readonly<Record<string, number>>;
+  /** Whole numbers are rounded; `down` where a half would promise too much. */
+  whole?: 'down';
+  /** Read where the members say nothing, but only of a car that says nothing of this other member either. */
+  otherwise?: { member: string; unless: string };
+}
+
+/** A word of the service to the value of specification 2.8; a word that is not here cannot be told. */
+export interface GroupedWord extends Place {
+  words: Readonly<Record<string, string | boolean>>;
+}
+
+/** Many members, each with a bulb's word; `null`: specification 2.8 has no word for that light. */
+export interface GroupedBulbs {
+  group: GroupName;
+  bulbs: Readonly<Record<string, string | null>>;
+  /** What a member says when its light has failed. */
+  failed: string;
+  /** More than one kind of light. */
+  several: string;
+}
+
+/** Nothing in connected v2 says the same. */
+export interface Ungrouped {
+  group: null;
+  reason: string;
+}
+
+export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
+
+const perMile = 1.609344;
+const lengths = { km: 1, kilometers: 1, kilometres: 1, mi: perMile, miles: perMile } as const;
+const volumes = { l: 1, liters: 1, litres: 1 } as const;
+const speeds = { 'km/h': 1, kilometers_per_hour: 1, 'kilometers per hour': 1, mph: perMile } as const;
+const consumptions = { 'l/100km': 1, 'l/100 km': 1, liters_per_100_kilometers: 1, 'liters per 100 kilometers': 1 } as const;
+const hours = { h: 1, hours: 1 } as const;
+/** Field notes 6.2: days or months, as the car likes. */
+const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as const;
+
+/** AJAR is not closed (field notes 6.2), so it counts as open, as it does for the doors themselves. */
+const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;
+/** v2 tells warnings where v1 told levels; none means that the level is as it should be (portal: diagnostics). */
+const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
+/** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
+const pressure = { NO_WARNING: 'NORMAL', VERY_LOW_PRESSURE: 'LOW', LOW_PRESSURE: 'LOW', HIGH_PRESSURE: 'HIGH' } as const;
+
+const door = (...members: string[]): GroupedWord => ({ group: 'doors', members, words: opening });
+const window = (...members: string[]): GroupedWord => ({ group: 'windows', members, words: opening });
+const tyre = (member: string): GroupedWord => ({ group: 'tyres', members: [member], words: pressure });
+
+export const groupedResources = {
+  // OAS and portal: l/100km; fixtures: 7.23.
+  averageFuelConsumption: { group: 'statistics', members: ['averageFuelConsumption'], units: consumptions },
+  // Portal: of the manual trip meter, which is what v1 told; averageSpeedAutomatic is another meter.
+  averageSpeed: { group: 'statistics', members: ['averageSpeed'], units: speeds },
+  backupBatteryRemaining: { group: null, reason: 'connected v2 says nothing of the backup battery' },
+  // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
+  brakeFluid: { group: 'brakes', members: ['brakeFluidLevelWarning'], words: level },
+  // OAS ExteriorWarning; portal: UNSPECIFIED, NO_WARNING, FAILURE. No trailer among them.
+  bulbFailure: {
+    group: 'warnings',
+    failed: 'FAILURE',
+    several: 'MULTIPLE',
+    bulbs: {
+      brakeLightCenterWarning: 'STOP_ANY',
+      brakeLightLeftWarning: 'STOP_ANY',
+      brakeLightRightWarning: 'STOP_ANY',
+      fogLightFrontWarning: 'FOG_FRONT_ANY',
+      fogLightRearWarning: 'FOG_REAR_ANY',
+      positionLightFrontLeftWarning: 'POSITION_ANY',
+      positionLightFrontRightWarning: 'POSITION_ANY',
+      positionLightRearLeftWarning: 'POSITION_ANY',
+      positionLightRearRightWarning: 'POSITION_ANY',
+      highBeamLeftWarning: 'HIGH_BEAM_LEFT',
+      highBeamRightWarning: 'HIGH_BEAM_RIGHT',
+      lowBeamLeftWarning: 'LOW_BEAM_LEFT',
+      lowBeamRightWarning: 'LOW_BEAM_RIGHT',
+      daytimeRunningLightLeftWarning: 'DAY_RUNNING_ANY',
+      daytimeRunningLightRightWarning: 'DAY_RUNNING_ANY',
+      turnIndicationFrontLeftWarning: 'LEFT_TURN_ANY',
+      turnIndicationRearLeftWarning: 'LEFT_TURN_ANY',
+      turnIndicationFrontRightWarning: 'RIGHT_TURN_ANY',
+      turnIndicationRearRightWarning: 'RIGHT_TURN_ANY',
+      registrationPlateLightWarning: null,
+      sideMarkLightsWarning: null,
+      hazardLightsWarning: null,
+      reverseLightsWarning: null,
+    },
+  },
+  cabOpen: { group: null, reason: 'connected v2 has no member for the cab; its tank lid is something else' },
+  // Field notes 1.5.
+  carLocked: { group: 'doors', members: ['centralLock', 'carLocked'], words: { LOCKED: true, UNLOCKED: false } },
+  // OAS: distanceToEmpty; fixtures: distanceToEmptyTank, and distanceToEmptyBattery alone for a car without a tank.
+  distanceToEmpty: {
+    group: 'statistics',
+    members: ['distanceToEmptyTank', 'distanceToEmpty'],
+    units: lengths,
+    otherwise: { member: 'distanceToEmptyBattery', unless: 'averageFuelConsumption' },
+  },
+  // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
+  engineCoolantLevel: { group: 'engine', members: ['engineCoolantLevelWarning'], words: level },
+  engineCoolantTemp: { group: null, reason: 'connected v2 says nothing of the coolant’s temperature' },
+  // Fixtures: unit h.
+  engineHoursToService: { group: 'diagnostics', members: ['engineHoursToService'], units: hours },
+  // OAS EngineStatus; portal: RUNNING, STOPPED.
+  engineRunning: { group: 'engine-status', members: ['engineStatus', 'engineRunning'], words: { RUNNING: true, STOPPED: false } },
+  externalTemp: { group: null, reason: 'connected v2 says nothing of the temperature outside' },
+  // Field notes 1.5.
+  frontLeftDoorOpen: door('frontLeftDoor', 'frontLeft'),
+  frontRightDoorOpen: door('frontRightDoor', 'frontRight'),
+  rearLeftDoorOpen: door('rearLeftDoor', 'rearLeft'),
+  rearRightDoorOpen: door('rearRightDoor', 'rearRight'),
+  // Portal: always l; fixtures: 47.3, also as text.
+  fuelAmount: { group: 'fuel', members: ['fuelAmount'], units: volumes },
+  // Field notes 1.5.
+  hoodOpen: door('hood'),
+  // Fixtures: unit km.
+  kmToService: { group: 'diagnostics', members: ['distanceToService', 'distanceToServiceKm'], units: lengths, whole: 'down' },
+  mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
+  // Fixtures: 23 months, 17 days. A begun month is none to go.
+  monthsToService: { group: 'diagnostics', members: ['timeToService'], units: months, whole: 'down' },
+  // OAS: integer; portal: km.
+  odometer: { group: 'odometer', members: ['odometer'], units: lengths },
+  // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; a required service is no level.
+  oilLevel: { group: 'engine', members: ['oilLevelWarning'], words: level },
+  oilPressure: { group: null, reason: 'connected v2 tells the oil’s level, not its pressure' },
+  // Home Assistant's public list of words; how urgent stands at their end.
+  serviceWarningStatus: {
+    group: 'diagnostics',
+    members: ['serviceWarning'],
+    words: {
+      NO_WARNING: 'NORMAL',
+      REGULAR_MAINTENANCE_ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
+      ENGINE_HOURS_ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
+      DISTANCE_DRIVEN_ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
+      REGULAR_MAINTENANCE_TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
+      ENGINE_HOURS_TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
+      DISTANCE_DRIVEN_TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
+      REGULAR_MAINTENANCE_OVERDUE_FOR_SERVICE: 'TIME_EXCEEDED',
+      ENGINE_HOURS_OVERDUE_FOR_SERVICE: 'TIME_EXCEEDED',
+      DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE: 'TIME_EXCEEDED',
+    },
+  },
+  // OAS; null while nothing has triggered (field notes 6.1).
+  serviceWarningTrigger: {
+    group: 'diagnostics',
+    members: ['serviceTrigger'],
+    words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
+  },
+  // Field notes 1.5: both spellings.
+  tailGateOpen: door('tailgate', 'tailGate'),
+  // OAS: tripMeter1, tripMeter2; fixtures: Manual and Automatic, in the same order.
+  tripMeter1: { group: 'statistics', members: ['tripMeter1', 'tripMeterManual'], units: lengths },
+  tripMeter2: { group: 'statistics', members: ['tripMeter2', 'tripMeterAutomatic'], units: lengths },
+  frontLeftTyrePressure: tyre('frontLeft'),
+  frontRightTyrePressure: tyre('frontRight'),
+  rearLeftTyrePressure: tyre('rearLeft'),
+  rearRightTyrePressure: tyre('rearRight'),
+  // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
+  washerFluidLevel: { group: 'diagnostics', members: ['washerFluidLevelWarning'], words: level },
+  // Field notes 1.6.
+  frontLeftWindowOpen: window('frontLeftWindow', 'frontLeft'),
+  frontRightWindowOpen: window('frontRightWindow', 'frontRight'),
+  rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),
+  rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
+} as const satisfies Record<ResourceName, GroupedResource>;

@@ -1,0 +1,49 @@
+import { strict as assert } from 'node:assert';
+import { groupedResources, groups, type GroupedResource } from '../../../src/catalogue/groups';
+import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
+
+const rows = Object.entries(groupedResources) as [keyof typeof groupedResources, GroupedResource][];
+
+describe('the groups of connected v2', () => {
+  it('have a row for each of the 39 resources, and no other', () => {
+    assert.deepEqual(Object.keys(groupedResources).sort(), [...resourceNames].sort());
+  });
+
+  it('serve all resources that they have in at most 11 requests', () => {
+    const used = new Set(rows.flatMap(([, { group }]) => (group === null ? [] : [group])));
+    assert.ok(used.size <= 11);
+    assert.deepEqual([...used].sort(), Object.keys(groups).sort());
+  });
+
+  it('leave out exactly what connected v2 does not tell, each with a reason', () => {
+    const left = rows.flatMap(([name, row]) => (row.group === null ? [[name, row.reason] as const] : []));
+    assert.deepEqual(
+      left.map(([name]) => name),
+      ['backupBatteryRemaining', 'cabOpen', 'engineCoolantTemp', 'externalTemp', 'mainBatteryStatus', 'oilPressure'],
+    );
+    for (const [, reason] of left) assert.match(reason, /^connected v2 /);
+  });
+
+  it('promise only values that specification 2.8 names', () => {
+    for (const [name, row] of rows) {
+      const resource: Resource = resources[name];
+      if ('words' in row) {
+        for (const value of Object.values(row.words)) {
+          assert.ok(resource.kind === 'enum' ? typeof value === 'string' && resource.values.includes(value) : typeof value === 'boolean', `${name}: ${value}`);
+        }
+      }
+      if ('bulbs' in row) {
+        assert.ok(resource.kind === 'enum');
+        for (const value of [...Object.values(row.bulbs), row.several]) assert.ok(value === null || resource.values.includes(value), `${name}: ${value}`);
+      }
+      if ('units' in row) assert.ok('unit' in resource && row.units[resource.unit] !== undefined, name);
+    }
+  });
+
+  it('name the scopes of connected v2', () => {
+    for (const { path, scopes } of Object.values(groups)) {
+      assert.match(path, /^\/vehicles\/\{vin\}\/[a-z-]+$/);
+      assert.ok(scopes.length > 0 && scopes.every((scope) => scope.startsWith('conve:')));
+    }
+  });
+});
