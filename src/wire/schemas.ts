@@ -32,7 +32,7 @@ export function toTimestamp(input: unknown): string | null {
 
 const fromMilliseconds = (ms: number): string | null => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null);
 
-const timestamp = z.pipe(z.unknown(), z.transform(toTimestamp));
+const timestamp = z.catch(z.pipe(z.unknown(), z.transform(toTimestamp)), null);
 
 /** `{ value, unit, timestamp }`, the shape of every measured value. */
 const measuredShape = z.object({ value: scalar, unit: text, timestamp });
@@ -86,8 +86,8 @@ export const commandItem = z.object({ command: text, href: text });
 
 /** 2.7; the reason stands inside, or beside as a measured value (field notes 1.8). */
 export const accessibilityShape = z.object({
-  availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.unknown(), timestamp }), { value: null, unavailableReason: null, timestamp: null }),
-  unavailableReason: z.unknown(),
+  availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), { value: null, unavailableReason: null, timestamp: null }),
+  unavailableReason: z.optional(z.unknown()),
 });
 
 /** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */

@@ -1,0 +1,86 @@
+import { strict as assert } from 'node:assert';
+import type { ErrorCode } from '../../../src/errors';
+import { failureOf } from '../../../src/wire/failures';
+
+const now = Date.parse('2026-06-01T08:00:00Z');
+const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
+
+/** Every body of field notes 1.11 and 3.3, and every status without one. */
+const cases: readonly [status: number, body: string, code: ErrorCode, retryable: boolean][] = [
+  [401, v2('UNAUTHORIZED', 'Full authentication is required to access this resource'), 'SIGN_IN_REQUIRED', false],
+  [401, '{"status":401,"operationId":"bf503e36","error":{"message":"Unauthorized","description":"Full authentication is required"}}', 'SIGN_IN_REQUIRED', false],
+  [401, '{"status":401,"error":{"message":"Access denied due to invalid VCC-API-KEY. Make sure to provide a valid key for an active application."}}', 'API_KEY_REFUSED', false],
+  [401, 'Access denied due to missing header VCC-API-KEY', 'API_KEY_REFUSED', false],
+  [401, '', 'SIGN_IN_REQUIRED', false],
+  [403, '{"status":403,"operationId":"op","error":{"message":"FORBIDDEN","description":"No relationship to UUID"}}', 'VEHICLE_NOT_LINKED', false],
+  [403, v2('FORBIDDEN', 'Access is denied'), 'SCOPE_MISSING', false],
+  [403, v2('FORBIDDEN', 'Client not allowed to access Location API'), 'SCOPE_MISSING', false],
+  [403, '{"statusCode":403,"message":"Out of call volume quota. Quota will be replenished in 03:30:56."}', 'QUOTA_SPENT', true],
+  [403, '{"exveErrorId":"1","exveErrorMsg":"Resource not available","exveErrorRef":"r","exveNote":"n"}', 'NOT_SUPPORTED', false],
+  [403, '<html>Forbidden</html>', 'SERVICE_ERROR', false],
+  [404, v2('NOT_FOUND', 'climatization-start is not supported by this vehicle'), 'NOT_SUPPORTED', false],
+  [404, v2('NOT_FOUND', 'Does not belong to allowed markets'), 'NOT_SUPPORTED', false],
+  [404, '', 'NOT_SUPPORTED', false],
+  [405, '', 'NOT_SUPPORTED', false],
+  [406, '', 'CONFIG', false],
+  [415, v2('UNSUPPORTED_MEDIA_TYPE', 'x'), 'CONFIG', false],
+  [400, v2('BAD_REQUEST', 'x'), 'INPUT_INVALID', false],
+  [422, v2('UNPROCESSABLE', 'Invalid UUID'), 'INPUT_INVALID', false],
+  [409, v2('CONFLICT', 'Invocation specific error, due to a conflict with the vehicle'), 'VEHICLE_ERROR', false],
+  [429, '{"statusCode":429,"message":"Too Many Requests"}', 'RATE_LIMITED', true],
+  [429, '', 'RATE_LIMITED', true],
+  [500, v2('INTERNAL_SERVER_ERROR', 'Error returned from car'), 'VEHICLE_ERROR', false],
+  [500, v2('INTERNAL_SERVER_ERROR', 'Oops'), 'SERVICE_ERROR', true],
+  [502, '<html>Bad gateway</html>', 'SERVICE_ERROR', true],
+  [503, v2('SERVICE_UNAVAILABLE', 'Not allowed, car is in use or asleep'), 'VEHICLE_UNAVAILABLE', true],
+  [503, 'Service Unavailable', 'SERVICE_ERROR', true],
+  [504, v2('GATEWAY_TIMEOUT', 'x'), 'TIMEOUT', true],
+  [302, '', 'SERVICE_ERROR', false],
+  [418, '[]', 'SERVICE_ERROR', false],
+];
+
+describe('failures of the service', () => {
+  for (const [status, body, code, retryable] of cases) {
+    it(`reads ${status} ${body.slice(0, 60)} as ${code}`, () => {
+      const failure = failureOf({ status, headers: {}, body }, { scopes: ['conve:lock'], now });
+      assert.equal(failure.code, code);
+      assert.equal(failure.retryable, retryable);
+      assert.equal(failure.httpStatus, status);
+    });
+  }
+
+  const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
+    failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
+
+  it('knows when the quota is refilled, also in days, and never waits longer than a day', () => {
+    const quota = (time: string): string => JSON.stringify({ statusCode: 403, message: `Out of call volume quota. Quota will be replenished in ${time}.` });
+    assert.equal(retryAt(403, quota('03:30:56')), '2026-06-01T11:30:56.000Z');
+    assert.equal(retryAt(403, quota('2.03:30:56')), '2026-06-02T08:00:00.000Z');
+    assert.equal(retryAt(403, quota('soon')), '2026-06-01T09:00:00.000Z');
+  });
+
+  it('honours Retry-After as seconds and as a date, and pauses a minute where nothing is said', () => {
+    assert.equal(retryAt(429, '', { 'retry-after': '7' }), '2026-06-01T08:00:07.000Z');
+    assert.equal(retryAt(429, '', { 'retry-after': 'Mon, 01 Jun 2026 08:05:00 GMT' }), '2026-06-01T08:05:00.000Z');
+    assert.equal(retryAt(429, '', { 'retry-after': 'later' }), '2026-06-01T08:01:00.000Z');
+    assert.equal(retryAt(503, '', { 'retry-after': '30' }), '2026-06-01T08:00:30.000Z');
+    assert.equal(retryAt(503, ''), undefined);
+  });
+
+  it('names the scopes that the endpoint needs', () => {
+    const failure = failureOf({ status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') }, { scopes: ['conve:doors_status', 'conve:lock_status'], now });
+    assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
+  });
+
+  it('hands on the operation id of the header or the body', () => {
+    const id = (headers: Record<string, string>, body: string): unknown => failureOf({ status: 500, headers, body }, { scopes: [], now }).operationId;
+    assert.equal(id({ 'vcc-api-operationid': 'from-header' }, '{"operationId":"from-body"}'), 'from-header');
+    assert.equal(id({}, '{"operationId":"from-body"}'), 'from-body');
+    assert.equal(id({}, ''), null);
+  });
+
+  it('repeats nothing of a body to the user', () => {
+    const failure = failureOf({ status: 500, headers: {}, body: v2('X', 'token=SECRET') }, { scopes: [], now });
+    assert.doesNotMatch(JSON.stringify(failure.report()), /SECRET/);
+  });
+});

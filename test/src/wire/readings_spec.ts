@@ -1,0 +1,213 @@
+import { strict as assert } from 'node:assert';
+import { resourceNames, resources, type Resource, type ResourceName } from '../../../src/catalogue/reads';
+import { VehicleError } from '../../../src/errors';
+import {
+  parseAccessibility,
+  parseCommands,
+  parseDetails,
+  parseDoors,
+  parseResource,
+  parseVehicles,
+  parseWindows,
+} from '../../../src/wire/readings';
+import { toTimestamp } from '../../../src/wire/schemas';
+
+const at = '2026-08-21T08:01:46.865571Z';
+const atIso = '2026-08-21T08:01:46.865Z';
+const member = (value: unknown): object => ({ value, timestamp: at, unit: null });
+
+describe('windows and doors', () => {
+  const closedV1 = { frontLeft: member('CLOSED'), frontRight: member('CLOSED'), rearLeft: member('CLOSED'), rearRight: member('CLOSED') };
+
+  it('reads the v1 names with and without the data envelope', () => {
+    for (const body of [closedV1, { status: 200, operationId: 'x', data: closedV1 }]) {
+      const { payload, openness, measuredAt } = parseWindows(body);
+      assert.deepEqual(Object.keys(payload), ['frontLeft', 'frontRight', 'rearLeft', 'rearRight']);
+      assert.deepEqual(payload['frontLeft'], { value: 'CLOSED', timestamp: atIso });
+      assert.deepEqual(openness, { open: [], unknown: [], allClosed: true });
+      assert.equal(measuredAt, atIso);
+    }
+  });
+
+  it('gives the v2 names of windows and doors under the v1 names, and keeps what only v2 has', () => {
+    const windows = parseWindows({ data: { frontLeftWindow: member('OPEN'), frontRightWindow: member('CLOSED'), rearLeftWindow: member('CLOSED'), rearRightWindow: member('AJAR'), sunroof: member('CLOSED') } });
+    assert.deepEqual(windows.openness, { open: ['frontLeft', 'rearRight'], unknown: [], allClosed: false });
+    assert.deepEqual(windows.payload['sunroof'], { value: 'CLOSED', timestamp: atIso });
+    const doors = parseDoors({
+      data: { centralLock: member('LOCKED'), frontLeftDoor: member('CLOSED'), frontRightDoor: member('CLOSED'), rearLeftDoor: member('CLOSED'), rearRightDoor: member('CLOSED'), tailgate: member('CLOSED'), hood: member('CLOSED'), tankLid: member('OPEN') },
+    });
+    assert.deepEqual(doors.openness, { open: ['tankLid'], unknown: [], allClosed: false, locked: true });
+    assert.deepEqual(Object.keys(doors.payload), ['carLocked', 'frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'tailGate', 'hood', 'tankLid']);
+  });
+
+  for (const [what, value] of [
+    ['missing', undefined],
+    ['null', null],
+    ['an object with null inside', { value: null, timestamp: null }],
+    ['UNSPECIFIED', member('UNSPECIFIED')],
+    ['a new word', member('HALF')],
+    ['a lower-case word', member('closed')],
+    ['a number', member(0)],
+    ['false', member(false)],
+    ['a nested object', member({ value: 'CLOSED' })],
+    ['a bare word', 'CLOSED'],
+    ['a list', [member('CLOSED')]],
+    ['an empty word', member('')],
+  ] as const) {
+    it(`never takes a member that is ${what} for closed, and still reads its neighbours`, () => {
+      const { payload, openness } = parseWindows({ data: { ...closedV1, rearLeft: value } });
+      assert.deepEqual(openness, { open: [], unknown: ['rearLeft'], allClosed: null });
+      assert.equal(payload['frontRight']?.value, 'CLOSED');
+    });
+
+    it(`never takes a lock that is ${what} for locked or unlocked`, () => {
+      const { openness } = parseDoors({ data: { carLocked: value, ...closedV1, tailGate: member('CLOSED'), hood: member('CLOSED') } });
+      assert.deepEqual(openness, { open: [], unknown: ['carLocked'], allClosed: true, locked: null });
+    });
+  }
+
+  it('says open where one is open, though another cannot be told', () => {
+    const { openness } = parseWindows({ data: { ...closedV1, rearLeft: null, rearRight: member('OPEN') } });
+    assert.deepEqual(openness, { open: ['rearRight'], unknown: ['rearLeft'], allClosed: false });
+  });
+
+  it('cannot tell anything from an empty body, and calls a body of another kind no answer', () => {
+    assert.equal(parseWindows({}).openness?.allClosed, null);
+    assert.equal(parseWindows({ data: null }).openness?.allClosed, null);
+    for (const body of [[], 'CLOSED', 7, null, undefined, { data: [] }, { data: 'x' }]) {
+      assert.throws(() => parseWindows(body), (error: VehicleError) => error.code === 'BAD_RESPONSE');
+    }
+  });
+
+  it('lets no member reach the prototype', () => {
+    const { payload } = parseDoors(JSON.parse('{"data":{"__proto__":{"value":"OPEN"},"constructor":{"value":"OPEN"}}}'));
+    assert.equal(payload['constructor']?.value, 'OPEN');
+    assert.equal(Object.getPrototypeOf(payload), Object.prototype);
+  });
+});
+
+describe('timestamps', () => {
+  for (const [input, expected] of [
+    ['2026-08-21T08:01:46.865571Z', '2026-08-21T08:01:46.865Z'],
+    ['2024-12-17T23:15:12.123Z', '2024-12-17T23:15:12.123Z'],
+    ['2023-02-11T18:19:16Z', '2023-02-11T18:19:16.000Z'],
+    ['2023-02-11T18:19:16', '2023-02-11T18:19:16.000Z'],
+    ['2023-02-11T20:19:16+02:00', '2023-02-11T18:19:16.000Z'],
+    [1_599_996_619, '2020-09-13T11:30:19.000Z'],
+    [1_599_233_422_000, '2020-09-04T15:30:22.000Z'],
+    ['1599233422000', '2020-09-04T15:30:22.000Z'],
+    ['yesterday', null],
+    ['2026-13-45T99:99:99Z', null],
+    ['', null],
+    [0, null],
+    [-5, null],
+    [Number.NaN, null],
+    [null, null],
+    [undefined, null],
+    [{}, null],
+  ] as const) {
+    it(`reads ${JSON.stringify(input)} as ${expected}`, () => assert.equal(toTimestamp(input), expected));
+  }
+});
+
+/** A value on the wire that fits the row, as text and as JSON. */
+const sample = (resource: Resource): { text: string; value: unknown } => {
+  if (resource.kind === 'boolean') return { text: 'true', value: true };
+  if (resource.kind === 'enum') return { text: resource.values[0] as string, value: resource.values[0] };
+  return resource.kind === 'double' ? { text: '6.5', value: 6.5 } : { text: '42', value: 42 };
+};
+
+describe('extended resources', () => {
+  it('are the 39 of the specification', () => assert.equal(resourceNames.length, 39));
+
+  for (const name of resourceNames) {
+    it(`reads ${name} in every envelope, as text and as JSON`, () => {
+      const resource: Resource = resources[name];
+      const { text, value } = sample(resource);
+      const expected = { value, unit: 'unit' in resource ? resource.unit : null, timestamp: '2023-06-12T08:00:00.000Z' };
+      for (const wire of [text, value]) {
+        for (const timestamp of [1_686_556_800_000, 1_686_556_800, '2023-06-12T08:00:00.000000Z']) {
+          const measured = { value: wire, timestamp, unit: null };
+          for (const body of [{ [name]: measured }, { data: { [name]: measured } }, { resourceValue: measured }, { data: measured }, measured]) {
+            assert.deepEqual(parseResource(name, body).payload, expected);
+          }
+        }
+      }
+    });
+
+    it(`cannot tell ${name} where the value is missing, null, empty or of another type`, () => {
+      const odd = resources[name].kind === 'enum' ? [5, true] : resources[name].kind === 'boolean' ? [0, 1, 'maybe', 'CLOSED!'] : ['', ' ', 'full', '1e', true, '0x10'];
+      for (const value of [undefined, null, '', {}, [], ...odd]) {
+        assert.equal(parseResource(name, { [name]: { value } }).payload.value, null, JSON.stringify(value));
+      }
+      assert.equal(parseResource(name, {}).payload.value, null);
+      assert.equal(parseResource(name, { [name]: null }).payload.value, null);
+    });
+  }
+
+  const value = (name: ResourceName, wire: unknown): unknown => parseResource(name, { [name]: { value: wire } }).payload.value;
+
+  it('reads the words of the specification for true and false', () => {
+    assert.equal(value('rearLeftWindowOpen', 'open'), true);
+    assert.equal(value('rearLeftWindowOpen', 'CLOSED'), false);
+    assert.equal(value('engineRunning', 'not running'), false);
+  });
+
+  it('knows that an open car is one that is not locked', () => {
+    assert.equal(value('carLocked', 'locked'), true);
+    assert.equal(value('carLocked', 'open'), false);
+    assert.equal(value('carLocked', 'closed'), null);
+  });
+
+  it('hands on a new word and shows what did not fit', () => {
+    assert.equal(value('brakeFluid', 'VERY_VERY_LOW'), 'VERY_VERY_LOW');
+    assert.deepEqual(parseResource('fuelAmount', { fuelAmount: { value: 'plenty' } }).payload, { value: null, unit: 'liters', timestamp: null, raw: 'plenty' });
+  });
+
+  it('names the specification’s unit for its other spellings, and the service’s own where it is another unit', () => {
+    const unit = (given: string): unknown => parseResource('odometer', { odometer: { value: '1', unit: given } }).payload.unit;
+    assert.equal(unit('km'), 'kilometers');
+    assert.equal(unit('kilometers'), 'kilometers');
+    assert.equal(unit('miles'), 'miles');
+  });
+});
+
+describe('details, lists and accessibility', () => {
+  it('reads details whatever is missing, null or text', () => {
+    assert.deepEqual(parseDetails({ data: { vin: 'V', modelYear: '2024', gearbox: null, images: null, descriptions: { model: 'EX30', upholstery: 'null' } } }).payload, {
+      vin: 'V',
+      modelYear: 2024,
+      gearbox: null,
+      fuelType: null,
+      externalColour: null,
+      images: { exteriorImageUrl: null, internalImageUrl: null },
+      descriptions: { model: 'EX30', steering: null, upholstery: null },
+    });
+    assert.equal(parseDetails({ data: { batteryCapacityKWH: 66.5 } }).payload.batteryCapacityKWH, 66.5);
+  });
+
+  it('reads lists of vehicles and commands, leaving out what has no name', () => {
+    assert.deepEqual(parseVehicles({ data: [{ vin: 'A' }, {}, null, { vin: 'B', extra: 1 }] }).payload, [{ vin: 'A' }, { vin: 'B' }]);
+    assert.deepEqual(parseVehicles({ data: [] }).payload, []);
+    assert.deepEqual(parseVehicles({ vehicles: [{ id: 'C' }] }).payload, [{ vin: 'C' }]);
+    assert.deepEqual(parseCommands({ data: [{ command: 'HONK_AND_FLASH', href: '/x' }, { command: 'LOCK_REDUCED_GUARD' }, { href: '/y' }] }).payload, [
+      { command: 'honk-flash', href: '/x' },
+      { command: 'lock-reduced-guard', href: null },
+    ]);
+  });
+
+  it('does not take a missing list for an empty one', () => {
+    for (const body of [{}, { data: null }, { data: {} }, 'x']) {
+      assert.throws(() => parseVehicles(body), (error: VehicleError) => error.code === 'BAD_RESPONSE');
+    }
+  });
+
+  it('finds the reason inside, beside, and nowhere', () => {
+    const status = { value: 'UNAVAILABLE', timestamp: at };
+    const expected = { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE', timestamp: atIso };
+    assert.deepEqual(parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: 'CAR_IN_USE' } } }).payload, expected);
+    assert.deepEqual(parseAccessibility({ data: { availabilityStatus: status, unavailableReason: { value: 'CAR_IN_USE', unit: null } } }).payload, expected);
+    assert.equal(parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: null } } }).payload.unavailableReason, null);
+    assert.deepEqual(parseAccessibility({ data: {} }).payload, { value: null, unavailableReason: null, timestamp: null });
+  });
+});
