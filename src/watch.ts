@@ -62,7 +62,8 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   const clock = options.clock ?? systemClock;
   const interval = options.intervalMs ?? 5_000;
   const startedAt = options.startedAt ?? clock.now();
-  const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), record.async?.expires ? Date.parse(record.async.expires) : Infinity);
+  const expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
+  const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), expires);
   const history = options.history?.length ? [...options.history] : [{ requestStatus: record.requestStatus, at: record.sentAt }];
   const lastStatus = history.at(-1)?.requestStatus ?? null;
   let current: CommandRecord =
@@ -103,7 +104,7 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   }
 
   const doors = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
-  const reason = reasonOf(current, doors, lastFailure);
+  const reason = reasonOf(current, doors, deadline === expires, lastFailure);
   if (current.outcome === 'pending') current = { ...current, outcome: 'undetermined' };
   yield { settled: true, report: report(reason, doors?.verified ?? null) };
 }
@@ -165,8 +166,8 @@ function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, 
 const isAfter = (timestamp: string | null | undefined, moment: number): boolean => timestamp != null && Date.parse(timestamp) > moment;
 
 /** The verdict in a sentence; what the doors say is added where it helps. */
-function reasonOf(record: CommandRecord, proof: Proof | null, lastFailure: VehicleError | null): string {
-  const sentences = [endSentence(record, lastFailure)];
+function reasonOf(record: CommandRecord, proof: Proof | null, expired: boolean, lastFailure: VehicleError | null): string {
+  const sentences = [endSentence(record, expired, lastFailure)];
   if (record.requestStatus === 'UNABLE_TO_LOCK_DOOR_OPEN' && proof !== null && proof.open.length > 0) {
     sentences.push(`Open: ${proof.open.map((name) => titleOf(name).toLowerCase()).join(', ')}.`);
   }
@@ -181,9 +182,10 @@ function reasonOf(record: CommandRecord, proof: Proof | null, lastFailure: Vehic
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function endSentence(record: CommandRecord, lastFailure: VehicleError | null): string {
+function endSentence(record: CommandRecord, expired: boolean, lastFailure: VehicleError | null): string {
   if (record.outcome !== 'pending') return record.message;
   if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
   const failure = lastFailure === null ? '' : ` The last look failed: ${lastFailure.message}`;
-  return `The time to watch the command ran out before the car had answered.${failure}`;
+  const end = expired ? 'The link to the state of the command expired' : 'The time to watch the command ran out';
+  return `${end} before the car had answered.${failure}`;
 }
