@@ -15,7 +15,7 @@ describe('the watch', () => {
     clock = new ManualClock();
     service = await startSimulator({ clock });
     ({ client } = openTestAccount(service, { clock }));
-    service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
+    service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1500 } });
   });
   afterEach(async () => {
     await closeAccounts();
@@ -24,15 +24,27 @@ describe('the watch', () => {
 
   const plan = (...steps: { afterMs: number; status: string }[]): CarChanges => ({ commandPlan: { steps } });
 
+  /** A v2 command blocks until the car acted: time moves on meanwhile. */
+  const sendV2 = async (): Promise<CommandRecord> => {
+    const sent = client.send('lock', { vin, interface: 'v2' });
+    await whileMoving(sent);
+    return sent;
+  };
+
+  const whileMoving = async (work: Promise<unknown>): Promise<void> => {
+    let over = false;
+    const end = work.finally(() => (over = true));
+    while (!over) await clock.advance(500);
+    await end;
+  };
+
   /** Follows to the end, moving time on as long as the watch waits. */
   const follow = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => {
     const updates: WatchUpdate[] = [];
-    let over = false;
-    const watch = (async () => {
+    const watch = async (): Promise<void> => {
       for await (const update of watchCommand(record, { client, clock, ...options })) updates.push(update);
-    })().finally(() => (over = true));
-    while (!over) await clock.advance(500);
-    await watch;
+    };
+    await whileMoving(watch());
     return updates;
   };
 
@@ -52,7 +64,7 @@ describe('the watch', () => {
   });
 
   it('lets a settled v2 record straight through, proven by the doors', async () => {
-    const record = await client.send('lock', { vin, interface: 'v2' });
+    const record = await sendV2();
     service.clearRequests();
     const verdict = verdictOf(await follow(record));
     assert.equal(verdict.outcome, 'succeeded');
@@ -127,8 +139,7 @@ describe('the watch', () => {
 
   it('resolves a v2 command that got no answer by the doors, without sending it again', async () => {
     service.faults.add({ match: { method: 'POST' }, cut: 'after-effect' });
-    const record = await client.send('lock', { vin, interface: 'v2' });
-    await clock.advance(2000);
+    const record = await sendV2();
     const verdict = verdictOf(await follow(record));
     assert.equal(verdict.outcome, 'undetermined');
     assert.equal(verdict.verified, true);
@@ -136,7 +147,7 @@ describe('the watch', () => {
   });
 
   it('proves nothing by a lock that was measured before the command', async () => {
-    const record = await client.send('lock', { vin, interface: 'v2' });
+    const record = await sendV2();
     const future = { ...record, sentAt: new Date(clock.now() + 3_600_000).toISOString() };
     assert.equal(verdictOf(await follow(future)).verified, null);
   });
