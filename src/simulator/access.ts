@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RefusalName } from './answer';
+import type { Endpoint } from './endpoints';
+import { operationHeader, type Settings } from './options';
+import { everyScope, type Tokens } from './tokens';
+
+const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const all: ReadonlySet<string> = new Set(everyScope);
+
+/** Who may pass (specification 5; what is said to those who may not: field notes 1.11). */
+export class Access {
+  readonly #settings: Settings;
+  readonly #tokens: Tokens;
+  readonly #keyHeader: string;
+  readonly #operationHeader: string;
+
+  constructor(settings: Settings, tokens: Tokens) {
+    this.#settings = settings;
+    this.#tokens = tokens;
+    this.#keyHeader = settings.apiKeyHeader.toLowerCase();
+    this.#operationHeader = operationHeader(settings.apiKeyHeader);
+  }
+
+  /** The key first: that is what the gateway looks at. */
+  refusesKey(headers: IncomingHttpHeaders): RefusalName | null {
+    const key = headers[this.#keyHeader];
+    if (key === undefined || key === '') return 'key-missing';
+    return this.#settings.open || key === this.#settings.apiKey ? null : 'key-refused';
+  }
+
+  /** Then the token, the media type and the scopes. */
+  refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
+    const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const scopes = token === undefined ? null : this.#settings.open ? all : this.#tokens.scopesOf(token);
+    if (scopes === null) return 'token-refused';
+    const operationId = this.clientOperationId(headers);
+    if (this.#settings.dialect === 'real' && operationId !== undefined && !uuid.test(operationId)) return 'invalid-uuid';
+    if (!this.#fits(headers, endpoint)) return endpoint.method === 'GET' ? 'not-acceptable' : 'media-type';
+    const needed = typeof endpoint.scopes === 'function' ? endpoint.scopes(parameters) : endpoint.scopes;
+    return scopes.has('openid') && needed.every((scope) => scopes.has(scope)) ? null : 'scope-missing';
+  }
+
+  /** The correlation id that the client chose (field notes 1.1). */
+  clientOperationId(headers: IncomingHttpHeaders): string | undefined {
+    const id = headers[this.#operationHeader];
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  #fits(headers: IncomingHttpHeaders, { method, mediaTypes }: Endpoint): boolean {
+    const wanted = mediaTypes.map((type) => type.replace('{vendor}', this.#settings.mediaTypeVendor));
+    const given = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '').split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
+    // The real service takes any accept header that allows JSON (field notes 1.1).
+    const lenient = this.#settings.dialect === 'real' && method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
+    return given.some((type) => wanted.includes(type) || lenient.includes(type));
+  }
+}

@@ -1,0 +1,104 @@
+import type { InterfaceName } from '../catalogue/reads';
+
+/** What goes back over the wire: an object is sent as JSON, a text as it is. */
+export interface Answer {
+  status: number;
+  headers?: Record<string, string | readonly string[]>;
+  body?: unknown;
+}
+
+/** The shapes in which the service says no; several exist on one host (field notes 1.11, 3.3). */
+export const errorShapes = ['application', 'status', 'key', 'gateway', 'exve', 'text', 'html', 'empty'] as const;
+export type ErrorShape = (typeof errorShapes)[number];
+
+export interface Refusal {
+  status: number;
+  message: string;
+  description?: string;
+  /** Absent: that of the interface which refuses. */
+  shape?: ErrorShape;
+}
+
+/**
+ * Every refusal by name: what the service says by itself, and what a fault can make it say (field notes 1.11, 3.3, 4.2).
+ * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
+ */
+export const refusals = {
+  'token-refused': { status: 401, message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' },
+  'key-refused': { status: 401, shape: 'key', message: 'Access denied due to invalid {header}. Make sure to provide a valid key for an active application.' },
+  'key-missing': { status: 401, shape: 'key', message: 'Access denied due to missing header {header}. Make sure to include the key in requests.' },
+  'not-linked': { status: 403, shape: 'status', message: 'FORBIDDEN', description: 'No relationship to UUID' },
+  'scope-missing': { status: 403, message: 'FORBIDDEN', description: 'Access is denied' },
+  'client-not-allowed': { status: 403, message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
+  quota: { status: 403, shape: 'gateway', message: 'Out of call volume quota. Quota will be replenished in {refillIn}.' },
+  'not-supported': { status: 404, message: 'NOT_FOUND', description: 'This is not supported by this vehicle' },
+  markets: { status: 404, message: 'NOT_FOUND', description: 'Does not belong to allowed markets' },
+  'not-found': { status: 404, message: 'NOT_FOUND', description: 'No resource at this address' },
+  'gateway-not-found': { status: 404, shape: 'gateway', message: 'Resource not found' },
+  'method-not-allowed': { status: 405, message: 'METHOD_NOT_ALLOWED', description: 'This address does not take this method' },
+  'not-acceptable': { status: 406, message: 'NOT_ACCEPTABLE', description: 'The accept header does not allow the media type of this address' },
+  conflict: { status: 409, message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' },
+  'body-too-large': { status: 413, message: 'PAYLOAD_TOO_LARGE', description: 'The request body is too large' },
+  'media-type': { status: 415, message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' },
+  'bad-request': { status: 400, message: 'BAD_REQUEST', description: 'The request body is not JSON' },
+  'invalid-uuid': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' },
+  'invalid-body': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'unlockDuration must be a whole number of seconds from 0 to 120' },
+  'rate-limited': { status: 429, shape: 'gateway', message: 'Rate limit is exceeded.' },
+  'car-error': { status: 500, message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' },
+  'internal-error': { status: 500, shape: 'empty', message: '' },
+  'bad-gateway': { status: 502, shape: 'html', message: '502 Bad Gateway' },
+  'car-in-use': { status: 503, message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' },
+  'outage-text': { status: 503, shape: 'text', message: 'The service is unavailable.' },
+  'gateway-timeout': { status: 504, message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' },
+  'exve-error': { status: 403, shape: 'exve', message: 'The resource is not available for this vehicle' },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalName = keyof typeof refusals;
+
+/** What a refusal needs to know of the request that it answers. */
+export interface RefusalContext {
+  dialect: 'plain' | 'real';
+  interface: InterfaceName | null;
+  operationId: string;
+  /** As the key header is written in the messages: `VCC-API-KEY`. */
+  keyHeader: string;
+}
+
+/** The specification does not show the shape of errors (section 7); `plain` has the one of v2 for every interface. */
+function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
+  if (dialect === 'real' && name === 'connected-v1') return 'status';
+  // Who the caller is, the gateway decides, not the extended vehicle interface (field notes 3.3).
+  return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
+}
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => Answer> = {
+  application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
+  status: ({ status, message, description }, { operationId }) => ({ status, body: { status, operationId, error: { message, description } } }),
+  key: ({ status, message }) => ({ status, body: { status, error: { message } } }),
+  gateway: ({ status, message }) => ({ status, body: { statusCode: status, message } }),
+  exve: ({ status, message, description }, { operationId }) => ({
+    status,
+    body: { exveErrorId: operationId, exveErrorMsg: description ?? message, exveErrorRef: String(status), exveNote: '' },
+  }),
+  text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
+  html: ({ status, message }) => htmlPage(status, message),
+  empty: ({ status }) => ({ status }),
+};
+
+export const htmlPage = (status: number, title: string, content = ''): Answer => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><h1>${escapeHtml(title)}</h1>${content}</body></html>\n`,
+});
+
+export { escapeHtml };
+
+/** A refusal as it goes over the wire; `details` replaces parts of it. */
+export function refuse(name: RefusalName, context: RefusalContext, details: Partial<Refusal> & { refillIn?: string } = {}): Answer {
+  const { refillIn = '03:30:56', ...changes } = details;
+  const refusal: Refusal = { ...refusals[name], ...changes };
+  const message = refusal.message.replace('{header}', context.keyHeader).replace('{refillIn}', refillIn);
+  return shapes[refusal.shape ?? ownShape(context, refusal.status)]({ ...refusal, message }, context);
+}

@@ -1,0 +1,71 @@
+import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+
+/** What the extended resources of a simulated car hold (specification 2.8). */
+export type ResourceValue = number | string | boolean | null;
+
+/** The resources that follow from the modelled car, with the path of what they follow from: one truth, many views. */
+const modelled: Partial<Record<string, string>> = {
+  carLocked: 'lock',
+  engineRunning: 'engineRunning',
+  cabOpen: 'cab',
+  frontLeftDoorOpen: 'doors.frontLeft',
+  frontRightDoorOpen: 'doors.frontRight',
+  rearLeftDoorOpen: 'doors.rearLeft',
+  rearRightDoorOpen: 'doors.rearRight',
+  tailGateOpen: 'doors.tailGate',
+  hoodOpen: 'doors.hood',
+  frontLeftWindowOpen: 'windows.frontLeft',
+  frontRightWindowOpen: 'windows.frontRight',
+  rearLeftWindowOpen: 'windows.rearLeft',
+  rearRightWindowOpen: 'windows.rearRight',
+};
+
+/** The path in the car that a resource follows from, or null. */
+export const isModelled = (name: ResourceName): string | null => modelled[name] ?? null;
+
+/** Values that make a believable car; a row of the catalogue that is not here gets `fallback`. */
+const defaults: Partial<Record<string, ResourceValue>> = {
+  averageFuelConsumption: 6.8,
+  averageSpeed: 47,
+  backupBatteryRemaining: 'MINUTES_ABOVE_30',
+  bulbFailure: 'FOG_REAR_ANY',
+  distanceToEmpty: 520,
+  engineCoolantTemp: 21,
+  engineHoursToService: 210,
+  externalTemp: 14,
+  fuelAmount: 38,
+  kmToService: 12400,
+  monthsToService: 7,
+  odometer: 24817,
+  serviceWarningTrigger: 'CALENDAR_TIME',
+  tripMeter1: 312,
+  tripMeter2: 1840,
+  washerFluidLevel: 'NORMAL',
+};
+
+export const defaultValue = (name: ResourceName): ResourceValue => defaults[name] ?? fallback(resources[name]);
+
+function fallback(row: Resource): ResourceValue {
+  if (row.kind === 'boolean') return false;
+  if (row.kind === 'enum') return row.values.includes('NORMAL') ? 'NORMAL' : (row.values[0] ?? null);
+  return row.kind === 'double' ? 1.5 : 1;
+}
+
+/** Why a value cannot be that of the resource, or nothing. A word may be one that nobody has named: that is what tests are for. */
+export function valueProblem(name: ResourceName, value: ResourceValue): string {
+  const { kind } = resources[name];
+  const type = kind === 'boolean' || kind === 'enum' ? { boolean: 'boolean', enum: 'string' }[kind] : 'number';
+  return value === null || typeof value === type ? '' : `resources.${name}: must be a ${type}, or null`;
+}
+
+const truths: Partial<Record<string, boolean>> = { OPEN: true, AJAR: true, CLOSED: false, LOCKED: true, UNLOCKED: false };
+
+/** What the car says of itself in a word, as the boolean of an extended resource; a word that cannot be told is null. */
+export const asBoolean = (word: unknown): boolean | null => (typeof word === 'boolean' ? word : (truths[String(word)] ?? null));
+
+/** The other way round. */
+export function resourceWords(path: string, value: ResourceValue): string | null {
+  if (typeof value !== 'boolean') return null;
+  if (path === 'lock') return value ? 'LOCKED' : 'UNLOCKED';
+  return value ? 'OPEN' : 'CLOSED';
+}

@@ -1,0 +1,193 @@
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import { isResourceName, resourceNames, type ResourceName } from '../catalogue/reads';
+import { defaultValue, isModelled, resourceWords, valueProblem, type ResourceValue } from './car-resources';
+import { groups } from './groups';
+
+/** What a simulated car is, and what may be changed about it. One schema serves the tests and the control interface. */
+
+/** The step of a command plan whose word the car's own rules give (specification 3). */
+export const byRule = 'BY_RULE';
+
+const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));
+const flag = z.boolean({ error: 'true or false' });
+const wait = z.number({ error: 'a number of milliseconds' }).check(z.minimum(0));
+const text = z.nullable(z.string({ error: 'a text, or null' }));
+
+const partial = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.partial(z.strictObject(shape)));
+
+const step = z.strictObject({
+  /** Counted from when the service took the command. */
+  afterMs: wait,
+  /** Any word, or `BY_RULE`. */
+  status: z.string({ error: 'a status word, or BY_RULE' }),
+  /** Whether the car does it then. Default: where the word is, or comes out as, a success. */
+  acts: z.optional(flag),
+});
+
+const windows = { frontLeft: anyWord, frontRight: anyWord, rearLeft: anyWord, rearRight: anyWord, sunroof: anyWord };
+const doors = { frontLeft: anyWord, frontRight: anyWord, rearLeft: anyWord, rearRight: anyWord, tailGate: anyWord, hood: anyWord, tankLid: anyWord };
+
+const changes = z.partial(
+  z.strictObject({
+    details: partial({
+      modelYear: z.nullable(z.union([z.number(), z.string()], { error: 'a year' })),
+      gearbox: text,
+      fuelType: text,
+      externalColour: text,
+      batteryCapacityKWH: z.nullable(z.number({ error: 'a number of kilowatt-hours, or null' })),
+      /** Null: pictures of the simulator's own, with a validity period (specification 2.2). */
+      images: partial({ exteriorImageUrl: text, internalImageUrl: text }),
+      descriptions: partial({ model: text, steering: text, upholstery: text }),
+    }),
+    windows: partial(windows),
+    doors: partial(doors),
+    cab: anyWord,
+    lock: anyWord,
+    engineRunning: z.nullable(flag),
+    inUse: flag,
+    asleep: flag,
+    /** False: no internet. */
+    reachable: flag,
+    powerSaving: flag,
+    /** A car without the platform-based infotainment system (specification 4.1 rule 1). */
+    classic: flag,
+    /** What accessibility says instead of what follows from the flags above; null: what follows. */
+    availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
+    /** Values of the extended resources. One that follows from the car (`frontLeftWindowOpen`) changes the car. */
+    resources: z.optional(z.record(z.string(), z.nullable(z.union([z.number(), z.string(), z.boolean()], { error: 'a number, a text, true, false or null' })))),
+    /** Names of reads, resources and commands that this car does not have. */
+    unsupported: z.array(z.string()),
+    /** Commands that the specification does not name, as path segments: `climatization-start` (field notes 1.7). */
+    extraCommands: z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
+    /** A member's JSON on the wire, whatever it is, by its path: `windows.frontLeft`, `lock`, `resources.fuelAmount`. Null: as it was. */
+    overrides: z.optional(z.record(z.string(), z.nullable(z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })], { error: '"missing", {"json": …} or null' })))),
+    /** When a member was last retrieved from the vehicle, ISO-8601, by its path. */
+    measuredAt: z.optional(z.record(z.string(), z.string())),
+    /** How commands go from now on. */
+    commandPlan: partial({
+      /** What the v1 link says as time goes by; the last word stays. v2 answers with the last word only. */
+      steps: z.array(step).check(z.minLength(1, { error: 'at least one step' })),
+      /** How long a v2 command blocks. */
+      answerAfterMs: wait,
+      /** How long after the end the reads show it (field notes 1.9: the doors lag). */
+      effectAfterMs: wait,
+    }),
+  }),
+);
+
+export type CarChanges = z.input<typeof changes>;
+export type WindowName = keyof typeof windows;
+export type DoorName = keyof typeof doors;
+export type PlanStep = z.output<typeof step>;
+export type Override = 'missing' | { json?: unknown };
+
+export type CarState = {
+  details: {
+    modelYear: number | string | null;
+    gearbox: string | null;
+    fuelType: string | null;
+    externalColour: string | null;
+    batteryCapacityKWH: number | null;
+    images: { exteriorImageUrl: string | null; internalImageUrl: string | null };
+    descriptions: { model: string | null; steering: string | null; upholstery: string | null };
+  };
+  windows: Record<WindowName, string | null>;
+  doors: Record<DoorName, string | null>;
+  cab: string | null;
+  lock: string | null;
+  engineRunning: boolean | null;
+  inUse: boolean;
+  asleep: boolean;
+  reachable: boolean;
+  powerSaving: boolean;
+  classic: boolean;
+  availability: { value: string | null; unavailableReason: string | null } | null;
+  resources: Partial<Record<ResourceName, ResourceValue>>;
+  unsupported: string[];
+  extraCommands: string[];
+  commandPlan: { steps: PlanStep[]; answerAfterMs: number; effectAfterMs: number };
+};
+
+/** A believable car, locked and closed. */
+export const newState = (): CarState => ({
+  details: {
+    modelYear: 2024,
+    gearbox: 'AUTOMATIC',
+    fuelType: 'PETROL/ELECTRIC',
+    externalColour: 'Crystal White Pearl',
+    batteryCapacityKWH: 18.8,
+    images: { exteriorImageUrl: null, internalImageUrl: null },
+    descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
+  },
+  windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', sunroof: 'UNSPECIFIED' },
+  doors: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', tailGate: 'CLOSED', hood: 'CLOSED', tankLid: 'CLOSED' },
+  cab: 'CLOSED',
+  lock: 'LOCKED',
+  engineRunning: false,
+  inUse: false,
+  asleep: false,
+  reachable: true,
+  powerSaving: false,
+  classic: false,
+  availability: null,
+  resources: Object.fromEntries(resourceNames.filter((name) => !isModelled(name)).map((name) => [name, defaultValue(name)])),
+  unsupported: [],
+  extraCommands: [],
+  commandPlan: {
+    steps: [
+      { afterMs: 0, status: 'RUNNING' },
+      { afterMs: 2000, status: 'WAITING' },
+      { afterMs: 4000, status: byRule },
+    ],
+    answerAfterMs: 1500,
+    effectAfterMs: 0,
+  },
+});
+
+/** Every path that an override or a time of measurement may name. */
+const memberPaths = new Set<string>([
+  ...Object.keys(windows).map((name) => `windows.${name}`),
+  ...Object.keys(doors).map((name) => `doors.${name}`),
+  ...['cab', 'lock', 'engineRunning', 'availability'],
+  ...Object.keys(newState().details).map((name) => `details.${name}`),
+  ...resourceNames.map((name) => `resources.${name}`),
+  ...Object.entries(groups).flatMap(([group, { members }]) => Object.keys(members).map((member) => `${group}.${member}`)),
+]);
+
+/**
+ * @returns the changes, with those of modelled resources moved to the part of the car that they follow from
+ * @throws VehicleError INPUT_INVALID, naming each part that is wrong
+ */
+export function parseChanges(input: unknown): CarChanges {
+  const parsed = changes.safeParse(input);
+  const problems = parsed.success ? problemsOf(parsed.data) : parsed.error.issues.map(explain);
+  if (!parsed.success || problems.length > 0) {
+    throw new VehicleError('INPUT_INVALID', `The simulated car cannot be set to this. ${problems.join('; ')}.`);
+  }
+  return parsed.data;
+}
+
+const explain = (issue: z.core.$ZodIssue): string => {
+  const where = issue.path.join('.') || 'the body';
+  return issue.code === 'unrecognized_keys' ? `${where}: there is no ${issue.keys.join(', ')}` : `${where}: must be ${issue.message === 'Invalid input' ? expected(issue) : issue.message}`;
+};
+
+const expected = (issue: z.core.$ZodIssue): string => (issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else');
+
+function problemsOf({ resources = {}, overrides = {}, measuredAt = {} }: CarChanges): string[] {
+  return [
+    ...Object.entries(resources).map(([name, value]) => (isResourceName(name) ? valueProblem(name, value) : `resources: there is no ${name}`)),
+    ...[...Object.keys(overrides), ...Object.keys(measuredAt)].map((path) => (memberPaths.has(path) ? '' : `there is no member ${path}`)),
+    ...Object.entries(measuredAt).map(([path, time]) => (Number.isNaN(Date.parse(time)) ? `measuredAt.${path}: must be an ISO-8601 time` : '')),
+  ].filter((problem) => problem !== '');
+}
+
+/** The changes to the car that a value of a modelled resource stands for: `frontLeftWindowOpen: true` opens the window. */
+export function asCarChanges(name: ResourceName, value: ResourceValue): CarChanges {
+  const path = isModelled(name);
+  if (path === null) return { resources: { [name]: value } };
+  const [group, member] = path.split('.');
+  const word = path === 'engineRunning' ? value : resourceWords(path, value);
+  return member === undefined ? { [group ?? '']: word } : { [group ?? '']: { [member]: word } };
+}

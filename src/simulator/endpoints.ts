@@ -1,0 +1,232 @@
+import * as z from 'zod/mini';
+import type { Clock } from '../clock';
+import { commandNames, commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
+import { connectedReadNames, connectedReads, interfacePaths, json, resourceNames, resourceRoute, resources, type ConnectedRead, type ConnectedReadName, type InterfaceName, type Route } from '../catalogue/reads';
+import type { Answer, Refusal, RefusalName } from './answer';
+import type { Car } from './car';
+import { iso, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
+import { groups } from './groups';
+import { groupBody } from './real';
+import { extendedListScope, extraCommandScopes } from './tokens';
+
+/** What answers one path with one method, and what it asks of the request before it does (specification 4, 5). */
+export interface Endpoint {
+  method: 'GET' | 'POST';
+  /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
+  path: string;
+  interface: InterfaceName;
+  /** Besides `openid`. */
+  scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
+  /** The media types that the accept header (GET) or the content type (POST) may name; `{vendor}` is filled in. */
+  mediaTypes: readonly string[];
+  /** The media type of the answer. */
+  answers: string;
+  handle(call: Call): Answer | Promise<Answer>;
+}
+
+/** One request that may pass. */
+export interface Call {
+  car: Car;
+  parameters: Record<string, string>;
+  body: string;
+  context: ViewContext;
+  refuse(name: RefusalName, details?: Partial<Refusal>): Answer;
+}
+
+/** What the endpoints serve from. */
+export interface Garage {
+  cars: ReadonlyMap<string, Car>;
+  clock: Clock;
+  dialect: Dialect;
+  newId: () => string;
+  /** Ends the delays of a service that closes. */
+  signal: AbortSignal;
+}
+
+const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
+
+/** The routes of the catalogue (specification 4.1 to 4.3), and in the real dialect those of the field notes. */
+export function endpointsOf(garage: Garage): Endpoint[] {
+  return [...connectedEndpoints(garage), ...commandEndpoints(garage), requestDetail(garage), ...resourceEndpoints(garage), ...(garage.dialect.name === 'real' ? realEndpoints(garage) : [])];
+}
+
+type ReadView = (call: Call) => unknown;
+
+function connectedEndpoints(garage: Garage): Endpoint[] {
+  const { dialect, cars } = garage;
+  const views: Record<ConnectedReadName, ReadView> = {
+    windows: ({ car, context }) => dialect.windows(car, context),
+    doors: ({ car, context }) => dialect.doors(car, context),
+    details: ({ car, context }) => dialect.details(car, context),
+    vehicles: () => [...cars.keys()].map((vin) => ({ vin })),
+    commands: ({ car, context }) => dialect.commands(car, context),
+    accessibility: ({ car }) => dialect.accessibility(car),
+  };
+  return connectedReadNames.flatMap((name) => {
+    const { routes, scopes }: ConnectedRead = connectedReads[name];
+    return entries(routes).map(([from, route]) => connectedRead(garage, name, from, route, scopes, views[name]));
+  });
+}
+
+const entries = <Row extends Route | CommandRoute>(routes: Partial<Record<ConnectedInterface, Row>>): [ConnectedInterface, Row][] =>
+  (['connected-v1', 'connected-v2'] as const).flatMap((name): [ConnectedInterface, Row][] => (routes[name] === undefined ? [] : [[name, routes[name]]]));
+
+function connectedRead({ dialect }: Garage, name: string, from: ConnectedInterface, { path, accept }: Route, scopes: readonly string[], view: ReadView): Endpoint {
+  return {
+    method: 'GET',
+    path: interfacePaths[from] + path,
+    interface: from,
+    scopes,
+    mediaTypes: [accept],
+    answers: accept,
+    handle: (call) => (path.includes('{vin}') && lacks(call.car, name) ? unsupported(call, name) : { status: 200, body: dialect.envelope(view(call), 200, call.context) }),
+  };
+}
+
+const lacks = (car: Car, name: string): boolean => car.state.unsupported.includes(name);
+
+const unsupported = (call: Call, name: string): Answer => call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
+
+function commandEndpoints(garage: Garage): Endpoint[] {
+  const named = commandNames.flatMap((name) => {
+    const { routes, scopes }: Command = commands[name];
+    return entries<CommandRoute>(routes)
+      .filter(([, route]) => route.unlisted !== true || garage.dialect.name === 'real')
+      .map(([from, route]) => commandEndpoint(garage, name, from, route, scopes));
+  });
+  return [...named, extraCommand(garage)];
+}
+
+function commandEndpoint(garage: Garage, name: string, from: ConnectedInterface, route: CommandRoute, scopes: readonly string[]): Endpoint {
+  return {
+    method: 'POST',
+    path: interfacePaths[from] + route.path,
+    interface: from,
+    scopes,
+    mediaTypes: [route.contentType],
+    answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
+    handle(call) {
+      // "It is unavailable for classic cars" (specification 4.1 rule 1).
+      if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic)) return unsupported(call, name);
+      const body = route.unlockDuration === true ? unlockBody(call) : { unlockDuration: unlockDurationLimits.maximum };
+      if ('status' in body) return body;
+      return from === 'connected-v1' ? accept(garage, call, name, body.unlockDuration) : carryOut(garage, call, name, body.unlockDuration);
+    },
+  };
+}
+
+/** A command that the specification does not name and this car has (field notes 1.7). */
+function extraCommand(garage: Garage): Endpoint {
+  return {
+    method: 'POST',
+    path: `${interfacePaths['connected-v2']}/vehicles/{vin}/commands/{command}`,
+    interface: 'connected-v2',
+    scopes: ({ command = '' }) => (Object.hasOwn(extraCommandScopes, command) ? [extraCommandScopes[command] ?? ''] : []),
+    mediaTypes: [json],
+    answers: json,
+    handle(call) {
+      const { command = '' } = call.parameters;
+      return call.car.state.extraCommands.includes(command) ? carryOut(garage, call, command, unlockDurationLimits.maximum) : unsupported(call, command);
+    },
+  };
+}
+
+/** 0 is what the service's own description allows (field notes 2.2); the tailgate locks again at once. */
+const unlockRequest = z.object({ unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)) });
+
+function unlockBody(call: Call): { unlockDuration: number } | Answer {
+  try {
+    const parsed = unlockRequest.safeParse(JSON.parse(call.body));
+    return parsed.success ? parsed.data : call.refuse('invalid-body');
+  } catch {
+    return call.refuse('bad-request');
+  }
+}
+
+/** v1: the service takes the command and says where its state can be read (specification 2.5). */
+function accept({ dialect, newId }: Garage, { car, context }: Call, command: string, unlockDuration: number): Answer {
+  const id = newId().replaceAll('-', '');
+  const invocation = car.invoke({ id, operationId: context.operationId, command, interface: 'connected-v1', unlockDuration });
+  return { status: 202, body: dialect.accepted(invocation, car.statusOf(invocation), { ...context, href: hrefOf(context, car, id) }) };
+}
+
+const hrefOf = ({ url }: ViewContext, car: Car, id: string): string => `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
+
+/** v2: the request blocks until the command has ended (field notes 1.9). */
+async function carryOut({ dialect, newId, clock, signal }: Garage, call: Call, command: string, unlockDuration: number): Promise<Answer> {
+  const { car, context } = call;
+  const invocation = car.invoke({ id: newId(), operationId: context.operationId, command, interface: 'connected-v2', unlockDuration });
+  const wait = car.state.commandPlan.answerAfterMs;
+  if (wait > 0) await clock.sleep(wait, signal);
+  const status = car.statusOf(invocation);
+  if (dialect.name === 'real' && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
+  return { status: 200, body: dialect.ended(car, invocation, status) };
+}
+
+/** What `async.href` of a v1 command leads to (field notes 2.2). */
+function requestDetail({ dialect, clock }: Garage): Endpoint {
+  return {
+    method: 'GET',
+    path: `${interfacePaths['connected-v1']}/vehicles/{vin}/requests/{id}`,
+    interface: 'connected-v1',
+    scopes: requestDetails.scopes,
+    mediaTypes: [requestDetails.accept, json],
+    answers: requestDetails.accept,
+    handle(call) {
+      const { car, context } = call;
+      const invocation = car.invocation(call.parameters['id'] ?? '');
+      if (invocation === undefined) return call.refuse('not-found', { description: 'No such request' });
+      const data = {
+        created: iso(invocation.receivedAt),
+        updated: iso(invocation.updatedAt(clock.now())),
+        command: invocation.command.toUpperCase().replaceAll('-', '_'),
+        requestId: invocation.id,
+        invokeStatus: car.statusOf(invocation),
+        href: hrefOf(context, car, invocation.id),
+      };
+      return { status: 200, body: dialect.envelope(data, 200, context) };
+    },
+  };
+}
+
+function resourceEndpoints({ dialect }: Garage): Endpoint[] {
+  const shared = { method: 'GET', interface: 'extended-v1', mediaTypes: [resourceRoute.accept], answers: dialect.name === 'real' ? `${json};charset=UTF-8` : json } as const;
+  const path = interfacePaths['extended-v1'] + resourceRoute.path;
+  // Unsupported resource: 403 on the real service, not 404 (field notes 3.3).
+  const missing = (call: Call, name: string): Answer => (dialect.name === 'real' ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` }) : unsupported(call, name));
+  return [
+    ...resourceNames.map((name): Endpoint => ({
+      ...shared,
+      path: path.replace('{resource}', name),
+      scopes: [resources[name].scope],
+      handle: (call) => (lacks(call.car, name) ? missing(call, name) : { status: 200, body: dialect.resource(call.car, name) }),
+    })),
+    { ...shared, path, scopes: [], handle: (call) => missing(call, call.parameters['resource'] ?? '') },
+  ];
+}
+
+/** What only the real service has: further v2 reads (field notes 1.10) and the lists of the extended interface (3.2). */
+function realEndpoints(garage: Garage): Endpoint[] {
+  const { cars, clock } = garage;
+  const lists = { method: 'GET', interface: 'extended-v1', mediaTypes: [json], answers: `${json};charset=UTF-8`, scopes: [extendedListScope] } as const;
+  const base = interfacePaths['extended-v1'];
+  return [
+    ...Object.entries(groups).map(([name, group]) =>
+      connectedRead(garage, name, 'connected-v2', { path: `/vehicles/{vin}/${name}`, accept: json }, group.scopes, ({ car }) => groupBody(car, name, group)),
+    ),
+    { ...lists, path: `${base}/vehicles`, handle: () => ({ status: 200, body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) } }) },
+    {
+      ...lists,
+      path: `${base}/vehicles/{vin}/resources`,
+      handle: ({ car, context }) => ({
+        status: 200,
+        body: {
+          resources: resourceNames
+            .filter((name) => !lacks(car, name))
+            .map((name) => ({ version: '1.0', name, href: `${context.url}${base}/vehicles/${car.vin}/resources/${name}` })),
+        },
+      }),
+    },
+  ];
+}
+

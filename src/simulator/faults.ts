@@ -1,0 +1,157 @@
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalContext, type RefusalName } from './answer';
+
+/** Faults on demand: what goes wrong, with which requests, how often. One schema serves the tests and the control interface. */
+
+const refusalNames = Object.keys(refusals) as [RefusalName, ...RefusalName[]];
+const cuts = ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const;
+
+const schema = z.strictObject({
+  /** Which requests; absent: all. A path in text is one that is contained. */
+  match: z.optional(z.strictObject({ method: z.optional(z.string()), path: z.optional(z.union([z.string(), z.instanceof(RegExp)])) })),
+  /** How many of them; absent: until it is removed. */
+  times: z.optional(z.int().check(z.minimum(1))),
+  /** How many of them pass first. */
+  skip: z.optional(z.int().check(z.minimum(0))),
+
+  /** One of the refusals by name, in its own shape or another. */
+  error: z.optional(z.enum(refusalNames)),
+  shape: z.optional(z.enum(errorShapes)),
+  description: z.optional(z.string()),
+  /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (field notes 1.11). */
+  refillIn: z.optional(z.string()),
+  /** The header, in seconds or as a date. */
+  retryAfter: z.optional(z.union([z.number(), z.string()])),
+
+  /** Any answer at all. */
+  status: z.optional(z.int().check(z.minimum(200), z.maximum(599))),
+  headers: z.optional(z.record(z.string(), z.string())),
+  body: z.optional(z.unknown()),
+
+  /** A page instead of the answer. */
+  html: z.optional(z.literal(true)),
+  /** A body of this many bytes. */
+  hugeBytes: z.optional(z.int().check(z.minimum(1), z.maximum(1 << 28))),
+  redirect: z.optional(z.string()),
+
+  /** The answer as it would be, with null for each value, or for each member that has a value (field notes 6.1). */
+  nulls: z.optional(z.enum(['values', 'members'])),
+  /** The answer as it would be, with this word for each word. */
+  words: z.optional(z.string()),
+
+  /** Where the connection ends. `after-effect`: everything is done, nothing is answered. */
+  cut: z.optional(z.enum(cuts)),
+  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (field notes 6.2). */
+  dropKeepAlive: z.optional(z.literal(true)),
+  /** Waits on the clock before anything is done, or, with `afterEffect`, before the answer. */
+  latencyMs: z.optional(z.number().check(z.minimum(0))),
+  /** What replaces the answer does so after the request took effect: the car did act, and the service says it failed (field notes 6.2). */
+  afterEffect: z.optional(z.literal(true)),
+  /** The token endpoint answers a refresh without a refresh token; the old one goes on (field notes 4.2). */
+  withoutRefreshToken: z.optional(z.literal(true)),
+});
+
+export type FaultOptions = z.input<typeof schema>;
+export type FaultCut = (typeof cuts)[number];
+
+/** Parts of a fault that say when, not what. */
+const notEffects = new Set(['match', 'times', 'skip', 'shape', 'description', 'refillIn', 'retryAfter', 'headers', 'afterEffect']);
+
+/** A fault that waits for its requests. */
+export interface Fault extends FaultOptions {
+  readonly id: number;
+  /** How many requests it has hit. */
+  readonly hits: number;
+}
+
+export class Faults {
+  #faults: { fault: Fault & { hits: number }; seen: number }[] = [];
+  #lastId = 0;
+
+  /**
+   * The first fault that matches a request hits it; one request, one fault.
+   * @throws VehicleError INPUT_INVALID
+   */
+  add(options: FaultOptions): Fault {
+    const parsed = schema.safeParse(options);
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the fault'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`);
+      throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
+    }
+    if (Object.keys(parsed.data).every((key) => notEffects.has(key))) throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
+    const fault = { ...parsed.data, id: ++this.#lastId, hits: 0 };
+    this.#faults.push({ fault, seen: 0 });
+    return fault;
+  }
+
+  /** The faults that are still to come. */
+  get list(): readonly Fault[] {
+    return this.#faults.map(({ fault }) => fault);
+  }
+
+  remove(id: number): boolean {
+    const before = this.#faults.length;
+    this.#faults = this.#faults.filter(({ fault }) => fault.id !== id);
+    return this.#faults.length < before;
+  }
+
+  clear(): void {
+    this.#faults = [];
+  }
+
+  /** The fault that hits this request, if any. */
+  take(method: string, path: string): Fault | null {
+    for (const entry of this.#faults) {
+      const { fault } = entry;
+      if (!matches(fault, method, path) || ++entry.seen <= (fault.skip ?? 0)) continue;
+      fault.hits += 1;
+      if (fault.hits >= (fault.times ?? Infinity)) this.remove(fault.id);
+      return fault;
+    }
+    return null;
+  }
+}
+
+const matches = ({ match = {} }: Fault, method: string, path: string): boolean =>
+  (match.method === undefined || match.method.toUpperCase() === method) &&
+  (match.path === undefined || (typeof match.path === 'string' ? path.includes(match.path) : path.search(match.path) >= 0));
+
+/** What a fault answers instead; null: the request goes its way. */
+export function faultAnswer(fault: Fault, context: RefusalContext): Answer | null {
+  const headers = { ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }), ...fault.headers };
+  const answer = replacement(fault, context);
+  return answer === null ? null : { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+function replacement(fault: Fault, context: RefusalContext): Answer | null {
+  const { error, shape, description, refillIn, status, body, html, hugeBytes, redirect } = fault;
+  if (error !== undefined) {
+    return refuse(error, context, { ...(shape && { shape }), ...(description && { description }), ...(refillIn && { refillIn }), ...(status && { status }) });
+  }
+  if (html) return htmlPage(status ?? 200, 'Welcome');
+  if (hugeBytes !== undefined) return { status: status ?? 200, headers: { 'content-type': 'application/json' }, body: `{"data":"${'x'.repeat(hugeBytes)}"}` };
+  if (redirect !== undefined) return { status: status ?? 302, headers: { location: redirect } };
+  return status === undefined && body === undefined ? null : { status: status ?? 200, body };
+}
+
+/** What a fault does to an answer that is on its way. */
+export function distort(answer: Answer, { nulls, words }: Fault): Answer {
+  return nulls === undefined && words === undefined ? answer : { ...answer, body: walk(answer.body, nulls, words) };
+}
+
+/** Members that hold a word of the car or of a request (specification 2, field notes 1.9). */
+const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
+
+function walk(node: unknown, nulls: FaultOptions['nulls'], words: string | undefined): unknown {
+  if (Array.isArray(node)) return node.map((item) => walk(item, nulls, words));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => {
+      if (nulls === 'members' && typeof value === 'object' && value !== null && 'value' in value) return [key, null];
+      if (nulls === 'values' && key === 'value') return [key, null];
+      if (words !== undefined && wordMembers.has(key) && typeof value === 'string') return [key, words];
+      return [key, walk(value, nulls, words)];
+    }),
+  );
+}

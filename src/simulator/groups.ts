@@ -1,0 +1,118 @@
+import type { ResourceName } from '../catalogue/reads';
+import type { ResourceValue } from './car-resources';
+
+/**
+ * The further reads of the real service's v2 (field notes 1.10), with the scopes of field notes 4.4. Each member shows a
+ * resource of the car in the words and units that v2 uses, so both interfaces always agree.
+ */
+export interface GroupMember {
+  /** The resource that it shows; absent: the car has nothing to say. */
+  from?: ResourceName;
+  unit?: string;
+  /** From the resource's value to the word of v2; what the table does not hold is UNSPECIFIED. */
+  words?: Record<string, string>;
+  /** Where a word depends on more than one resource. */
+  word?: (value: (name: ResourceName) => ResourceValue) => ResourceValue;
+}
+
+export interface Group {
+  scopes: readonly string[];
+  members: Record<string, GroupMember>;
+}
+
+const level = { VERY_LOW: 'TOO_LOW', LOW: 'TOO_LOW', NORMAL: 'NO_WARNING', HIGH: 'NO_WARNING', VERY_HIGH: 'NO_WARNING' };
+const pressure = { LOW: 'LOW_PRESSURE', LOWSOFT: 'LOW_PRESSURE', LOWHARD: 'VERY_LOW_PRESSURE', HIGH: 'HIGH_PRESSURE', NORMAL: 'NO_WARNING' };
+
+/** The lamps of v2, with the words of `bulbFailure` that mean that one of them fails (specification 2.8). */
+const lamps: Record<string, readonly string[]> = {
+  brakeLightCenterWarning: ['STOP_ANY'],
+  brakeLightLeftWarning: ['STOP_ANY'],
+  brakeLightRightWarning: ['STOP_ANY'],
+  fogLightFrontWarning: ['FOG_FRONT_ANY'],
+  fogLightRearWarning: ['FOG_REAR_ANY'],
+  positionLightFrontLeftWarning: ['POSITION_ANY'],
+  positionLightFrontRightWarning: ['POSITION_ANY'],
+  positionLightRearLeftWarning: ['POSITION_ANY'],
+  positionLightRearRightWarning: ['POSITION_ANY'],
+  highBeamLeftWarning: ['HIGH_BEAM_ANY', 'HIGH_BEAM_LEFT'],
+  highBeamRightWarning: ['HIGH_BEAM_ANY', 'HIGH_BEAM_RIGHT'],
+  lowBeamLeftWarning: ['LOW_BEAM_ANY', 'LOW_BEAM_LEFT'],
+  lowBeamRightWarning: ['LOW_BEAM_ANY', 'LOW_BEAM_RIGHT'],
+  daytimeRunningLightLeftWarning: ['DAY_RUNNING_ANY'],
+  daytimeRunningLightRightWarning: ['DAY_RUNNING_ANY'],
+  turnIndicationFrontLeftWarning: ['LEFT_TURN_ANY'],
+  turnIndicationFrontRightWarning: ['RIGHT_TURN_ANY'],
+  turnIndicationRearLeftWarning: ['LEFT_TURN_ANY'],
+  turnIndicationRearRightWarning: ['RIGHT_TURN_ANY'],
+  registrationPlateLightWarning: [],
+  sideMarkLightsWarning: [],
+  hazardLightsWarning: [],
+  reverseLightsWarning: [],
+};
+
+const lamp = (failures: readonly string[]): GroupMember => ({
+  from: 'bulbFailure',
+  word: (value) => (failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0) ? 'FAILURE' : 'NO_WARNING'),
+});
+
+const urgency: Partial<Record<string, string>> = { ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE', TIME_FOR_SERVICE: 'TIME_FOR_SERVICE', TIME_EXCEEDED: 'OVERDUE_FOR_SERVICE' };
+const occasion: Partial<Record<string, string>> = { CALENDAR_TIME: 'REGULAR_MAINTENANCE', DISTANCE: 'DISTANCE_DRIVEN', ENGINE_HOURS: 'ENGINE_HOURS' };
+
+/** `TIME_EXCEEDED` because of `DISTANCE` -> `DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE`. */
+function serviceWarning(status: ResourceValue, trigger: ResourceValue): string {
+  if (status === 'NORMAL') return 'NO_WARNING';
+  const when = urgency[String(status)];
+  const why = occasion[String(trigger)];
+  return when === undefined || why === undefined ? 'UNKNOWN_WARNING' : `${why}_${when}`;
+}
+
+export const groups: Record<string, Group> = {
+  engine: {
+    scopes: ['conve:diagnostics_engine_status'],
+    members: {
+      oilLevelWarning: { from: 'oilLevel', words: { ...level, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
+      engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: level },
+    },
+  },
+  'engine-status': {
+    scopes: ['conve:engine_status'],
+    members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
+  },
+  fuel: { scopes: ['conve:fuel_status'], members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: { unit: '%' } } },
+  odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
+  statistics: {
+    scopes: ['conve:trip_statistics'],
+    members: {
+      averageEnergyConsumption: { unit: 'kWh/100km' },
+      averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
+      averageSpeed: { from: 'averageSpeed', unit: 'km/h' },
+      averageSpeedAutomatic: { unit: 'km/h' },
+      tripMeterManual: { from: 'tripMeter1', unit: 'km' },
+      tripMeterAutomatic: { from: 'tripMeter2', unit: 'km' },
+      distanceToEmptyTank: { from: 'distanceToEmpty', unit: 'km' },
+      distanceToEmptyBattery: { unit: 'km' },
+    },
+  },
+  tyres: {
+    scopes: ['conve:tyre_status'],
+    members: {
+      frontLeft: { from: 'frontLeftTyrePressure', words: pressure },
+      frontRight: { from: 'frontRightTyrePressure', words: pressure },
+      rearLeft: { from: 'rearLeftTyrePressure', words: pressure },
+      rearRight: { from: 'rearRightTyrePressure', words: pressure },
+    },
+  },
+  warnings: { scopes: ['conve:warnings'], members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])) },
+  diagnostics: {
+    scopes: ['conve:diagnostics_workshop'],
+    members: {
+      serviceWarning: { from: 'serviceWarningStatus', word: (value) => serviceWarning(value('serviceWarningStatus'), value('serviceWarningTrigger')) },
+      serviceTrigger: { from: 'serviceWarningTrigger', words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' } },
+      engineHoursToService: { from: 'engineHoursToService', unit: 'h' },
+      distanceToService: { from: 'kmToService', unit: 'km' },
+      washerFluidLevelWarning: { from: 'washerFluidLevel', words: level },
+      timeToService: { from: 'monthsToService', unit: 'months' },
+    },
+  },
+  brakes: { scopes: ['conve:brake_status'], members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: level } } },
+};

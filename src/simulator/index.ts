@@ -1,0 +1,80 @@
+import type { Car } from './car';
+import { Faults } from './faults';
+import { settle, type SimulatorOptions } from './options';
+import { SimulatorServer, type Count, type RecordedRequest } from './server';
+import { Service } from './service';
+import { everyScope, Tokens } from './tokens';
+
+/**
+ * The simulated service: a real HTTP server on a loopback address that does what the specification says, for cars whose
+ * state follows from what was done to them. It is written from the specification, and shares with the client nothing but
+ * the tables of the catalogue.
+ */
+
+/** A running simulated service. */
+export interface Simulator {
+  /** `{base_url}`: `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** By VIN. */
+  readonly cars: ReadonlyMap<string, Car>;
+  /** The first car by default. */
+  car(vin?: string): Car;
+  readonly faults: Faults;
+  /** The last 1000, oldest first; the control interface's own are not among them. */
+  readonly requests: readonly RecordedRequest[];
+  clearRequests(): void;
+  readonly connections: Readonly<Count>;
+  readonly inFlight: Readonly<Count>;
+  /** An access token with just these scopes (default: every one; name `openid` too), good for 299 s, in the form of a JWT. */
+  issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number; jwt?: boolean }): string;
+  /** Ends all sockets and pending delays. */
+  close(): Promise<void>;
+}
+
+/** @throws VehicleError CONFIG where the port is taken */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const settings = settle(options);
+  const closing = new AbortController();
+  let url = '';
+  const tokens = new Tokens(settings.clock, settings.newId, settings.accessToken, () => url);
+  const service = new Service(settings, tokens, () => url, closing.signal);
+  const faults = new Faults();
+  const server = new SimulatorServer({
+    clock: settings.clock,
+    faults,
+    signal: closing.signal,
+    contextOf: (request) => service.contextOf(request),
+    answer: (request) => service.answer(request),
+    isPrivate: (path) => path.startsWith('/control'),
+  });
+  url = `http://127.0.0.1:${await server.listen(settings.port)}`;
+  return {
+    url,
+    cars: service.cars,
+    car(vin) {
+      const car = vin === undefined ? service.cars.values().next().value : service.cars.get(vin);
+      if (car === undefined) throw new RangeError(`There is no car ${vin ?? ''} here.`);
+      return car;
+    },
+    faults,
+    requests: server.requests,
+    clearRequests: () => void server.requests.splice(0),
+    connections: server.connections,
+    inFlight: server.inFlight,
+    issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) => tokens.issue(scopes, lifeSeconds, jwt),
+    async close() {
+      closing.abort();
+      await server.close();
+    },
+  };
+}
+
+export { classicCar, demoCar, type CarOptions } from './demo-car';
+export { byRule, type CarChanges, type CarState } from './car-state';
+export type { Car } from './car';
+export type { Invocation } from './invocation';
+export type { Fault, FaultOptions, Faults } from './faults';
+export { realLimits, type LimitOptions } from './limits';
+export type { Count, RecordedRequest } from './server';
+export type { SimulatorOptions } from './options';
+export { everyScope } from './tokens';

@@ -1,0 +1,85 @@
+import { commandNames, commands, isCommandName, type Command } from '../catalogue/commands';
+import { doorMembers, windowMembers } from '../catalogue/members';
+import { interfacePaths, resources, type Resource } from '../catalogue/reads';
+import type { Car } from './car';
+import { commandsOf, imageUrl, iso, put, yearAfter, type Dialect } from './dialect';
+
+/**
+ * The specification's shapes. Where it shows none, these stand in, all of them covered by the field notes:
+ * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
+ * - v2 windows and doors have the members of v1 (2.3, 2.4);
+ * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (field notes 3.1);
+ * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of field notes 2.2.
+ */
+export const plain: Dialect = {
+  name: 'plain',
+  envelope: (data) => ({ data }),
+  windows: (car) => members(car, Object.keys(windowMembers), (name) => `windows.${name}`, (name) => word(car.state.windows, name)),
+  doors: (car) =>
+    members(
+      car,
+      Object.keys(doorMembers),
+      (name) => (name === 'carLocked' ? 'lock' : `doors.${name}`),
+      (name) => (name === 'carLocked' ? car.state.lock : word(car.state.doors, name)),
+    ),
+  details(car, context) {
+    const { images, descriptions, ...details } = car.state.details;
+    const body: Record<string, unknown> = { vin: car.vin };
+    for (const [name, value] of Object.entries(details)) if (value !== null) put(body, name, car, `details.${name}`, () => value);
+    put(body, 'images', car, 'details.images', () => ({
+      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
+      internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
+    }));
+    put(body, 'descriptions', car, 'details.descriptions', () => ({ model: descriptions.model, steering: descriptions.steering }));
+    return body;
+  },
+  commands: (car, { url }) =>
+    commandsOf(car, commandNames).map((command) => {
+      const base = interfacePaths[isOnV2(command) ? 'connected-v2' : 'connected-v1'];
+      return { command, href: `${url}${base}/vehicles/${car.vin}/commands/${command}` };
+    }),
+  accessibility(car) {
+    const { value, unavailableReason } = car.availability;
+    const body = {};
+    put(body, 'availabilityStatus', car, 'availability', () => ({
+      value,
+      // "The unavailable reason is given when the vehicle is not available" (specification 2.7).
+      ...(value === 'AVAILABLE' ? {} : { unavailableReason }),
+      timestamp: iso(car.measuredAt('availability')),
+    }));
+    return body;
+  },
+  resource(car, name) {
+    const row: Resource = resources[name];
+    const body = {};
+    put(body, 'resourceValue', car, `resources.${name}`, () => ({
+      value: car.resource(name),
+      ...('unit' in row ? { unit: row.unit } : {}),
+      timestamp: iso(car.resourceMeasuredAt(name)),
+    }));
+    return body;
+  },
+  accepted: (invocation, status, { href }) => ({
+    data: {
+      status: 202,
+      operationId: invocation.operationId,
+      async: { status, id: invocation.id, href, expires: yearAfter(invocation.receivedAt) },
+    },
+  }),
+  ended: (car, _invocation, invokeStatus) => ({ data: { vin: car.vin, invokeStatus, message: '' } }),
+};
+
+/** On v2 the specification has lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
+function isOnV2(name: string): boolean {
+  if (!isCommandName(name)) return true;
+  const routes: Command['routes'] = commands[name].routes;
+  return routes['connected-v2'] !== undefined && routes['connected-v2'].unlisted !== true;
+}
+
+const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
+
+function members(car: Car, names: readonly string[], pathOf: (name: string) => string, valueOf: (name: string) => string | null): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const name of names) put(body, name, car, pathOf(name), () => ({ value: valueOf(name), timestamp: iso(car.measuredAt(pathOf(name))) }));
+  return body;
+}

@@ -1,0 +1,95 @@
+import { commandNames } from '../catalogue/commands';
+import { doorMembers, windowMembers, type Member } from '../catalogue/members';
+import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import type { Car } from './car';
+import type { ResourceValue } from './car-resources';
+import { commandsOf, imageUrl, iso, put, yearAfter, type Dialect, type ViewContext } from './dialect';
+import type { Group, GroupMember } from './groups';
+
+/** The shapes of the service behind the specification, since August 2026 (field notes 1 to 3, 6.1). */
+export const real: Dialect = {
+  name: 'real',
+  envelope: (data, status, { interface: name, operationId }) => (name === 'connected-v1' ? { status, operationId, data } : { data }),
+  windows: (car, context) => members(car, context, windowMembers, ['sunroof'], (name) => [`windows.${name}`, word(car.state.windows, name)]),
+  doors: (car, context) =>
+    members(car, context, doorMembers, ['tankLid'], (name) => (name === 'carLocked' ? ['lock', car.state.lock] : [`doors.${name}`, word(car.state.doors, name)])),
+  details(car, context) {
+    const { images, ...details } = car.state.details;
+    const body: Record<string, unknown> = { vin: car.vin };
+    for (const [name, value] of Object.entries(details)) put(body, name, car, `details.${name}`, () => value);
+    put(body, 'images', car, 'details.images', () => ({
+      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
+      internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
+    }));
+    return body;
+  },
+  // Relative, and without the interface's own prefix (field notes 1.7).
+  commands: (car) => commandsOf(car, commandNames).map((name) => ({ command: wireName(name), href: `/v2/vehicles/${car.vin}/commands/${name}` })),
+  accessibility(car) {
+    const body = {};
+    put(body, 'availabilityStatus', car, 'availability', () => ({
+      timestamp: micros(car.measuredAt('availability')),
+      unavailableReason: car.availability.unavailableReason,
+      value: car.availability.value,
+    }));
+    return body;
+  },
+  // Keyed by its own name, every value a text, the time in milliseconds (field notes 3.1).
+  resource(car, name) {
+    const row: Resource = resources[name];
+    const body = {};
+    put(body, name, car, `resources.${name}`, () => {
+      const value = car.resource(name);
+      return { value: value === null ? null : String(value), ...('unit' in row ? { unit: row.unit } : {}), timestamp: car.resourceMeasuredAt(name) };
+    });
+    return body;
+  },
+  accepted: (invocation, status, { href }) => ({
+    status: 202,
+    operationId: invocation.operationId,
+    partial: { currentStep: 0, totalSteps: 0 },
+    async: { status, id: invocation.id, href, expires: yearAfter(invocation.receivedAt) },
+  }),
+  ended(car, invocation, invokeStatus) {
+    const data = { vin: car.vin, invokeStatus, message: '' };
+    const ready = invocation.command === 'unlock' && invokeStatus === 'COMPLETED';
+    return { data: ready ? { ...data, readyToUnlock: true, readyToUnlockUntil: invocation.unlockDuration } : data };
+  },
+};
+
+/** `honk-flash` -> `HONK_AND_FLASH` (field notes 1.7). */
+const wireName = (name: string): string => (name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_'));
+
+const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
+
+/** Six digits of the second (field notes 6.1). */
+const micros = (ms: number): string => iso(ms).replace('Z', '000Z');
+
+/** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (field notes 1.5, 1.6, 2.1). */
+function members(car: Car, { interface: name }: ViewContext, table: Record<string, Member>, extra: readonly string[], partOf: (name: string) => [path: string, value: string | null]): unknown {
+  const body: Record<string, unknown> = {};
+  const isV1 = name === 'connected-v1';
+  for (const member of [...Object.keys(table), ...(isV1 ? [] : extra)]) {
+    const [path, value] = partOf(member);
+    put(body, isV1 ? member : (table[member]?.aliases[0] ?? member), car, path, () =>
+      isV1 ? { value, timestamp: iso(car.measuredAt(path)) } : { timestamp: micros(car.measuredAt(path)), unit: null, value },
+    );
+  }
+  return body;
+}
+
+/** The data node of a further v2 read (field notes 1.10). */
+export function groupBody(car: Car, name: string, { members: table }: Group): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(table)) {
+    put(body, key, car, `${name}.${key}`, () => (member.from === undefined ? null : { timestamp: micros(car.resourceMeasuredAt(member.from)), unit: member.unit ?? null, value: groupValue(car, member, member.from) }));
+  }
+  return body;
+}
+
+function groupValue(car: Car, { word: derive, words }: GroupMember, from: ResourceName): ResourceValue {
+  const value = car.resource(from);
+  if (value === null) return null;
+  if (derive !== undefined) return derive((name) => car.resource(name));
+  return words === undefined ? value : (words[String(value)] ?? 'UNSPECIFIED');
+}

@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { interfacePaths, type InterfaceName } from '../catalogue/reads';
+import { Access } from './access';
+import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
+import { Car } from './car';
+import { endpointsOf, type Endpoint } from './endpoints';
+import { picture } from './images';
+import { Limits } from './limits';
+import { operationHeader, type Settings } from './options';
+import { plain } from './plain';
+import { real } from './real';
+import { Router } from './router';
+import type { Tokens } from './tokens';
+
+/** A request with its body read. */
+export interface ServiceRequest {
+  method: string;
+  /** Without the query. */
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** The vehicle service of the specification: from a request to its answer. Sockets are the server's business. */
+export class Service {
+  readonly cars: ReadonlyMap<string, Car>;
+  readonly #settings: Settings;
+  readonly #access: Access;
+  readonly #limits: Limits;
+  readonly #router = new Router<Endpoint>();
+  readonly #url: () => string;
+
+  constructor(settings: Settings, tokens: Tokens, url: () => string, signal: AbortSignal) {
+    const { clock, dialect, newId } = settings;
+    this.cars = new Map(settings.cars.map((options) => [options.vin, new Car(options, clock)]));
+    this.#settings = settings;
+    this.#access = new Access(settings, tokens);
+    this.#limits = new Limits(settings.limits, clock);
+    this.#url = url;
+    for (const endpoint of endpointsOf({ cars: this.cars, clock, dialect: dialect === 'real' ? real : plain, newId, signal })) {
+      this.#router.add(endpoint.method, endpoint.path, endpoint);
+    }
+  }
+
+  async answer(request: ServiceRequest): Promise<Answer> {
+    if (request.path.startsWith('/images/')) return picture(request, this.cars, this.#settings.clock.now());
+    const context = this.contextOf(request);
+    const found = this.#router.find(request.method, request.path);
+    if (found === null) return refuse(this.#settings.dialect === 'real' ? 'gateway-not-found' : 'not-found', context);
+    if (found.endpoint === null) return { ...refuse('method-not-allowed', context), headers: { allow: found.methods.join(', ') } };
+    return this.#stamped(await this.#pass(request, found.endpoint, found.parameters, context), found.endpoint, context);
+  }
+
+  async #pass(request: ServiceRequest, endpoint: Endpoint, parameters: Record<string, string>, context: RefusalContext): Promise<Answer> {
+    const no = (name: RefusalName, details?: Partial<Refusal> & { refillIn?: string }): Answer => refuse(name, context, details);
+    const keyRefused = this.#access.refusesKey(request.headers);
+    if (keyRefused !== null) return no(keyRefused);
+    const excess = this.#limits.take(endpoint.method === 'POST');
+    if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
+    const refused = this.#access.refuses(request.headers, endpoint, parameters);
+    if (refused !== null) return no(refused);
+    const car = parameters['vin'] === undefined ? this.cars.values().next().value : this.cars.get(parameters['vin']);
+    if (car === undefined) return no('not-linked');
+    const view = { url: this.#url(), now: this.#settings.clock.now(), operationId: context.operationId, interface: endpoint.interface };
+    return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
+  }
+
+  contextOf({ path, headers }: Pick<ServiceRequest, 'path' | 'headers'>): RefusalContext {
+    const { dialect, newId, apiKeyHeader } = this.#settings;
+    return { dialect, interface: interfaceOf(path), operationId: this.#access.clientOperationId(headers) ?? newId(), keyHeader: apiKeyHeader.toUpperCase() };
+  }
+
+  /** The media type, and on v2 the operation id, which stands in no body there (field notes 1.1). */
+  #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
+    const { apiKeyHeader, mediaTypeVendor } = this.#settings;
+    const type = answer.status < 300 ? { 'content-type': endpoint.answers.replace('{vendor}', mediaTypeVendor) } : {};
+    const id = endpoint.interface === 'connected-v2' ? { [operationHeader(apiKeyHeader)]: operationId } : {};
+    return { ...answer, headers: { ...type, ...id, ...answer.headers } };
+  }
+}
+
+const interfaceOf = (path: string): InterfaceName | null => {
+  for (const name of ['connected-v1', 'connected-v2', 'extended-v1'] as const) if (path.startsWith(`${interfacePaths[name]}/`)) return name;
+  return null;
+};

@@ -1,0 +1,78 @@
+import type { Clock } from '../clock';
+import { commands, requestDetails } from '../catalogue/commands';
+import { connectedReads, resources } from '../catalogue/reads';
+import { groups } from './groups';
+
+/** Scopes of what only the real dialect serves (field notes 3.2, 4.4). */
+export const extendedListScope = 'vehicle:attributes';
+export const extraCommandScopes: Record<string, string> = {
+  'climatization-start': 'conve:climatization_start_stop',
+  'climatization-stop': 'conve:climatization_start_stop',
+  'engine-start': 'conve:engine_start_stop',
+  'engine-stop': 'conve:engine_start_stop',
+};
+
+/** Every scope that the simulated service knows (specification 5.2, field notes 4.4). */
+export const everyScope: readonly string[] = [
+  ...new Set([
+    'openid',
+    ...Object.values(connectedReads).flatMap((read): readonly string[] => read.scopes),
+    ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
+    ...requestDetails.scopes,
+    ...Object.values(resources).map((resource) => resource.scope),
+    ...Object.values(groups).flatMap((group) => group.scopes),
+    extendedListScope,
+    ...Object.values(extraCommandScopes),
+  ]),
+];
+
+interface Issued {
+  scopes: ReadonlySet<string>;
+  expiresAt: number;
+}
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A token in the form of a JWT. Nobody signs it: what counts is that this service issued it. */
+export const jwt = (claims: object): string => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.${Buffer.from('simulated').toString('base64url')}`;
+
+/** The access tokens that are good. */
+export class Tokens {
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #issued = new Map<string, Issued>();
+  readonly #issuer: () => string;
+
+  constructor(clock: Clock, newId: () => string, staticToken: string, issuer: () => string) {
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#issuer = issuer;
+    this.#issued.set(staticToken, { scopes: new Set(everyScope), expiresAt: Infinity });
+  }
+
+  issue(scopes: readonly string[], lifeSeconds: number, asJwt = true): string {
+    const now = this.#clock.now();
+    this.#dropExpired(now);
+    const iat = Math.floor(now / 1000);
+    const token = asJwt
+      ? jwt({ iss: this.#issuer(), sub: 'demo-driver', scope: scopes.join(' '), iat, exp: iat + lifeSeconds, jti: this.#newId() })
+      : this.#newId().replaceAll('-', '');
+    this.#issued.set(token, { scopes: new Set(scopes), expiresAt: now + lifeSeconds * 1000 });
+    return token;
+  }
+
+  /** The scopes of a token, or null where it is unknown or expired. */
+  scopesOf(token: string): ReadonlySet<string> | null {
+    const issued = this.#issued.get(token);
+    return issued !== undefined && issued.expiresAt > this.#clock.now() ? issued.scopes : null;
+  }
+
+  /** Tokens are good in the order of their issue, more or less: looking at the oldest few keeps the list short. */
+  #dropExpired(now: number): void {
+    let looks = 3;
+    for (const [token, { expiresAt }] of this.#issued) {
+      if (looks-- === 0) return;
+      if (expiresAt <= now) this.#issued.delete(token);
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import { strict as assert } from 'node:assert';
+import { request } from 'node:http';
+import { commands, type Command } from '../../../src/catalogue/commands';
+import { connectedReads, interfacePaths, resourceNames, resources, type ConnectedRead } from '../../../src/catalogue/reads';
+import { everyScope, startSimulator } from '../../../src/simulator';
+import { Bench, credentials } from './support';
+
+const v1 = '/connected-vehicle/v1/vehicles/{vin}';
+const v2 = '/connected-vehicle/v2/vehicles/{vin}';
+const denied = { error: { message: 'FORBIDDEN', description: 'Access is denied' } };
+
+/** Every endpoint of the specification with the scopes of its row. */
+const endpoints: { method: 'GET' | 'POST'; path: string; type: string; scopes: readonly string[] }[] = [
+  ...Object.values(connectedReads).flatMap(({ routes, scopes }: ConnectedRead) =>
+    Object.entries(routes).map(([name, { path, accept }]) => ({ method: 'GET' as const, path: interfacePaths[name as 'connected-v1'] + path, type: accept, scopes })),
+  ),
+  ...Object.values(commands).flatMap(({ routes, scopes }: Command) =>
+    Object.entries(routes).filter(([, route]) => !route.unlisted).map(([name, { path, contentType }]) => ({ method: 'POST' as const, path: interfacePaths[name as 'connected-v1'] + path, type: contentType, scopes })),
+  ),
+  ...resourceNames.map((name) => ({ method: 'GET' as const, path: `/extended-vehicle/v1/vehicles/{vin}/resources/${name}`, type: 'application/json', scopes: [resources[name].scope] })),
+];
+
+describe('access to the simulated service', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start());
+  afterEach(() => bench.simulator.close());
+
+  const send = (endpoint: (typeof endpoints)[number], headers: Record<string, string>) =>
+    bench.raw(endpoint.path.replace('{vin}', bench.vin), {
+      method: endpoint.method,
+      headers: { ...credentials, [endpoint.method === 'GET' ? 'accept' : 'content-type']: endpoint.type.replace('{vendor}', 'vendor'), ...headers },
+      ...(endpoint.path.endsWith('v1/vehicles/{vin}/commands/unlock') ? { body: '{"unlockDuration":120}' } : {}),
+    });
+
+  it('has every endpoint of the specification', () => assert.equal(endpoints.length, 8 + 3 + 5 + resourceNames.length));
+
+  for (const endpoint of endpoints) {
+    it(`${endpoint.method} ${endpoint.path} needs openid and its scopes, no more and no less`, async () => {
+      const needed = ['openid', ...endpoint.scopes];
+      const bearer = (scopes: string[]) => ({ authorization: `Bearer ${bench.simulator.issueToken({ scopes })}` });
+      assert.ok([200, 202].includes((await send(endpoint, bearer(needed))).status));
+      for (const missing of needed) {
+        const reply = await send(endpoint, bearer(everyScope.filter((scope) => scope !== missing)));
+        assert.equal(reply.status, 403, missing);
+        assert.deepEqual(reply.body, denied);
+      }
+    });
+
+    it(`${endpoint.method} ${endpoint.path} needs its media type exactly`, async () => {
+      const name = endpoint.method === 'GET' ? 'accept' : 'content-type';
+      for (const wrong of ['text/html', 'application/vnd.vendor.api.connected-vehicle.other.v1+json', endpoint.type.includes('vnd') ? 'application/json' : 'application/xml', '*/*']) {
+        assert.equal((await send(endpoint, { [name]: wrong })).status, name === 'accept' ? 406 : 415, wrong);
+      }
+      assert.ok((await send(endpoint, { [name]: `${endpoint.type.replace('{vendor}', 'vendor').toUpperCase()}; charset=utf-8` })).status < 300);
+    });
+  }
+
+  it('refuses a request that lacks any of the three headers', async () => {
+    const status = (headers: Record<string, string>) =>
+      new Promise<number>((resolve, reject) => {
+        request(bench.simulator.url + v2.replace('{vin}', bench.vin), { headers }, (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject).end();
+      });
+    const { authorization, 'vendor-api-key': key } = credentials;
+    const accept = 'application/json';
+    assert.equal(await status({ authorization, 'vendor-api-key': key, accept }), 200);
+    assert.equal(await status({ 'vendor-api-key': key, accept }), 401);
+    assert.equal(await status({ authorization, accept }), 401);
+    assert.equal(await status({ authorization, 'vendor-api-key': key }), 406);
+  });
+
+  it('says in the words of the service what is wrong with key and token', async () => {
+    const refused = { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } };
+    for (const authorization of ['Bearer nobody', 'Bearer ', 'demo-token', 'Basic demo-token', '']) {
+      const reply = await bench.get(v2, { authorization });
+      assert.equal(reply.status, 401, authorization);
+      assert.deepEqual(reply.body, refused);
+    }
+    assert.deepEqual((await bench.get(v2, { 'vendor-api-key': 'wrong' })).body, {
+      status: 401,
+      error: { message: 'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.' },
+    });
+    assert.match((await bench.get(v2, { 'vendor-api-key': '' })).text, /missing header VENDOR-API-KEY/);
+  });
+
+  it('lets a token pass until it expires', async () => {
+    const authorization = `Bearer ${bench.simulator.issueToken({ lifeSeconds: 60 })}`;
+    await bench.clock.advance(59_999);
+    assert.equal((await bench.get(v2, { authorization })).status, 200);
+    await bench.clock.advance(1);
+    assert.equal((await bench.get(v2, { authorization })).status, 401);
+  });
+
+  it('issues tokens in the form of a JWT, or opaque ones', () => {
+    const [, claims = ''] = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] }).split('.');
+    const { scope, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { scope: string; exp: number; iat: number };
+    assert.equal(scope, 'openid conve:lock');
+    assert.equal(exp - iat, 299);
+    assert.equal(iat, bench.clock.now() / 1000);
+    assert.match(bench.simulator.issueToken({ jwt: false }), /^[\da-f]{32}$/);
+  });
+
+  it('knows no relation to another vehicle', async () => {
+    const reply = await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982/windows');
+    assert.equal(reply.status, 403);
+    assert.equal(reply.body['error']?.['description'], 'No relationship to UUID');
+  });
+
+  it('answers 404 to an unknown path and 405 to a wrong method', async () => {
+    for (const path of ['/', '/nothing', `${v2}/roof`, `${v2}/`, `${v1}`, '/connected-vehicle/v2/vehicles//windows', '/connected-vehicle/v3/vehicles']) assert.equal((await bench.get(path)).status, 404, path);
+    const wrong = await bench.raw(v2.replace('{vin}', bench.vin), { method: 'DELETE', headers: credentials });
+    assert.equal(wrong.status, 405);
+    assert.equal(wrong.headers.get('allow'), 'GET');
+    assert.equal((await bench.get(`${v2}/commands/lock`)).status, 405);
+  });
+
+  it('refuses a body that is too long', async () => {
+    const reply = await bench.post(`${v2}/commands/lock`, {}, 'x'.repeat(100_000)).catch(() => null);
+    assert.ok(reply === null || reply.status === 413);
+    assert.deepEqual(bench.simulator.car().performed, []);
+  });
+});
+
+describe('other settings of the simulated service', () => {
+  it('can have other names for the key header and the media types', async () => {
+    const simulator = await startSimulator({ apiKeyHeader: 'vcc-api-key', mediaTypeVendor: 'volvocars', dialect: 'real', apiKey: 'k', accessToken: 't' });
+    try {
+      const headers = { authorization: 'Bearer t', 'vcc-api-key': 'k' };
+      const reply = await fetch(`${simulator.url}/connected-vehicle/v2/vehicles`, { headers });
+      assert.equal(reply.status, 200, 'the real service takes any accept header');
+      assert.match(reply.headers.get('VCC-API-OperationId') ?? '', /^[\da-f-]{36}$/);
+      const accept = 'application/vnd.volvocars.api.connected-vehicle.vehicledata.v1+json';
+      const onV1 = await fetch(`${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/windows`, { headers: { ...headers, accept } });
+      assert.equal(onV1.headers.get('content-type'), accept);
+    } finally {
+      await simulator.close();
+    }
+  });
+
+  it('uses the client’s own operation id on the real service, and refuses one that is no UUID', async () => {
+    const bench = await new Bench().start({ dialect: 'real' });
+    try {
+      const id = 'bf503e36-0000-4000-8000-000000000001';
+      assert.equal((await bench.get(v2, { 'vendor-api-operationid': id })).headers.get('vendor-api-operationid'), id);
+      const wrong = await bench.get(v2, { 'vendor-api-operationid': 'me' });
+      assert.equal(wrong.status, 422);
+      assert.deepEqual(wrong.body, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } });
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+
+  it('refuses in the shapes of the real service there', async () => {
+    const bench = await new Bench().start({ dialect: 'real' });
+    try {
+      const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid'] })}`;
+      const onV1 = await bench.get(`${v1}/windows`, { authorization, accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json' });
+      assert.deepEqual(onV1.body['error'], denied.error);
+      assert.equal(onV1.body['status'], 403);
+      const extended = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount', { authorization });
+      assert.equal(extended.body['exveErrorMsg'], 'Access is denied');
+      assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, { statusCode: 404, message: 'Resource not found' });
+      assert.equal((await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982')).body['status'], 403);
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+
+  it('can accept any key and token, as the demo does, but not none', async () => {
+    const bench = await new Bench().start({ open: true });
+    try {
+      assert.equal((await bench.get(v2, { authorization: 'Bearer anything', 'vendor-api-key': 'at all' })).status, 200);
+      assert.equal((await bench.get(v2, { authorization: '' })).status, 401);
+      assert.equal((await bench.get(v2, { 'vendor-api-key': '' })).status, 401);
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+
+  it('counts sockets and requests, and remembers the last thousand', async () => {
+    const bench = await new Bench().start();
+    try {
+      const { connections, faults, inFlight, requests } = bench.simulator;
+      faults.add({ latencyMs: 1000 });
+      const replies = Array.from({ length: 20 }, () => bench.get(v2));
+      await bench.clock.whenSleeping(20);
+      assert.deepEqual(inFlight, { total: 20, current: 20, peak: 20 });
+      assert.deepEqual(connections, { total: 20, current: 20, peak: 20 });
+      await bench.clock.advance(1000);
+      await Promise.all(replies);
+      faults.clear();
+      assert.deepEqual(inFlight, { total: 20, current: 0, peak: 20 });
+      assert.equal(requests.length, 20);
+      assert.deepEqual([requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at], ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now()]);
+      assert.equal(requests[0]?.headers['vendor-api-key'], 'demo-key');
+      await bench.postV1('unlock', { unlockDuration: 5 });
+      assert.equal(requests.at(-1)?.body, '{"unlockDuration":5}');
+      for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, () => bench.get(v2)));
+      assert.equal(requests.length, 1000);
+      bench.simulator.clearRequests();
+      assert.equal(requests.length, 0);
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+
+  it('says so where the port is taken', async () => {
+    const simulator = await startSimulator();
+    await assert.rejects(startSimulator({ port: Number(new URL(simulator.url).port) }), { code: 'CONFIG', message: /Choose another/ });
+    await simulator.close();
+  });
+
+  it('limits requests and commands by the minute, and requests by the day', async () => {
+    const bench = await new Bench().start({ limits: { requestsPerMinute: 5, commandsPerMinute: 2, requestsPerDay: 12 } });
+    try {
+      const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
+        const all: number[] = [];
+        for (let index = 0; index < count; index++) all.push((await one()).status);
+        return all;
+      };
+      assert.deepEqual(await statuses(3, () => bench.postV2('lock')), [200, 200, 429]);
+      assert.deepEqual(await statuses(4, () => bench.get(v2)), [200, 200, 200, 429]);
+      await bench.clock.advance(60_000);
+      assert.deepEqual(await statuses(6, () => bench.get(v2)), [200, 200, 200, 200, 200, 429]);
+      await bench.clock.advance(60_000);
+      assert.deepEqual(await statuses(3, () => bench.get(v2)), [200, 200, 403]);
+      assert.deepEqual((await bench.get(v2)).body, { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 23:58:00.' });
+      await bench.clock.advance(86_400_000 - 120_000);
+      assert.equal((await bench.get(v2)).status, 200);
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+});

@@ -1,0 +1,350 @@
+import { strict as assert } from 'node:assert';
+import { byRule, classicCar, demoCar, type CarChanges } from '../../../src/simulator';
+import { Bench, credentials, type Reply } from './support';
+
+const names = ['lock', 'unlock', 'flash', 'honk', 'honk-flash'] as const;
+const detailType = 'application/vnd.vendor.api.connected-vehicle.requestdetailresponse.v1+json';
+
+/** What keeps a car from doing what it is told, and the word for it (specification 3). */
+const reasons: [string, CarChanges, string][] = [
+  ['asleep', { asleep: true }, 'VEHICLE_IN_SLEEP'],
+  ['in power saving mode', { powerSaving: true }, 'VEHICLE_IN_SLEEP'],
+  ['without internet', { reachable: false }, 'CONNECTION_FAILURE'],
+  ['in use', { inUse: true }, 'REJECTED'],
+];
+
+describe('a v1 command to the simulated car', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ cars: [demoCar, classicCar] }));
+  afterEach(() => bench.simulator.close());
+
+  const linkOf = (reply: Reply): string => String((reply.body['data'] ?? reply.body)['async']?.['href']);
+  const follow = async (link: string): Promise<string> => String((await bench.get(link, { accept: detailType })).body['data']?.['invokeStatus']);
+
+  for (const name of names) {
+    it(`${name} is accepted with a link that moves on to COMPLETED`, async () => {
+      const reply = await bench.postV1(name, name === 'unlock' ? { unlockDuration: 120 } : undefined);
+      assert.equal(reply.status, 202);
+      assert.equal(reply.headers.get('content-type'), 'application/vnd.vendor.api.connected-vehicle.commandinvokeresponse.v1+json');
+      const [invocation] = bench.simulator.car().invocations;
+      assert.deepEqual(reply.body, {
+        data: {
+          status: 202,
+          operationId: invocation?.operationId,
+          async: {
+            status: 'RUNNING',
+            id: invocation?.id,
+            href: `${bench.simulator.url}/connected-vehicle/v1/vehicles/${bench.vin}/requests/${invocation?.id}`,
+            expires: '2027-06-01T08:00:00.000Z',
+          },
+        },
+      });
+      const link = linkOf(reply);
+      assert.equal(await follow(link), 'RUNNING');
+      await bench.clock.advance(2000);
+      assert.equal(await follow(link), 'WAITING');
+      assert.deepEqual(bench.simulator.car().performed, []);
+      await bench.clock.advance(2000);
+      assert.equal(await follow(link), 'COMPLETED');
+      assert.deepEqual(bench.simulator.car().performed, [name]);
+    });
+  }
+
+  it('tells of a request what the field notes show', async () => {
+    const link = linkOf(await bench.postV1('honk-flash'));
+    await bench.clock.advance(4500);
+    const reply = await bench.get(link, { accept: detailType });
+    assert.equal(reply.headers.get('content-type'), detailType);
+    assert.deepEqual(reply.body, {
+      data: {
+        created: '2026-06-01T08:00:00.000Z',
+        updated: '2026-06-01T08:00:04.000Z',
+        command: 'HONK_FLASH',
+        requestId: link.split('/').at(-1),
+        invokeStatus: 'COMPLETED',
+        href: link,
+      },
+    });
+    assert.equal((await bench.get(link)).status, 200, 'plain JSON is fine too');
+    assert.equal((await bench.get(`${link}0`)).status, 404);
+    assert.equal((await bench.get(link.replace(bench.vin, classicCar.vin))).status, 404, 'another car’s request');
+  });
+
+  it('locks the car at its end, and the doors say so with the time of it', async () => {
+    bench.simulator.car().set({ lock: 'UNLOCKED' });
+    await bench.postV1('lock');
+    await bench.clock.advance(3999);
+    assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+    await bench.clock.advance(10_000);
+    const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors')).body;
+    assert.deepEqual(data?.['carLocked'], { value: 'LOCKED', timestamp: '2026-06-01T08:00:04.000Z' });
+    assert.equal(data?.['hood']?.['timestamp'], '2026-06-01T08:00:04.000Z');
+  });
+
+  for (const [title, state, word] of reasons) {
+    it(`ends in ${word} where the car is ${title}, and nothing happens`, async () => {
+      bench.simulator.car().set({ lock: 'UNLOCKED', ...state });
+      const link = linkOf(await bench.postV1('lock'));
+      await bench.clock.advance(4000);
+      assert.equal(await follow(link), word);
+      assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+      assert.deepEqual(bench.simulator.car().performed, []);
+    });
+  }
+
+  for (const door of ['frontLeft', 'rearRight', 'tailGate', 'hood'] as const) {
+    it(`cannot lock while the ${door} is open or ajar`, async () => {
+      for (const word of ['OPEN', 'AJAR']) {
+        bench.simulator.car().set({ lock: 'UNLOCKED', doors: { [door]: word } });
+        const link = linkOf(await bench.postV1('lock'));
+        await bench.clock.advance(4000);
+        assert.equal(await follow(link), 'UNABLE_TO_LOCK_DOOR_OPEN');
+        assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+      }
+    });
+  }
+
+  it('locks with an open window or tank lid', async () => {
+    bench.simulator.car().set({ lock: 'UNLOCKED' }).openWindow('frontLeft').openDoor('tankLid');
+    await bench.postV1('lock');
+    await bench.clock.advance(4000);
+    assert.equal(bench.simulator.car().state.lock, 'LOCKED');
+  });
+
+  it('looks at the car when the command reaches it, not when it was sent', async () => {
+    bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('frontLeft');
+    const link = linkOf(await bench.postV1('lock'));
+    await bench.clock.advance(1000);
+    bench.simulator.car().closeDoor('frontLeft');
+    await bench.clock.advance(3000);
+    assert.equal(await follow(link), 'COMPLETED');
+  });
+
+  it('follows a plan of any words', async () => {
+    bench.simulator.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'WAITING' }, { afterMs: 1000, status: 'BLUE' }, { afterMs: 2000, status: 'RUNNING' }] } });
+    const link = linkOf(await bench.postV1('honk'));
+    const seen: string[] = [];
+    for (let second = 0; second < 3600; second += 600) {
+      seen.push(await follow(link));
+      await bench.clock.advance(second === 0 ? 1000 : 600_000);
+    }
+    assert.deepEqual(seen, ['WAITING', 'BLUE', 'RUNNING', 'RUNNING', 'RUNNING', 'RUNNING']);
+    assert.deepEqual(bench.simulator.car().performed, []);
+  });
+
+  it('can act without saying so, and say so without acting', async () => {
+    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN', acts: true }] } });
+    const unknown = linkOf(await bench.postV1('lock'));
+    assert.equal(await follow(unknown), 'UNKNOWN');
+    assert.equal(car.state.lock, 'LOCKED');
+    car.set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] } });
+    assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
+    assert.equal(car.state.lock, 'UNLOCKED');
+  });
+
+  it('can let the doors lag behind', async () => {
+    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: byRule }], effectAfterMs: 8000 } });
+    assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
+    assert.equal(car.state.lock, 'UNLOCKED');
+    await bench.clock.advance(8000);
+    assert.equal(car.state.lock, 'LOCKED');
+  });
+
+  describe('unlock', () => {
+    const unlock = async (unlockDuration: unknown) => bench.postV1('unlock', { unlockDuration });
+
+    it('releases the tailgate only; opening it in time unlocks the other doors', async () => {
+      const car = bench.simulator.car();
+      assert.equal(car.openTailgate(), false, 'a locked tailgate does not open');
+      const link = linkOf(await unlock(30));
+      await bench.clock.advance(4000);
+      assert.equal(await follow(link), 'COMPLETED');
+      assert.equal(car.state.lock, 'LOCKED');
+      await bench.clock.advance(29_999);
+      assert.equal(car.openTailgate(), true);
+      assert.equal(car.state.lock, 'UNLOCKED');
+      await bench.clock.advance(60_000);
+      assert.equal(await follow(link), 'COMPLETED');
+      const { data } = (await bench.getV1('/connected-vehicle/v1/vehicles/{vin}/doors')).body;
+      assert.deepEqual([data?.['carLocked']?.['value'], data?.['tailGate']?.['value']], ['UNLOCKED', 'OPEN']);
+    });
+
+    it('ends in UNLOCK_TIME_FRAME_PASSED where nobody opens the tailgate in time', async () => {
+      const car = bench.simulator.car();
+      const link = linkOf(await unlock(30));
+      await bench.clock.advance(33_999);
+      assert.equal(await follow(link), 'COMPLETED');
+      await bench.clock.advance(1);
+      assert.equal(await follow(link), 'UNLOCK_TIME_FRAME_PASSED');
+      assert.equal((await bench.get(link)).body['data']?.['updated'], '2026-06-01T08:00:34.000Z');
+      assert.equal(car.openTailgate(), false);
+      assert.equal(car.state.lock, 'LOCKED');
+    });
+
+    it('takes the tailgate set open as opened', async () => {
+      await unlock(30);
+      await bench.clock.advance(4000);
+      bench.simulator.car().set({ doors: { tailGate: 'OPEN' } });
+      assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+    });
+
+    it('is over when the car is locked again', async () => {
+      await unlock(120);
+      await bench.clock.advance(4000);
+      await bench.postV1('lock');
+      await bench.clock.advance(4000);
+      assert.equal(bench.simulator.car().openTailgate(), false);
+    });
+
+    it('takes whole seconds from 0 to 120 and nothing else', async () => {
+      for (const good of [0, 1, 120]) assert.equal((await unlock(good)).status, 202, String(good));
+      for (const bad of [-1, 121, 1.5, '60', null, undefined]) assert.equal((await unlock(bad)).status, 422, String(bad));
+      assert.equal((await bench.postV1('unlock')).status, 400);
+      assert.equal((await bench.postV1('unlock', '{')).status, 400);
+      assert.equal((await bench.postV1('unlock', [])).status, 422);
+      assert.equal(bench.simulator.car().invocations.length, 3);
+    });
+
+    it('has no time frame on a car that is unlocked already', async () => {
+      bench.simulator.car().set({ lock: 'UNLOCKED' });
+      const link = linkOf(await unlock(1));
+      await bench.clock.advance(60_000);
+      assert.equal(await follow(link), 'COMPLETED');
+    });
+  });
+
+  it('is answered in the shape of the real service in the real dialect', async () => {
+    await bench.simulator.close();
+    await bench.start({ dialect: 'real' });
+    const reply = await bench.postV1('lock');
+    const [invocation] = bench.simulator.car().invocations;
+    assert.equal(reply.status, 202);
+    assert.deepEqual(Object.keys(reply.body), ['status', 'operationId', 'partial', 'async']);
+    assert.equal(reply.body['async']?.['id'], invocation?.id);
+    const detail = (await bench.get(linkOf(reply), { accept: detailType })).body;
+    assert.equal(detail['status'], 200);
+    assert.equal(detail['data']?.['invokeStatus'], 'RUNNING');
+  });
+
+  it('asks for the scope conve:commands before it tells of a request', async () => {
+    const link = linkOf(await bench.postV1('lock'));
+    const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
+    assert.equal((await bench.get(link, { authorization: `Bearer ${token}` })).status, 403);
+  });
+});
+
+describe('a v2 command to the simulated car', () => {
+  const bench = new Bench();
+  const start = (dialect: 'plain' | 'real') => bench.start({ dialect, cars: [demoCar, classicCar] });
+  afterEach(() => bench.simulator.close());
+
+  for (const name of ['lock', 'lock-reduced-guard', 'unlock'] as const) {
+    it(`${name} answers once it has ended`, async () => {
+      await start('plain');
+      const car = bench.simulator.car().set({ lock: name === 'unlock' ? 'LOCKED' : 'UNLOCKED' });
+      const reply = await bench.postV2(name);
+      assert.equal(reply.status, 200);
+      assert.deepEqual(reply.body, { data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '' } });
+      assert.equal(reply.headers.get('vendor-api-operationid'), car.invocations[0]?.operationId);
+      assert.deepEqual(car.performed, [name]);
+      assert.equal(car.state.lock, 'LOCKED');
+      assert.equal(car.openTailgate(), name === 'unlock');
+    });
+  }
+
+  it('blocks until then', async () => {
+    await start('plain');
+    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1500 } });
+    let answered = false;
+    const reply = bench.postV2('lock').then((given) => ((answered = true), given));
+    await bench.clock.whenSleeping();
+    await bench.clock.advance(1499);
+    assert.equal(answered, false);
+    assert.equal(car.state.lock, 'UNLOCKED');
+    await bench.clock.advance(1);
+    assert.equal((await reply).body['data']?.['invokeStatus'], 'COMPLETED');
+    assert.equal(car.state.lock, 'LOCKED');
+  });
+
+  it('happens even where the client has gone meanwhile', async () => {
+    await start('plain');
+    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 150_000 } });
+    const gone = new AbortController();
+    const reply = bench.raw(`/connected-vehicle/v2/vehicles/${bench.vin}/commands/lock`, { method: 'POST', signal: gone.signal, headers: { ...credentials, 'content-type': 'application/json' } });
+    await bench.clock.whenSleeping();
+    gone.abort();
+    await assert.rejects(reply);
+    await bench.clock.advance(150_000);
+    assert.equal(car.state.lock, 'LOCKED');
+  });
+
+  for (const dialect of ['plain', 'real'] as const) {
+    for (const [title, state, word] of reasons) {
+      it(`ends in ${word} where the car is ${title} (${dialect})`, async () => {
+        await start(dialect);
+        bench.simulator.car().set({ lock: 'UNLOCKED', ...state });
+        const reply = await bench.postV2('lock');
+        if (dialect === 'real' && word === 'REJECTED') {
+          assert.equal(reply.status, 503);
+          assert.deepEqual(reply.body, { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } });
+        } else assert.equal(reply.body['data']?.['invokeStatus'], word);
+        assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+      });
+    }
+
+    it(`cannot lock an open door (${dialect})`, async () => {
+      await start(dialect);
+      bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('rearLeft');
+      assert.equal((await bench.postV2('lock')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
+      assert.equal((await bench.postV2('lock-reduced-guard')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
+    });
+
+    it(`refuses reduced guard to classic cars (${dialect})`, async () => {
+      await start(dialect);
+      const reply = await bench.post(`/connected-vehicle/v2/vehicles/${classicCar.vin}/commands/lock-reduced-guard`);
+      assert.equal(reply.status, 404);
+      assert.deepEqual(reply.body, { error: { message: 'NOT_FOUND', description: 'lock-reduced-guard is not supported by this vehicle' } });
+    });
+
+    it(`takes the commands that only this car has (${dialect})`, async () => {
+      await start(dialect);
+      const car = bench.simulator.car().set({ extraCommands: ['climatization-start'] });
+      assert.equal((await bench.postV2('climatization-start')).status, 200);
+      assert.deepEqual(car.performed, ['climatization-start']);
+      assert.equal((await bench.postV2('climatization-stop')).status, 404);
+      const list = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/commands')).body['data'];
+      assert.ok(String(list?.at(-1)?.['href']).endsWith(`/v2/vehicles/${bench.vin}/commands/climatization-start`));
+      const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
+      assert.equal((await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', { authorization: `Bearer ${token}` })).status, 403);
+    });
+  }
+
+  it('says on the real service how long the tailgate can be opened', async () => {
+    await start('real');
+    assert.deepEqual((await bench.postV2('unlock')).body, { data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '', readyToUnlock: true, readyToUnlockUntil: 120 } });
+  });
+
+  for (const name of ['flash', 'honk', 'honk-flash']) {
+    it(`takes ${name} on the real service`, async () => {
+      await start('real');
+      assert.equal((await bench.postV2(name)).body['data']?.['invokeStatus'], 'COMPLETED');
+      assert.deepEqual(bench.simulator.car().performed, [name]);
+    });
+  }
+
+  it('follows the last word of a plan', async () => {
+    await start('real');
+    bench.simulator.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'DELIVERED', acts: true }] } });
+    assert.equal((await bench.postV2('honk')).body['data']?.['invokeStatus'], 'DELIVERED');
+    assert.deepEqual(bench.simulator.car().performed, ['honk']);
+  });
+
+  it('ends with the simulator, even while it blocks', async () => {
+    await start('plain');
+    bench.simulator.car().set({ commandPlan: { answerAfterMs: 150_000 } });
+    const reply = bench.postV2('lock');
+    await bench.clock.whenSleeping();
+    await Promise.all([assert.rejects(reply), bench.simulator.close()]);
+    assert.equal(bench.clock.sleeping, 0);
+  });
+});

@@ -1,0 +1,308 @@
+import { strict as assert } from 'node:assert';
+import { connectedReads, resourceNames, resources, type ConnectedRead, type Resource } from '../../../src/catalogue/reads';
+import { classicCar, demoCar } from '../../../src/simulator';
+import { Bench, type Json } from './support';
+
+const v1 = '/connected-vehicle/v1/vehicles';
+const v2 = '/connected-vehicle/v2/vehicles';
+const extended = '/extended-vehicle/v1/vehicles';
+const start = '2026-06-01T08:00:00.000Z';
+
+describe('the simulated service, read in the plain dialect', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ cars: [demoCar, classicCar] }));
+  afterEach(() => bench.simulator.close());
+
+  it('lists the vehicles of the account', async () => {
+    assert.deepEqual((await bench.get(v2)).body, { data: [{ vin: demoCar.vin }, { vin: classicCar.vin }] });
+  });
+
+  it('answers the details of the specification and no more', async () => {
+    const { data } = (await bench.get(`${v2}/{vin}`)).body as unknown as { data: Record<string, object> };
+    assert.deepEqual(Object.keys(data), ['vin', 'modelYear', 'gearbox', 'fuelType', 'externalColour', 'batteryCapacityKWH', 'images', 'descriptions']);
+    assert.deepEqual(Object.keys(data['images'] ?? {}), ['exteriorImageUrl', 'internalImageUrl']);
+    assert.deepEqual(data['descriptions'], { model: 'XC60', steering: 'LEFT' });
+  });
+
+  it('gives a battery capacity only to cars with an electric motor', async () => {
+    assert.equal('batteryCapacityKWH' in ((await bench.get(`${v2}/${classicCar.vin}`)).body['data'] as object), false);
+  });
+
+  it('shows pictures for a quarter of an hour', async () => {
+    const url = String((await bench.get(`${v2}/{vin}`)).body['data']?.['images']?.['exteriorImageUrl']);
+    const picture = await bench.raw(url);
+    assert.equal(picture.status, 200);
+    assert.equal(picture.headers.get('content-type'), 'image/svg+xml');
+    await bench.clock.advance(15 * 60_000);
+    assert.equal((await bench.raw(url)).status, 403);
+    assert.equal((await bench.raw('/images/nothing')).status, 404);
+  });
+
+  for (const [version, get] of [
+    ['v1', (path: string) => bench.getV1(`${v1}/{vin}/${path}`)],
+    ['v2', (path: string) => bench.get(`${v2}/{vin}/${path}`)],
+  ] as const) {
+    it(`answers the windows under the names of the specification on ${version}`, async () => {
+      assert.deepEqual((await get('windows')).body, {
+        data: {
+          frontLeft: { value: 'CLOSED', timestamp: start },
+          frontRight: { value: 'CLOSED', timestamp: start },
+          rearLeft: { value: 'CLOSED', timestamp: start },
+          rearRight: { value: 'OPEN', timestamp: start },
+        },
+      });
+    });
+
+    it(`answers the doors and the lock under the names of the specification on ${version}`, async () => {
+      const closed = { value: 'CLOSED', timestamp: start };
+      assert.deepEqual((await get('doors')).body, {
+        data: { carLocked: { value: 'LOCKED', timestamp: start }, frontLeft: closed, frontRight: closed, rearLeft: closed, rearRight: closed, tailGate: closed, hood: closed },
+      });
+    });
+  }
+
+  it('names its media types on v1', async () => {
+    const { headers } = await bench.getV1(`${v1}/{vin}/windows`);
+    assert.equal(headers.get('content-type'), 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json');
+  });
+
+  it('lists the commands of a car, each where it is served', async () => {
+    const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
+    const at = (version: string, name: string) => `${bench.simulator.url}/connected-vehicle/${version}/vehicles/${bench.vin}/commands/${name}`;
+    assert.deepEqual(data, [
+      ...['lock', 'lock-reduced-guard', 'unlock'].map((command) => ({ command, href: at('v2', command) })),
+      ...['flash', 'honk', 'honk-flash'].map((command) => ({ command, href: at('v1', command) })),
+    ]);
+  });
+
+  it('leaves out of the list what a classic car does not have', async () => {
+    const { data } = (await bench.get(`${v2}/${classicCar.vin}/commands`)).body;
+    assert.deepEqual(data?.map((item) => item['command']), ['lock', 'unlock', 'flash', 'honk', 'honk-flash']);
+  });
+
+  it('says whether the car can be reached, and why not', async () => {
+    const accessibility = async () => (await bench.get(`${v2}/{vin}/command-accessibility`)).body['data'];
+    assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'AVAILABLE', timestamp: start } });
+    await bench.clock.advance(1000);
+    for (const [state, unavailableReason] of [
+      [{ reachable: false }, 'NO_INTERNET'],
+      [{ inUse: true }, 'CAR_IN_USE'],
+      [{ powerSaving: true }, 'POWER_SAVING_MODE'],
+      [{ asleep: true }, 'POWER_SAVING_MODE'],
+    ] as const) {
+      bench.simulator.car().set({ reachable: true, inUse: false, powerSaving: false, asleep: false, ...state });
+      assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'UNAVAILABLE', unavailableReason, timestamp: '2026-06-01T08:00:01.000Z' } });
+    }
+    bench.simulator.car().set({ availability: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED' } });
+    assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED', timestamp: '2026-06-01T08:00:01.000Z' } });
+  });
+
+  for (const name of resourceNames) {
+    it(`answers ${name} as the specification types it`, async () => {
+      const { status, body } = await bench.get(`${extended}/{vin}/resources/${name}`);
+      assert.equal(status, 200);
+      const row: Resource = resources[name];
+      const { value, unit, timestamp } = body['resourceValue'] as unknown as { value: unknown; unit?: string; timestamp: string };
+      assertTyped(row, value);
+      assert.equal(unit, 'unit' in row ? row.unit : undefined);
+      assert.equal(timestamp, start);
+    });
+  }
+
+  it('knows no other resource', async () => {
+    const { status, body } = await bench.get(`${extended}/{vin}/resources/constructor`);
+    assert.equal(status, 404);
+    assert.deepEqual(body, { error: { message: 'NOT_FOUND', description: 'constructor is not supported by this vehicle' } });
+  });
+
+  it('does not serve what only the real service has', async () => {
+    for (const path of [`${v2}/{vin}/fuel`, `${extended}/{vin}/resources`, extended]) assert.equal((await bench.get(path)).status, 404, path);
+    for (const name of ['flash', 'honk', 'honk-flash']) assert.equal((await bench.postV2(name)).status, 404, name);
+  });
+});
+
+function assertTyped(row: Resource, value: unknown): void {
+  if (row.kind === 'enum') assert.ok(row.values.includes(String(value)), String(value));
+  else if (row.kind === 'boolean') assert.equal(typeof value, 'boolean');
+  else assert.ok(row.kind === 'integer' ? Number.isInteger(value) : typeof value === 'number', String(value));
+}
+
+describe('the simulated service, read in the real dialect', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ dialect: 'real' }));
+  afterEach(() => bench.simulator.close());
+
+  const micros = '2026-06-01T08:00:00.000000Z';
+  const closed = { timestamp: micros, unit: null, value: 'CLOSED' };
+
+  it('answers the windows of v2 under their own names, with a sunroof', async () => {
+    assert.deepEqual((await bench.get(`${v2}/{vin}/windows`)).body, {
+      data: {
+        frontLeftWindow: closed,
+        frontRightWindow: closed,
+        rearLeftWindow: closed,
+        rearRightWindow: { ...closed, value: 'OPEN' },
+        sunroof: { ...closed, value: 'UNSPECIFIED' },
+      },
+    });
+  });
+
+  it('answers the doors of v2 under their own names, with a tank lid', async () => {
+    assert.deepEqual((await bench.get(`${v2}/{vin}/doors`)).body, {
+      data: {
+        centralLock: { ...closed, value: 'LOCKED' },
+        frontLeftDoor: closed,
+        frontRightDoor: closed,
+        rearLeftDoor: closed,
+        rearRightDoor: closed,
+        tailgate: closed,
+        hood: closed,
+        tankLid: closed,
+      },
+    });
+  });
+
+  it('wraps v1 in status and operation id, and keeps the names of the specification there', async () => {
+    const { body } = await bench.getV1(`${v1}/{vin}/doors`);
+    assert.equal(body['status'], 200);
+    assert.match(String(body['operationId']), /^[\da-f-]{36}$/);
+    assert.deepEqual(body['data']?.['tailGate'], { value: 'CLOSED', timestamp: start });
+    assert.equal('tankLid' in (body['data'] as object), false);
+  });
+
+  it('gives the operation id of v2 in a header, named after the key header', async () => {
+    assert.match((await bench.get(v2)).headers.get('vendor-api-operationid') ?? '', /^[\da-f-]{36}$/);
+  });
+
+  it('answers details with nulls and with what the specification does not list', async () => {
+    bench.simulator.car().set({ details: { externalColour: null, descriptions: { upholstery: 'null' } } });
+    const { data } = (await bench.get(`${v2}/{vin}`)).body;
+    assert.equal(data?.['externalColour'], null);
+    assert.deepEqual(data?.['descriptions'], { model: 'XC60', steering: 'LEFT', upholstery: 'null' });
+  });
+
+  it('lists commands in capitals, with relative addresses that lack the interface', async () => {
+    const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
+    assert.deepEqual(data, [
+      ['LOCK', 'lock'],
+      ['LOCK_REDUCED_GUARD', 'lock-reduced-guard'],
+      ['UNLOCK', 'unlock'],
+      ['FLASH', 'flash'],
+      ['HONK', 'honk'],
+      ['HONK_AND_FLASH', 'honk-flash'],
+    ].map(([command, path]) => ({ command, href: `/v2/vehicles/${bench.vin}/commands/${path}` })));
+  });
+
+  it('has a reason of null where the car is available', async () => {
+    assert.deepEqual((await bench.get(`${v2}/{vin}/command-accessibility`)).body, {
+      data: { availabilityStatus: { timestamp: micros, unavailableReason: null, value: 'AVAILABLE' } },
+    });
+  });
+
+  for (const name of resourceNames) {
+    it(`answers ${name} as a text under its own name`, async () => {
+      const { status, headers, body } = await bench.get(`${extended}/{vin}/resources/${name}`);
+      const row: Resource = resources[name];
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8');
+      assert.deepEqual(body, {
+        [name]: { value: String(bench.simulator.car().resource(name)), ...('unit' in row ? { unit: row.unit } : {}), timestamp: Date.parse(start) },
+      });
+    });
+  }
+
+  it('refuses an unknown resource in the words of the extended vehicle', async () => {
+    const { status, body } = await bench.get(`${extended}/{vin}/resources/tyreColour`);
+    assert.equal(status, 403);
+    assert.deepEqual(Object.keys(body), ['exveErrorId', 'exveErrorMsg', 'exveErrorRef', 'exveNote']);
+  });
+
+  it('lists vehicles and resources of the extended interface', async () => {
+    assert.deepEqual((await bench.get(extended)).body, { vehicles: [{ timestamp: Date.parse(start), id: bench.vin }] });
+    const { resources: list } = (await bench.get(`${extended}/{vin}/resources`)).body as unknown as { resources: { name: string }[] };
+    assert.deepEqual(list.map(({ name }) => name), resourceNames);
+  });
+
+  it('serves the further groups of v2 from the same car', async () => {
+    const car = bench.simulator.car().set({
+      engineRunning: true,
+      resources: { fuelAmount: 12, tripMeter1: 219.7, oilLevel: 'VERY_HIGH', frontLeftTyrePressure: 'LOWHARD', serviceWarningStatus: 'TIME_EXCEEDED', serviceWarningTrigger: 'DISTANCE', bulbFailure: 'LOW_BEAM_LEFT', odometer: null },
+    });
+    assert.equal(car.resource('engineRunning'), true);
+    const member = async (group: string, name: string) => (await bench.get(`${v2}/{vin}/${group}`)).body['data']?.[name];
+    const leaf = (value: unknown, unit: string | null = null) => ({ timestamp: micros, unit, value });
+    assert.deepEqual(await member('fuel', 'fuelAmount'), leaf(12, 'l'));
+    assert.equal(await member('fuel', 'batteryChargeLevel'), null);
+    assert.deepEqual(await member('statistics', 'tripMeterManual'), leaf(219.7, 'km'));
+    assert.deepEqual(await member('engine', 'oilLevelWarning'), leaf('TOO_HIGH'));
+    assert.deepEqual(await member('engine-status', 'engineStatus'), leaf('RUNNING'));
+    assert.deepEqual(await member('tyres', 'frontLeft'), leaf('VERY_LOW_PRESSURE'));
+    assert.deepEqual(await member('tyres', 'rearLeft'), leaf('NO_WARNING'));
+    assert.deepEqual(await member('diagnostics', 'serviceWarning'), leaf('DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE'));
+    assert.deepEqual(await member('diagnostics', 'timeToService'), leaf(7, 'months'));
+    assert.deepEqual(await member('warnings', 'lowBeamLeftWarning'), leaf('FAILURE'));
+    assert.deepEqual(await member('warnings', 'lowBeamRightWarning'), leaf('NO_WARNING'));
+    assert.deepEqual(await member('brakes', 'brakeFluidLevelWarning'), leaf('NO_WARNING'));
+    assert.deepEqual(await member('odometer', 'odometer'), leaf(null, 'km'));
+  });
+
+  it('answers 404 for a read that the car does not have', async () => {
+    bench.simulator.car().set({ unsupported: ['fuel', 'windows', 'fuelAmount'] });
+    assert.deepEqual((await bench.get(`${v2}/{vin}/fuel`)).body, { error: { message: 'NOT_FOUND', description: 'fuel is not supported by this vehicle' } });
+    assert.equal((await bench.get(`${v2}/{vin}/windows`)).status, 404);
+    assert.equal((await bench.get(`${extended}/{vin}/resources/fuelAmount`)).status, 403);
+  });
+});
+
+describe('the simulated car in all its views', () => {
+  for (const dialect of ['plain', 'real'] as const) {
+    it(`is the same on v1, on v2 and in the resources (${dialect})`, async () => {
+      const bench = await new Bench().start({ dialect });
+      try {
+        const car = bench.simulator.car().closeWindow('rearRight');
+        const pairs = [
+          ['windows', 'frontLeft', 'frontLeftWindowOpen'],
+          ['windows', 'frontRight', 'frontRightWindowOpen'],
+          ['windows', 'rearLeft', 'rearLeftWindowOpen'],
+          ['windows', 'rearRight', 'rearRightWindowOpen'],
+          ['doors', 'frontLeft', 'frontLeftDoorOpen'],
+          ['doors', 'frontRight', 'frontRightDoorOpen'],
+          ['doors', 'rearLeft', 'rearLeftDoorOpen'],
+          ['doors', 'rearRight', 'rearRightDoorOpen'],
+          ['doors', 'tailGate', 'tailGateOpen'],
+          ['doors', 'hood', 'hoodOpen'],
+        ] as const;
+        for (const [read, member, resource] of pairs) {
+          for (const [word, open] of [['OPEN', true], ['AJAR', true], ['CLOSED', false], ['UNSPECIFIED', null], [null, null]] as const) {
+            await bench.clock.advance(1000);
+            car.set({ [read]: { [member]: word } });
+            const at = new Date(bench.clock.now()).toISOString();
+            const onV1 = (await bench.getV1(`${v1}/{vin}/${read}`)).body['data']?.[member];
+            assert.deepEqual(onV1, { value: word, timestamp: at });
+            const onV2 = Object.values((await bench.get(`${v2}/{vin}/${read}`)).body['data'] ?? {}).filter((leaf: Json) => String(leaf['timestamp']).startsWith(at.slice(0, -1)));
+            assert.deepEqual(onV2.map((leaf: Json) => leaf['value']), [word]);
+            const answer = (await bench.get(`${extended}/{vin}/resources/${resource}`)).body;
+            assert.equal(String((answer['resourceValue'] ?? answer[resource])?.['value']), String(open), `${resource} ${word}`);
+          }
+          car.set({ [read]: { [member]: 'CLOSED' } });
+        }
+      } finally {
+        await bench.simulator.close();
+      }
+    });
+  }
+
+  it('serves every connected read of the catalogue', async () => {
+    const bench = await new Bench().start();
+    try {
+      for (const read of Object.values(connectedReads) as ConnectedRead[]) {
+        for (const [name, base] of [['connected-v1', '/connected-vehicle/v1'], ['connected-v2', '/connected-vehicle/v2']] as const) {
+          const route = read.routes[name];
+          if (route !== undefined) assert.equal((await bench.get(base + route.path, { accept: route.accept.replace('{vendor}', 'vendor') })).status, 200);
+        }
+      }
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+});
