@@ -36,9 +36,7 @@ export class Car {
     this.vin = vin;
     this.#clock = clock;
     this.#reportedAt = clock.now();
-    this.set(changes);
-    this.report();
-    this.#setTimes(changes.measuredAt);
+    this.replace(changes);
   }
 
   /** The car as it is now. To change it, use `set`. */
@@ -73,6 +71,21 @@ export class Car {
       else this.#overrides.set(path, override);
     }
     this.#setTimes(measuredAt);
+    return this;
+  }
+
+  /**
+   * A locked and closed car again, then the changes. Commands on their way stay on their way.
+   * @throws VehicleError INPUT_INVALID
+   */
+  replace(input: CarChanges): this {
+    const changes = parseChanges(input);
+    this.#settle();
+    Object.assign(this.#state, newState());
+    this.#overrides.clear();
+    this.#released = [];
+    this.set(changes).report();
+    this.#setTimes(changes.measuredAt);
     return this;
   }
 

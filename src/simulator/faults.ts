@@ -65,6 +65,17 @@ export interface Fault extends FaultOptions {
   readonly hits: number;
 }
 
+/** @throws VehicleError INPUT_INVALID */
+export function parseFault(input: unknown): FaultOptions {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the fault'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`);
+    throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
+  }
+  if (Object.keys(parsed.data).every((key) => notEffects.has(key))) throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
+  return parsed.data;
+}
+
 export class Faults {
   #faults: { fault: Fault & { hits: number }; seen: number }[] = [];
   #lastId = 0;
@@ -74,13 +85,7 @@ export class Faults {
    * @throws VehicleError INPUT_INVALID
    */
   add(options: FaultOptions): Fault {
-    const parsed = schema.safeParse(options);
-    if (!parsed.success) {
-      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the fault'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`);
-      throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
-    }
-    if (Object.keys(parsed.data).every((key) => notEffects.has(key))) throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
-    const fault = { ...parsed.data, id: ++this.#lastId, hits: 0 };
+    const fault = { ...parseFault(options), id: ++this.#lastId, hits: 0 };
     this.#faults.push({ fault, seen: 0 });
     return fault;
   }

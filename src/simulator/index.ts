@@ -1,5 +1,7 @@
 import type { Car } from './car';
+import { Control, isControl } from './control';
 import { Faults } from './faults';
+import { Identity } from './identity';
 import { settle, type SimulatorOptions } from './options';
 import { SimulatorServer, type Count, type RecordedRequest } from './server';
 import { Service } from './service';
@@ -27,6 +29,10 @@ export interface Simulator {
   readonly inFlight: Readonly<Count>;
   /** An access token with just these scopes (default: every one; name `openid` too), good for 299 s, in the form of a JWT. */
   issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number; jwt?: boolean }): string;
+  /** A refresh token as if a driver had signed in (default: with every scope). */
+  issueRefreshToken(scopes?: readonly string[]): string;
+  /** No refresh token works any more. */
+  revokeGrants(): void;
   /** Ends all sockets and pending delays. */
   close(): Promise<void>;
 }
@@ -38,14 +44,26 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let url = '';
   const tokens = new Tokens(settings.clock, settings.newId, settings.accessToken, () => url);
   const service = new Service(settings, tokens, () => url, closing.signal);
+  const identity = new Identity(settings, tokens);
   const faults = new Faults();
   const server = new SimulatorServer({
     clock: settings.clock,
     faults,
     signal: closing.signal,
     contextOf: (request) => service.contextOf(request),
-    answer: (request) => service.answer(request),
-    isPrivate: (path) => path.startsWith('/control'),
+    answer: async (request, fault) =>
+      isControl(request.path) ? control.answer(request) : (identity.answer(request, url, fault?.withoutRefreshToken === true) ?? service.answer(request)),
+    isPrivate: isControl,
+  });
+  const clearRequests = (): void => void server.requests.splice(0);
+  const control = new Control({
+    url: () => url,
+    dialect: settings.dialect,
+    cars: service.cars,
+    faults,
+    requests: server.requests,
+    clearRequests,
+    secretHeaders: ['authorization', 'cookie', settings.apiKeyHeader.toLowerCase()],
   });
   url = `http://127.0.0.1:${await server.listen(settings.port)}`;
   return {
@@ -58,10 +76,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     faults,
     requests: server.requests,
-    clearRequests: () => void server.requests.splice(0),
+    clearRequests,
     connections: server.connections,
     inFlight: server.inFlight,
     issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) => tokens.issue(scopes, lifeSeconds, jwt),
+    issueRefreshToken: (scopes) => identity.grant(scopes),
+    revokeGrants: () => identity.revokeAll(),
     async close() {
       closing.abort();
       await server.close();

@@ -190,7 +190,7 @@ describe('other settings of the simulated service', () => {
       faults.clear();
       assert.deepEqual(inFlight, { total: 20, current: 0, peak: 20 });
       assert.equal(requests.length, 20);
-      assert.deepEqual([requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at], ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now()]);
+      assert.deepEqual([requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at], ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now() - 1000]);
       assert.equal(requests[0]?.headers['vendor-api-key'], 'demo-key');
       await bench.postV1('unlock', { unlockDuration: 5 });
       assert.equal(requests.at(-1)?.body, '{"unlockDuration":5}');

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock';
+import { htmlPage, type Answer } from './answer';
+import { authorizePath, signInPage } from './identity-page';
+import type { Settings } from './options';
+import type { ServiceRequest } from './service';
+import { everyScope, jwt, type Tokens } from './tokens';
+
+/**
+ * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (field notes 4.1,
+ * 4.2). The specification leaves all of it open (section 5.4).
+ */
+
+const tokenPath = '/as/token.oauth2';
+
+const codeLife = 60_000;
+/** An unused refresh token dies after 7 days (field notes 4.2). */
+const refreshLife = 7 * 86_400_000;
+/** The whole grant ends after 6 months (field notes 4.2). */
+const grantMonths = 6;
+
+/** What a driver allowed once. */
+interface Grant {
+  scopes: readonly string[];
+  endsAt: number;
+  refreshToken: string;
+  refreshedAt: number;
+}
+
+interface Code {
+  scopes: readonly string[];
+  redirectUri: string;
+  challenge: string;
+  expiresAt: number;
+}
+
+export class Identity {
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #tokens: Tokens;
+  readonly #codes = new Map<string, Code>();
+  /** By each refresh token that works: the current one, and for its grace the one before. */
+  readonly #grants = new Map<string, { grant: Grant; until: number }>();
+
+  constructor(settings: Settings, tokens: Tokens) {
+    this.#settings = settings;
+    this.#clock = settings.clock;
+    this.#tokens = tokens;
+  }
+
+  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (field notes 4.2). */
+  answer(request: ServiceRequest, url: string, withoutRefreshToken: boolean): Answer | null {
+    const { method, path } = request;
+    if (path === '/.well-known/openid-configuration') return { status: 200, body: discovery(url) };
+    if (path !== authorizePath && path !== tokenPath) return null;
+    if (path === authorizePath && method === 'GET') return this.#authorize(request.query, (parameters) => signInPage(parameters));
+    if (method !== 'POST') return { status: 405, headers: { allow: path === tokenPath ? 'POST' : 'GET, POST' } };
+    const form = new URLSearchParams(request.body);
+    return path === tokenPath ? this.#token(request, form, withoutRefreshToken) : this.#authorize(form, (parameters) => this.#decide(parameters, form.get('decision')));
+  }
+
+  /** A refresh token as if a driver had signed in. */
+  grant(scopes: readonly string[] = everyScope): string {
+    const now = this.#clock.now();
+    const grant = { scopes, endsAt: monthsAfter(now, grantMonths), refreshToken: this.#newToken(), refreshedAt: now };
+    this.#grants.set(grant.refreshToken, { grant, until: Infinity });
+    return grant.refreshToken;
+  }
+
+  /** No refresh token works any more. */
+  revokeAll(): void {
+    this.#grants.clear();
+  }
+
+  /** Checks what sign-in was asked for. Where the client or its address is wrong, nobody is redirected. */
+  #authorize(parameters: URLSearchParams, proceed: (parameters: URLSearchParams) => Answer): Answer {
+    const redirectUri = parameters.get('redirect_uri') ?? '';
+    if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
+    if (!this.#mayRedirect(redirectUri)) return htmlPage(400, 'This redirect address is not registered');
+    const problem = problemOf(parameters);
+    return problem === null ? proceed(parameters) : redirect(redirectUri, { ...problem, state: parameters.get('state') ?? '' });
+  }
+
+  #mayRedirect(address: string): boolean {
+    const { redirectUris } = this.#settings;
+    if (redirectUris !== null) return redirectUris.includes(address);
+    if (!URL.canParse(address)) return false;
+    const { protocol, hostname } = new URL(address);
+    return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+  }
+
+  #decide(parameters: URLSearchParams, decision: string | null): Answer {
+    const redirectUri = parameters.get('redirect_uri') ?? '';
+    const state = parameters.get('state') ?? '';
+    if (decision !== 'allow') return redirect(redirectUri, { error: 'access_denied', error_description: 'The driver said no', state });
+    const code = this.#newToken();
+    this.#codes.set(code, {
+      scopes: scopesIn(parameters),
+      redirectUri,
+      challenge: parameters.get('code_challenge') ?? '',
+      expiresAt: this.#clock.now() + codeLife,
+    });
+    return redirect(redirectUri, { code, state });
+  }
+
+  #token({ headers }: ServiceRequest, form: URLSearchParams, withoutRefreshToken: boolean): Answer {
+    const { clientId, clientSecret } = this.#settings;
+    if (headers.authorization !== basic(clientId, clientSecret)) {
+      return { ...failure('invalid_client', 'Invalid client or client credentials', 401), headers: { 'www-authenticate': 'Basic' } };
+    }
+    if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
+    if (form.get('grant_type') === 'refresh_token') return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
+    // The password grant is dead (field notes 4.2).
+    return form.get('grant_type') === 'password' ? failure('unauthorized_client', 'The client may not use this grant') : failure('unsupported_grant_type', 'There is no such grant');
+  }
+
+  #exchange(form: URLSearchParams, withoutRefreshToken: boolean): Answer {
+    const code = this.#codes.get(form.get('code') ?? '');
+    // One use, whatever comes of it.
+    this.#codes.delete(form.get('code') ?? '');
+    if (code === undefined || code.expiresAt <= this.#clock.now()) return failure('invalid_grant', 'Authorization code is invalid or expired.');
+    if (form.get('redirect_uri') !== code.redirectUri) return failure('invalid_grant', 'redirect_uri does not match.');
+    if (challengeOf(form.get('code_verifier') ?? '') !== code.challenge) return failure('invalid_grant', 'PKCE verification failed.');
+    return this.#granted(code.scopes, withoutRefreshToken ? null : this.grant(code.scopes));
+  }
+
+  #refresh(token: string, withoutRefreshToken: boolean): Answer {
+    const now = this.#clock.now();
+    const { grant, until } = this.#grants.get(token) ?? {};
+    if (grant === undefined || until === undefined || now >= until || now >= grant.endsAt || now >= grant.refreshedAt + refreshLife) {
+      this.#grants.delete(token);
+      return failure('invalid_grant', 'unknown, invalid, or expired refresh token');
+    }
+    grant.refreshedAt = now;
+    return this.#granted(grant.scopes, withoutRefreshToken ? null : this.#rotate(grant, now));
+  }
+
+  /** Each refresh gives a new refresh token; the old one stops working (field notes 4.2). */
+  #rotate(grant: Grant, now: number): string {
+    for (const [token, { until }] of this.#grants) if (until <= now) this.#grants.delete(token);
+    const until = now + this.#settings.refreshGraceSeconds * 1000;
+    if (until > now) this.#grants.set(grant.refreshToken, { grant, until });
+    else this.#grants.delete(grant.refreshToken);
+    grant.refreshToken = this.#newToken();
+    this.#grants.set(grant.refreshToken, { grant, until: Infinity });
+    return grant.refreshToken;
+  }
+
+  #granted(scopes: readonly string[], refreshToken: string | null): Answer {
+    const life = this.#settings.accessTokenLifeSeconds;
+    return {
+      status: 200,
+      headers: { 'cache-control': 'no-store' },
+      body: {
+        access_token: this.#tokens.issue(scopes, life),
+        ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+        id_token: jwt({ sub: 'demo-driver', aud: this.#settings.clientId, exp: Math.floor(this.#clock.now() / 1000) + life }),
+        token_type: 'Bearer',
+        expires_in: life,
+      },
+    };
+  }
+
+  #newToken(): string {
+    return `${this.#settings.newId()}${this.#settings.newId()}`.replaceAll('-', '');
+  }
+}
+
+const scopesIn = (parameters: URLSearchParams): string[] => (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
+
+/** What is wrong with a request for sign-in, in the words of OAuth, or null. */
+function problemOf(parameters: URLSearchParams): { error: string; error_description: string } | null {
+  const scopes = scopesIn(parameters);
+  if (parameters.get('response_type') !== 'code') return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
+  if (parameters.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? '')) {
+    return { error: 'invalid_request', error_description: 'PKCE with S256 is required' };
+  }
+  if (scopes.length === 0 || scopes.some((scope) => !everyScope.includes(scope))) return { error: 'invalid_scope', error_description: 'The requested scope is invalid' };
+  return null;
+}
+
+/** RFC 7636 4.2, 4.6; a verifier of the wrong length never matches. */
+const challengeOf = (verifier: string): string | null => (/^[\w.~-]{43,128}$/.test(verifier) ? createHash('sha256').update(verifier).digest('base64url') : null);
+
+/** RFC 6749 2.3.1: both parts are form-encoded first. */
+const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
+const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+
+/** The members in the order of field notes 4.2. */
+const failure = (error: string, description: string, status = 400): Answer => ({ status, headers: { 'cache-control': 'no-store' }, body: { error_description: description, error } });
+
+function redirect(address: string, parameters: Record<string, string>): Answer {
+  const location = new URL(address);
+  for (const [name, value] of Object.entries(parameters)) if (value !== '') location.searchParams.set(name, value);
+  return { status: 303, headers: { location: location.href, 'cache-control': 'no-store' } };
+}
+
+function monthsAfter(ms: number, months: number): number {
+  const date = new Date(ms);
+  return date.setUTCMonth(date.getUTCMonth() + months);
+}
+
+const discovery = (url: string): object => ({
+  issuer: url,
+  authorization_endpoint: url + authorizePath,
+  token_endpoint: url + tokenPath,
+  response_types_supported: ['code'],
+  grant_types_supported: ['authorization_code', 'refresh_token'],
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: ['client_secret_basic'],
+  scopes_supported: everyScope,
+});
