@@ -1,8 +1,58 @@
-// Compiles src, nodes and test into dist.
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+// Compiles src, nodes and test into dist; folds each editor half into its html; puts words, help and icons where
+// Node-RED looks for them: beside the compiled nodes.
+import { spawn } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-rmSync(`${root}dist`, { recursive: true, force: true });
-execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`], { cwd: root, stdio: 'inherit' });
+const from = `${root}nodes/`;
+const to = `${root}dist/nodes/`;
+
+/** Runs the TypeScript compiler. */
+const compile = (project) =>
+  new Promise((resolve, reject) => {
+    const compiler = spawn(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project], { cwd: root, stdio: 'inherit' });
+    compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
+  });
+
+/** `<type>.html` and the bundle of `<type>.editor.ts` in one html. Names and literals stay: the flow library parses them. */
+async function fold(type) {
+  const { outputFiles } = await build({
+    entryPoints: [`${from}${type}.editor.ts`],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2020',
+    charset: 'utf8',
+    packages: 'external',
+    minifyWhitespace: true,
+  });
+  const template = (await readFile(`${from}${type}.html`, 'utf8')).replace(/^ +/gm, '');
+  await writeFile(`${to}${type}.html`, `${template}\n<script type="text/javascript">\n${outputFiles[0].text}</script>\n`);
+}
+
+/** One language: message catalogues without their blanks, help with the list of reads. */
+async function translate(language) {
+  await mkdir(`${to}locales/${language}`, { recursive: true });
+  for (const file of await readdir(`${from}locales/${language}`)) {
+    const text = await readFile(`${from}locales/${language}/${file}`, 'utf8');
+    await writeFile(`${to}locales/${language}/${file}`, file.endsWith('.json') ? JSON.stringify(JSON.parse(text)) : text.replace('<!-- reads -->', listOfReads));
+  }
+}
+
+/** The single values by scope, from the table that the nodes read from. */
+function listOfReads() {
+  const { resources } = createRequire(import.meta.url)('../dist/src/catalogue/reads.js');
+  const names = (scope) => Object.keys(resources).filter((name) => resources[name].scope === scope);
+  const scopes = new Set(Object.values(resources).map(({ scope }) => scope));
+  return [...scopes].map((scope) => `- \`${scope}\`: ${names(scope).join(', ')}`).join('\n');
+}
+
+await rm(`${root}dist`, { recursive: true, force: true });
+await mkdir(to, { recursive: true });
+const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
+await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json'), cp(`${root}icons`, `${to}icons`, { recursive: true }), ...types.map(fold)]);
+await Promise.all((await readdir(`${from}locales`)).map(translate));

@@ -1,7 +1,7 @@
 import { VehicleError } from './errors';
 
 /** 17 characters of A-Z and 0-9 (contract 2). Not the ISO alphabet: demonstration VINs hold an O (field notes 6.2). */
-const vinPattern = /^[A-Z0-9]{17}$/;
+export const vinPattern = /^[A-Z0-9]{17}$/;
 
 /**
  * The one gate between what a person typed and a URL.

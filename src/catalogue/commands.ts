@@ -27,12 +27,10 @@ export interface Command {
 
 export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
 
-const v1Type = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
-
 export const commands = {
   lock: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/lock', contentType: v1Type('lock') },
+      'connected-v1': { path: '/vehicles/{vin}/commands/lock', contentType: 'application/vnd.{vendor}.api.connected-vehicle.lock.v1+json' },
       'connected-v2': { path: '/vehicles/{vin}/commands/lock', contentType: json },
     },
     scopes: ['conve:lock'],
@@ -45,7 +43,7 @@ export const commands = {
   },
   unlock: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/unlock', contentType: v1Type('unlock'), unlockDuration: true },
+      'connected-v1': { path: '/vehicles/{vin}/commands/unlock', contentType: 'application/vnd.{vendor}.api.connected-vehicle.unlock.v1+json', unlockDuration: true },
       'connected-v2': { path: '/vehicles/{vin}/commands/unlock', contentType: json },
     },
     scopes: ['conve:unlock'],
@@ -53,21 +51,21 @@ export const commands = {
   },
   flash: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/flash', contentType: v1Type('flash') },
+      'connected-v1': { path: '/vehicles/{vin}/commands/flash', contentType: 'application/vnd.{vendor}.api.connected-vehicle.flash.v1+json' },
       'connected-v2': { path: '/vehicles/{vin}/commands/flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
   },
   honk: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/honk', contentType: v1Type('honk') },
+      'connected-v1': { path: '/vehicles/{vin}/commands/honk', contentType: 'application/vnd.{vendor}.api.connected-vehicle.honk.v1+json' },
       'connected-v2': { path: '/vehicles/{vin}/commands/honk', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
   },
   'honk-flash': {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/honk-flash', contentType: v1Type('honkandflash') },
+      'connected-v1': { path: '/vehicles/{vin}/commands/honk-flash', contentType: 'application/vnd.{vendor}.api.connected-vehicle.honkandflash.v1+json' },
       'connected-v2': { path: '/vehicles/{vin}/commands/honk-flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
@@ -75,7 +73,7 @@ export const commands = {
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;
-export const commandNames = Object.keys(commands) as CommandName[];
+export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
 /** Names on the wire that are not the path's name in capitals (field notes 1.7). */

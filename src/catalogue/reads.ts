@@ -97,7 +97,7 @@ export type Resource = ResourceBase &
     | { kind: 'enum'; values: readonly string[] }
   );
 
-const openOrClosed = { kind: 'boolean', words: { true: 'open', false: 'closed' } } as const;
+const openOrClosed = { true: 'open', false: 'closed' } as const;
 
 /** The 39 extended resources, spelled, scoped and typed as in specification 2.8. */
 export const resources = {
@@ -136,7 +136,7 @@ export const resources = {
       'MULTIPLE',
     ],
   },
-  cabOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
+  cabOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
   carLocked: { scope: 'exve:lock_status', theme: 'lock', kind: 'boolean', words: { true: 'locked', false: 'open' } },
   distanceToEmpty: { scope: 'exve:vehicle_statistics', theme: 'fuel', kind: 'integer', unit: 'kilometers' },
   engineCoolantLevel: { scope: 'exve:diagnostics_engine_status', theme: 'engine', kind: 'enum', values: level5 },
@@ -144,12 +144,12 @@ export const resources = {
   engineHoursToService: { scope: 'exve:diagnostics_workshop', theme: 'service', kind: 'integer', unit: 'hours' },
   engineRunning: { scope: 'exve:engine_status', theme: 'engine', kind: 'boolean', words: { true: 'running', false: 'not running' } },
   externalTemp: { scope: 'exve:vehicle_statistics', theme: 'trip', kind: 'integer', unit: 'degrees celsius' },
-  frontLeftDoorOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
-  frontRightDoorOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
-  rearLeftDoorOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
-  rearRightDoorOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
+  frontLeftDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
+  frontRightDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
+  rearLeftDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
+  rearRightDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
   fuelAmount: { scope: 'exve:fuel_status', theme: 'fuel', kind: 'integer', unit: 'liters' },
-  hoodOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
+  hoodOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
   kmToService: { scope: 'exve:diagnostics_workshop', theme: 'service', kind: 'integer', unit: 'kilometers' },
   mainBatteryStatus: { scope: 'exve:diagnostics_workshop', theme: 'service', kind: 'enum', values: ['LOW', 'NORMAL'] },
   monthsToService: { scope: 'exve:diagnostics_workshop', theme: 'service', kind: 'integer', unit: 'months' },
@@ -168,7 +168,7 @@ export const resources = {
     kind: 'enum',
     values: ['CALENDAR_TIME', 'DISTANCE', 'ENGINE_HOURS', 'ECM'],
   },
-  tailGateOpen: { scope: 'exve:doors_status', theme: 'doors', ...openOrClosed },
+  tailGateOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
   tripMeter1: { scope: 'exve:vehicle_statistics', theme: 'trip', kind: 'integer', unit: 'kilometers' },
   tripMeter2: { scope: 'exve:vehicle_statistics', theme: 'trip', kind: 'integer', unit: 'kilometers' },
   frontLeftTyrePressure: { scope: 'exve:tyre_status', theme: 'tyres', kind: 'enum', values: pressure7 },
@@ -176,10 +176,10 @@ export const resources = {
   rearLeftTyrePressure: { scope: 'exve:tyre_status', theme: 'tyres', kind: 'enum', values: pressure7 },
   rearRightTyrePressure: { scope: 'exve:tyre_status', theme: 'tyres', kind: 'enum', values: pressure7 },
   washerFluidLevel: { scope: 'exve:vehicle_statistics', theme: 'service', kind: 'enum', values: level5 },
-  frontLeftWindowOpen: { scope: 'exve:windows_status', theme: 'windows', ...openOrClosed },
-  frontRightWindowOpen: { scope: 'exve:windows_status', theme: 'windows', ...openOrClosed },
-  rearLeftWindowOpen: { scope: 'exve:windows_status', theme: 'windows', ...openOrClosed },
-  rearRightWindowOpen: { scope: 'exve:windows_status', theme: 'windows', ...openOrClosed },
+  frontLeftWindowOpen: { scope: 'exve:windows_status', theme: 'windows', kind: 'boolean', words: openOrClosed },
+  frontRightWindowOpen: { scope: 'exve:windows_status', theme: 'windows', kind: 'boolean', words: openOrClosed },
+  rearLeftWindowOpen: { scope: 'exve:windows_status', theme: 'windows', kind: 'boolean', words: openOrClosed },
+  rearRightWindowOpen: { scope: 'exve:windows_status', theme: 'windows', kind: 'boolean', words: openOrClosed },
 } as const satisfies Record<string, Resource>;
 
 export type ResourceName = keyof typeof resources;
@@ -187,9 +187,10 @@ export type ResourceName = keyof typeof resources;
 /** Every name that `connected-vehicle-status` reads (contract 3), in the order of the dropdown. */
 export type ReadName = ConnectedReadName | ResourceName;
 
-export const connectedReadNames = Object.keys(connectedReads) as ConnectedReadName[];
-export const resourceNames = Object.keys(resources) as ResourceName[];
-export const readNames: readonly ReadName[] = [...connectedReadNames, ...resourceNames];
+// PURE: a bundle that does not use a list leaves out its table as well.
+export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
+export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
+export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(resourceNames);
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);

@@ -52,4 +52,4 @@ export const services = {
   },
 } as const satisfies Record<ServiceName, ServiceProfile>;
 
-export const serviceNames = Object.keys(services) as ServiceName[];
+export const serviceNames = /* @__PURE__ */ Object.keys(services) as ServiceName[];

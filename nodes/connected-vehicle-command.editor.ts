@@ -1,0 +1,80 @@
+import { commandNames, commands, isCommandName, titleOf, unlockDurationLimits } from '../src/index';
+import type { CommandOptions } from './shared/options';
+import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showScopes, textOf, trimFields } from './shared/editor/forms';
+import { showInterface } from './shared/editor/interfaces';
+import { vinVerdict, wholeVerdict } from './shared/editor/validators';
+import { shared, wordsOf } from './shared/editor/words';
+
+const say = wordsOf('connected-vehicle-command');
+const choice = (): JQuery => $('#connected-vehicle-command-choice');
+
+/** In the dropdown: any other name that the vehicle's own command list gives (contract 4). No command is called so. */
+const other = '*';
+
+const titleOfCommand = (name: string): string => shared(`command.${name}`, { defaultValue: titleOf(name) });
+
+function fillDropdown(command: string): void {
+  const known = commandNames.map((value) => ({ value, text: titleOfCommand(value) }));
+  choice()
+    .append(options([...known, { value: other, text: say('other') }, { value: '', text: say('fromMessage') }]))
+    .val(command === '' || isCommandName(command) ? command : other);
+}
+
+/** The dropdown writes into the command's own field, which is what the editor saves. */
+function takeChoice(): void {
+  const chosen = textOf(choice());
+  field('command').val(chosen === other ? '' : chosen).trigger('change');
+}
+
+/** Says what the command does, what it needs, and which interface has it. */
+function showCommand(): void {
+  const name = textOf(field('command'));
+  const chosen = textOf(choice());
+  const known = isCommandName(name) && commands[name];
+  const selected = textOf(field('interface'));
+  part('other').toggle(chosen === other);
+  part('unlock').toggle(name === 'unlock');
+  part('does').text(say(`does.${chosen === other ? 'other' : chosen || 'message'}`));
+  part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
+  showScopes(part('scopes'), known ? ['openid', ...known.scopes] : []);
+  showInterface(known ? [{ title: titleOfCommand(name), routes: known.routes }] : [], selected);
+}
+
+RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-command.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
+    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    command: { value: 'lock' },
+    interface: { value: 'auto' },
+    unlockDuration: {
+      value: '',
+      validate: (value, _opt) => value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+    },
+    precheck: { value: false },
+  },
+  inputs: 1,
+  outputs: 1,
+  inputLabels: () => say('port.input'),
+  outputLabels: () => say('port.output'),
+  paletteLabel: () => say('palette'),
+  label() {
+    return this.name || (this.command === '' ? say('palette') : titleOfCommand(this.command));
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  oneditprepare() {
+    fillDropdown(this.command);
+    choose(field('interface'), this.interface);
+    choice().on('change', takeChoice);
+    field('command').add(field('interface')).on('change', showCommand);
+  },
+  oneditsave() {
+    saveNumbers(this, ['unlockDuration'], field);
+    trimFields(['vin', 'command'], field);
+  },
+});

@@ -1,0 +1,109 @@
+import { shortVin, vinPattern } from '../src/index';
+import type { VehicleCredentials, VehicleOptions } from './shared/options';
+import { addressVerdict } from './shared/editor/addresses';
+import { choose, configField as field, labelStyle, part, saveNumbers, textOf, trimFields } from './shared/editor/forms';
+import { vinVerdict, wholeVerdict, type Verdict } from './shared/editor/validators';
+import { shared as say } from './shared/editor/words';
+
+/** What people paste, and what a blank or a line end at its edge would break. */
+const pastedNames = [
+  'vin', 'baseUrl', 'apiKeyHeader', 'mediaTypeVendor', 'authorizeUrl', 'tokenUrl', 'redirectUrl',
+  'apiKey', 'accessToken', 'clientId', 'clientSecret', 'refreshToken',
+];
+
+/** The service that the open form shows, or that the node holds. */
+const serviceOf = (node: VehicleOptions): string => String(field('service').val() ?? node.service);
+
+/** What only `custom` asks for is judged only there: a hidden field never makes a node invalid. */
+const ifCustom = (node: VehicleOptions, verdict: () => Verdict): Verdict => serviceOf(node) !== 'custom' || verdict();
+
+/** Without a sign-in address there is no sign-in, only pasted tokens (contract 2). */
+const signInVerdict = (node: VehicleOptions, address: string): Verdict => ifCustom(node, () => address.trim() === '' || addressVerdict(address));
+
+/** Shows what the chosen service needs, and nothing else. */
+function showService(): void {
+  const service = textOf(field('service'));
+  $('.connected-vehicle-form [data-services]').each((_, rows) => {
+    $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
+  });
+  part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
+}
+
+RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
+  category: 'config',
+  color: '#90B8BC',
+  icon: 'connected-vehicle.svg',
+  defaults: {
+    name: { value: '' },
+    service: { value: 'demo' },
+    baseUrl: {
+      value: '',
+      validate(value, _opt) {
+        return ifCustom(this, () => addressVerdict(value));
+      },
+    },
+    apiKeyHeader: {
+      value: 'vendor-api-key',
+      validate(value, _opt) {
+        return ifCustom(this, () => /^[\w!#$%&'*+.^`|~-]+$/.test(value.trim()) || say('reason.apiKeyHeader'));
+      },
+    },
+    mediaTypeVendor: {
+      value: 'vendor',
+      validate(value, _opt) {
+        return ifCustom(this, () => /^[\w.-]+$/.test(value.trim()) || say('reason.mediaTypeVendor'));
+      },
+    },
+    authorizeUrl: {
+      value: '',
+      validate(value, _opt) {
+        return signInVerdict(this, value);
+      },
+    },
+    tokenUrl: {
+      value: '',
+      validate(value, _opt) {
+        return signInVerdict(this, value);
+      },
+    },
+    redirectUrl: {
+      value: '',
+      validate(value, _opt) {
+        return signInVerdict(this, value);
+      },
+    },
+    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    readOnly: { value: false },
+    requestsPerDay: { value: 10000, validate: (value, _opt) => wholeVerdict(value, 1) },
+    requestsPerMinute: { value: 100, validate: (value, _opt) => wholeVerdict(value, 1) },
+    commandsPerMinute: { value: 10, validate: (value, _opt) => wholeVerdict(value, 1) },
+  },
+  credentials: {
+    apiKey: {
+      type: 'password',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || value.trim() !== '' || say('reason.apiKey');
+      },
+    },
+    accessToken: { type: 'password' },
+    clientId: { type: 'password' },
+    clientSecret: { type: 'password' },
+    refreshToken: { type: 'password' },
+  },
+  paletteLabel: () => say('palette'),
+  label() {
+    const vin = this.vin.trim().toUpperCase();
+    return this.name || `${say(`service.${this.service}`, { defaultValue: this.service })} ${vinPattern.test(vin) ? shortVin(vin) : vin}`.trim();
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  oneditprepare() {
+    choose(field('service'), this.service);
+    field('service').on('change', showService);
+  },
+  oneditsave() {
+    trimFields(pastedNames, field);
+    saveNumbers(this, ['requestsPerDay', 'requestsPerMinute', 'commandsPerMinute'], field);
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * What the editor halves use of the editor. Written by hand because @types/node-red has no validators with a reason, no
+ * labels on properties and no tie between `defaults` and the options they hold.
+ */
+type EditorNode<Options> = Options & { id: string; type: string };
+
+interface EditorProperty<Options, Value> {
+  value: Value;
+  required?: boolean;
+  /** Type of the config node that the property names. */
+  type?: string;
+  /** Names the property in the editor's own complaints. */
+  label?: string;
+  /** Two declared parameters: only such a validator may return its reason as a string. */
+  validate?(this: EditorNode<Options>, value: string, opt: unknown): true | string;
+}
+
+interface EditorDefinition<Options, Credentials> {
+  category: string;
+  categoryDescription?: string;
+  color: string;
+  icon: string;
+  defaults: { [Name in keyof Options]-?: EditorProperty<Options, Options[Name]> };
+  credentials?: {
+    [Name in keyof Credentials]-?: { type: 'password'; validate?(this: EditorNode<Options>, value: string, opt: unknown): true | string };
+  };
+  inputs?: 0 | 1;
+  outputs?: number;
+  paletteLabel(): string;
+  label(this: EditorNode<Options>): string;
+  labelStyle?(this: EditorNode<Options>): string;
+  inputLabels?(): string;
+  outputLabels?(index: number): string;
+  align?: 'right';
+  oneditprepare?(this: EditorNode<Options>): void;
+  oneditsave?(this: EditorNode<Options>): void;
+}
+
+declare const RED: {
+  _(key: string, values?: Record<string, unknown>): string;
+  nodes: {
+    registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
+  };
+};

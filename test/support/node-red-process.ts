@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as RED from 'node-red';
+
+/** The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory of its argument. */
+async function main(userDir: string): Promise<void> {
+  const server = createServer();
+  RED.init(server, {
+    userDir,
+    flowFile: 'flows.json',
+    credentialSecret: 'a secret of the tests',
+    httpAdminRoot: '/',
+    httpNodeRoot: '/',
+    // Nothing is asked of the network.
+    telemetry: { enabled: false, updateNotification: false },
+    editorTheme: { tours: false, palette: { catalogues: [] } },
+    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
+    logging: { console: { level: 'warn', metrics: false, audit: false } },
+  } as unknown as Parameters<typeof RED.init>[1]);
+  await RED.start();
+  const { httpAdmin } = RED as unknown as { httpAdmin: Parameters<typeof server.on>[1] };
+  server.on('request', httpAdmin);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.send?.({ port: (server.address() as AddressInfo).port });
+  process.on('disconnect', () => process.exit(0));
+}
+
+void main(process.argv[2] ?? '');

@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(__dirname, '../../..');
+
+export interface RealNodeRed {
+  url: string;
+  userDir: string;
+  /** Asks the admin API. */
+  admin(method: string, path: string, body?: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** A real Node-RED in a process of its own, with this checkout as an installed pack and a user directory that goes with it. */
+export async function startNodeRed(flows: readonly object[] = []): Promise<RealNodeRed> {
+  const userDir = await mkdtemp(join(tmpdir(), 'node-red-'));
+  await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
+  await symlink(process.env['PACK'] ?? root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
+  await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }));
+  await writeFile(join(userDir, 'flows.json'), JSON.stringify(flows));
+
+  const child = fork(join(__dirname, 'node-red-process.js'), [userDir], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit');
+  const [{ port }] = (await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error('Node-RED did not start')))])) as [{ port: number }];
+  const url = `http://127.0.0.1:${port}/`;
+  return {
+    url,
+    userDir,
+    async admin(method, path, body) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return response.status === 204 ? undefined : response.json();
+    },
+    async stop() {
+      child.kill();
+      await ended;
+      await rm(userDir, { recursive: true, force: true });
+    },
+  };
+}
