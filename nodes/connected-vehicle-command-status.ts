@@ -5,7 +5,7 @@ import { badgeOf } from './shared/badge';
 import { isRecord, serveInput, unfinished } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
-import { outcomeLooks } from './shared/outcome-badge';
+import { showOutcome } from './shared/outcome-badge';
 import type { CommandStatusOptions } from './shared/options';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
@@ -48,7 +48,7 @@ export = (RED: NodeAPI): void => {
           if (settled) {
             store.remove(id);
             send([out, null]);
-            badge.stamp(outcomeLooks[report.outcome], report.outcome, { command: report.command });
+            showOutcome(badge, RED, report);
           } else {
             keep({ ...open, history: report.history });
             send([null, out]);

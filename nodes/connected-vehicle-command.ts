@@ -3,7 +3,7 @@ import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { CommandOptions } from './shared/options';
-import { outcomeLooks } from './shared/outcome-badge';
+import { showOutcome } from './shared/outcome-badge';
 import { vehicleOf } from './shared/vehicle-node';
 
 /** `connected-vehicle-command` (contract 4): sends one command, once, and hands on its invocation record. */
@@ -26,7 +26,7 @@ export = (RED: NodeAPI): void => {
         precheck: options.precheck,
         signal,
       });
-      badge.stamp(outcomeLooks[record.outcome], record.outcome, { command: record.command });
+      showOutcome(badge, RED, record);
       msg.payload = record;
       msg['vehicle'] = { vin: record.vin, command: record.command, interface: record.interface };
       send(msg);

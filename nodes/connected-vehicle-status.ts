@@ -31,7 +31,7 @@ export = (RED: NodeAPI): void => {
       badge.show('busy', 'reading');
       try {
         const reading = Array.isArray(chosen) ? await client.readSeveral(chosen, readOptions) : await client.read(chosen, readOptions);
-        showReading(badge, RED, this.type, reading);
+        showReading(badge, RED, reading);
         const keeps = options.emit === 'changes' || options.poll > 0;
         const changed = keeps && last.remember(key, reading);
         if (options.emit === 'always' || changed) send(fill(msg, reading));

@@ -14,15 +14,19 @@ export type Look = keyof typeof looks;
 
 /** The only writer of a node's badge: words from the locale, and the time where a value stands there to stay. */
 export interface Badge {
-  /** @param key below `<type>.status`, @param words what the key's text names */
+  /** @param key below `status`, @param words what the key's text names */
   show(look: Look, key: string, words?: Record<string, string | number>): void;
   /** The same, with the time of day behind it. */
   stamp(look: Look, key: string, words?: Record<string, string | number>): void;
   clear(): void;
 }
 
+/** What all nodes say stands once, in the catalogue of the vehicle configuration that all of them need. */
+export const sharedWord = (RED: NodeAPI, key: string, words: Record<string, string | number> = {}): string =>
+  RED._(`@connected-vehicle/node-red/connected-vehicle:connected-vehicle.${key}`, words as Record<string, string>);
+
 export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
-  const translate = (key: string, words: Record<string, string | number> = {}): string => RED._(`${node.type}.status.${key}`, words as Record<string, string>);
+  const translate = (key: string, words?: Record<string, string | number>): string => sharedWord(RED, `status.${key}`, words);
   const write = (look: Look, text: string): void => {
     const [fill, shape] = looks[look];
     node.status({ fill, shape, text });

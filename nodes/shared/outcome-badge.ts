@@ -1,10 +1,16 @@
+import type { NodeAPI } from 'node-red';
 import type { Outcome } from '../../src/index';
-import type { Look } from './badge';
+import { sharedWord, type Badge, type Look } from './badge';
 
 /** What the outcome of a command looks like; only success is green. */
-export const outcomeLooks = {
+const looks = {
   pending: 'waiting',
   succeeded: 'good',
   failed: 'failed',
   undetermined: 'unclear',
 } as const satisfies Record<Outcome, Look>;
+
+/** Shows what became of a command, with the time of day. */
+export function showOutcome(badge: Badge, RED: NodeAPI, { command, outcome }: { command: string; outcome: Outcome }): void {
+  badge.stamp(looks[outcome], `outcome.${outcome}`, { command: sharedWord(RED, `command.${command}`, { defaultValue: command }) });
+}

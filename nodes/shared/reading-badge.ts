@@ -1,23 +1,23 @@
 import type { NodeAPI } from 'node-red';
 import type { AnyReading, Openness } from '../../src/index';
-import type { Badge } from './badge';
+import { sharedWord, type Badge } from './badge';
 import { isRecord } from './funnel';
 
 /** Shows what was read, in a few words with the time of day. */
-export function showReading(badge: Badge, RED: NodeAPI, type: string, { payload, vehicle }: AnyReading): void {
+export function showReading(badge: Badge, RED: NodeAPI, { payload, vehicle }: AnyReading): void {
   if ('reads' in vehicle) {
     const ok = Object.keys(vehicle.reads).length;
     return badge.stamp(vehicle.errors.length === 0 ? 'good' : 'attention', 'several', { ok, all: ok + vehicle.errors.length });
   }
-  if (vehicle.open !== undefined) return showOpenness(badge, RED, type, vehicle);
+  if (vehicle.open !== undefined) return showOpenness(badge, RED, vehicle);
   const text = valueText(payload);
   if (text === null) return badge.stamp('unclear', 'unknown');
   badge.stamp('good', 'value', { value: text });
 }
 
-function showOpenness(badge: Badge, RED: NodeAPI, type: string, { open = [], allClosed, locked }: Partial<Openness>): void {
+function showOpenness(badge: Badge, RED: NodeAPI, { open = [], allClosed, locked }: Partial<Openness>): void {
   if (open.length > 0) {
-    const names = open.map((name) => RED._(`${type}.members.${name}`, { defaultValue: name } as never)).join(', ');
+    const names = open.map((name) => sharedWord(RED, `members.${name}`, { defaultValue: name })).join(', ');
     return badge.stamp('attention', 'open', { names });
   }
   if (allClosed === null || locked === null) return badge.stamp('unclear', 'unknown');
