@@ -1,0 +1,57 @@
+import type { OpeningKind, OpeningRead, WatchName } from './openings';
+
+/** The payload of the read `windows` or `doors` (contract 3). What is missing or odd in it cannot be told. */
+export type OpeningMembers = Readonly<Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>>;
+
+/** What a look at the car brought. */
+export interface Reading {
+  type: 'reading';
+  /** Milliseconds since 1970. */
+  at: number;
+  windows?: OpeningMembers | undefined;
+  doors?: OpeningMembers | undefined;
+  /** Reads that gave no answer, or only a kept one: their openings cannot be told. */
+  failed?: readonly OpeningRead[] | undefined;
+  /** null: cannot be told, which counts as not in use, for an alert too many is better than none. */
+  inUse?: boolean | null | undefined;
+}
+
+/** What happens to a guard; `at` is milliseconds since 1970. */
+export type GuardInput =
+  | Reading
+  | { type: 'tick'; at: number }
+  /** No unasked alert for so many minutes (null: until everything is closed); 0 ends a snooze. What is still open then is said again. */
+  | { type: 'snooze'; at: number; minutes: number | null }
+  /** It rains, everybody left: answered at once with one event, quiet or not. `only`: what the answer is about. */
+  | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
+
+export interface NamedOpening {
+  kind: OpeningKind;
+  /** The member's name (contract 3): `frontLeft`, `tailGate`, `carLocked`. */
+  name: string;
+}
+
+export interface OpenOpening extends NamedOpening {
+  /** ISO-8601. */
+  since: string;
+  /** Whole minutes. */
+  minutes: number;
+  /** false: it was open when it was last told, and cannot be told now. */
+  confirmed: boolean;
+}
+
+/** What the guard says; `at` is ISO-8601. */
+export type GuardEvent =
+  | {
+      type: 'alert';
+      at: string;
+      reason: 'open-too-long' | 'repeat' | 'asked';
+      /** Unasked: all whose time is up, not only the newest. Asked: all that are open. */
+      openings: OpenOpening[];
+      /** What cannot be told besides. */
+      unknown: NamedOpening[];
+    }
+  /** All that is watched (or asked about) was told to be closed. Unasked only after an alert. */
+  | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[] }
+  /** Unasked once for each opening until it can be told again. */
+  | { type: 'cannot-tell'; at: string; reason: 'untold-too-long' | 'asked'; openings: NamedOpening[] };

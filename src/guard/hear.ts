@@ -1,0 +1,43 @@
+import type { Reading } from './events';
+import { openings, whatItSays, type OpeningKey } from './openings';
+import { neverTold, type GuardState, type OpeningState } from './state';
+
+/** A timestamp older than this comes from a clock that was never set, not from a window that was never closed. */
+const believable = 366 * 24 * 60 * 60_000;
+
+/** Takes what a reading says of the watched openings into the state. */
+export function hear(state: GuardState, reading: Reading, watched: readonly OpeningKey[]): void {
+  for (const key of watched) {
+    const { read, name, kind } = openings[key];
+    const members = reading[read];
+    if (members === undefined && !reading.failed?.includes(read)) continue;
+    const opening = (state.openings[key] ??= neverTold());
+    const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
+    const says = whatItSays(kind, member?.value);
+    if (says === null) opening.untoldSince ??= reading.at;
+    else take(opening, reading.at, says, timeOf(member?.timestamp, reading.at));
+  }
+}
+
+/** When the car was asked (specification 2.3); null where that is missing or not to be believed. */
+function timeOf(timestamp: unknown, at: number): number | null {
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
+  // NaN fails both.
+  return time <= at && time > at - believable ? time : null;
+}
+
+function take(opening: OpeningState, at: number, says: 'open' | 'closed', measuredAt: number | null): void {
+  // Old news: timestamps may run backwards between two answers (field notes 6.2), and how the car was says nothing of how it is.
+  if (measuredAt !== null && opening.measuredAt !== null && measuredAt < opening.measuredAt) return;
+  opening.measuredAt = measuredAt ?? opening.measuredAt;
+  opening.untoldSince = null;
+  opening.untoldSaid = false;
+  const then = measuredAt ?? at;
+  if (says === 'closed') {
+    opening.closedAt = Math.max(then, opening.closedAt ?? 0);
+    opening.openSince = null;
+    opening.alerted = false;
+  } else {
+    opening.openSince ??= then >= (opening.closedAt ?? 0) ? then : at;
+  }
+}

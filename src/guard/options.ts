@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import { openingKinds, openingsNamed, watchNames, type OpeningKey, type OpeningKind, type WatchName } from './openings';
+import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
+
+/** What is set for a guard; everything may be left out. Numbers may be text, as an editor's form stores them. */
+export interface GuardSettings {
+  /** Minutes that something may be open before it is said (10). */
+  minutes?: number | string;
+  /** Other minutes for some kinds. */
+  minutesFor?: Partial<Record<OpeningKind, number | string>>;
+  /** Minutes until it is said again; 0 = once (0). */
+  repeat?: number | string;
+  /** `22:00-07:00`; empty: none. */
+  quietHours?: string;
+  /** IANA name in which the quiet hours are meant; empty: the machine's own. */
+  timeZone?: string;
+  /** Kinds or single openings (all but the tank lid, which stands open for hours while a car charges). */
+  watch?: readonly WatchName[];
+  /** Count only the time in which the car is not in use (false). */
+  onlyWhileNotInUse?: boolean;
+}
+
+/** The settings, checked and ready for use. Spans are milliseconds. */
+export interface GuardOptions {
+  allowed(kind: OpeningKind): number;
+  repeat: number;
+  quiet: QuietHours;
+  watched: readonly OpeningKey[];
+  onlyWhileNotInUse: boolean;
+}
+
+const minute = 60_000;
+const watchError = `What is watched must be a list of these names: ${watchNames.join(', ')}.`;
+const aYear = 366 * 24 * 60;
+
+/** A count of minutes, as a number or as a form's text. */
+export const minutesSchema = (what: string) =>
+  z
+    .union([z.number(), z.pipe(z.string().check(z.regex(/^\s*\d+(\.\d+)?\s*$/)), z.transform(Number))], {
+      error: `${what} must be a number of minutes, 0 or more.`,
+    })
+    .check(
+      z.minimum(0, { error: `${what} must be 0 minutes or more.` }),
+      z.maximum(aYear, { error: `${what} must be at most ${aYear} minutes, a year.` }),
+    );
+
+const schema = z.object({
+  minutes: z._default(minutesSchema('The time until an alert'), 10),
+  minutesFor: z._default(
+    z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
+      error: `The times per kind must be a record of minutes under these names: ${openingKinds.join(', ')}.`,
+    }),
+    {},
+  ),
+  repeat: z._default(minutesSchema('The time until an alert is repeated'), 0),
+  quietHours: z._default(z.string({ error: 'The quiet hours must be text like 22:00-07:00.' }), ''),
+  timeZone: z._default(z.string({ error: 'The time zone must be text like Europe/Stockholm.' }), ''),
+  watch: z._default(
+    z.array(z.enum(watchNames, { error: watchError }), { error: watchError }),
+    openingKinds.filter((kind) => kind !== 'tankLid'),
+  ),
+  onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
+});
+
+/** @throws VehicleError CONFIG */
+export function parseGuardSettings(settings: unknown): GuardOptions {
+  const parsed = schema.safeParse(settings);
+  if (!parsed.success) throw config(parsed.error.issues[0]?.message ?? 'The settings cannot be read.');
+  const { minutes, minutesFor, repeat, quietHours, timeZone, watch, onlyWhileNotInUse } = parsed.data;
+  const watched = openingsNamed(watch);
+  if (watched.length === 0) throw config('Nothing is chosen to be watched. Choose at least one kind of opening.');
+  return {
+    allowed: (kind) => (minutesFor[kind] ?? minutes) * minute,
+    repeat: repeat * minute,
+    quiet: quietHoursOf(quietHours, timeZone.trim()),
+    watched,
+    onlyWhileNotInUse,
+  };
+}
+
+function quietHoursOf(text: string, timeZone: string): QuietHours {
+  if (text.trim() === '') return neverQuiet;
+  try {
+    const quiet = parseQuietHours(text, timeZone === '' ? undefined : timeZone);
+    if (quiet !== null) return quiet;
+  } catch {
+    throw config('There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.');
+  }
+  throw config('The quiet hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
+}
+
+const config = (sentence: string): VehicleError => new VehicleError('CONFIG', `The guard cannot start. ${sentence}`);

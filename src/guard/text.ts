@@ -1,0 +1,123 @@
+import type { GuardEvent, NamedOpening, OpenOpening } from './events';
+import { openingKeys, openings } from './openings';
+
+/** A language's words under the keys that `guardWordKeys` names, in lower case where the language's sentences allow it. */
+export type GuardWords = Readonly<Record<string, string>>;
+
+/** One text each. */
+const plainKeys = [
+  /** BCP 47 tag of the language that these words are in: it decides plurals and how a list is joined. */
+  'language',
+  ...openingKeys,
+  /** `car unlocked for {time}` */
+  'unlocked',
+  /** `less than a minute`, as `{time}` */
+  'moment',
+  /** `{text} (cannot be confirmed now)` */
+  'unconfirmed',
+  'allClosed',
+  'allClosedAndLocked',
+  /** Where nothing but the lock was meant: `car locked`. */
+  'locked',
+] as const;
+
+/** One text for each plural of the language: the key, `_`, and the category of CLDR, as in i18next. */
+const pluralKeys = [
+  /** `{openings} open for {time}`, by the number of openings */
+  'open',
+  /** `cannot tell whether {openings} … closed`, by the number of openings */
+  'cannotTell',
+  /** `{count} minutes`, as `{time}` */
+  'minutes',
+  'hours',
+  'days',
+] as const;
+
+/** Every key that a table of words in this language needs. */
+export const guardWordKeys = (language: string): string[] => [
+  ...plainKeys,
+  ...pluralKeys.flatMap((key) => new Intl.PluralRules(known(language)).resolvedOptions().pluralCategories.map((category) => `${key}_${category}`)),
+];
+
+/** An event as a sentence for a person, without a full stop: "Front-left window and tailgate open for 12 minutes". */
+export function guardText(event: GuardEvent, words: GuardWords): string {
+  const phrases = new Phrases(words);
+  if (event.type === 'alert') return phrases.alert(event.openings, event.unknown);
+  if (event.type === 'clear') return phrases.clear(event.openings);
+  return phrases.cannotTell(event.openings);
+}
+
+class Phrases {
+  readonly #words: GuardWords;
+  readonly #language: string;
+
+  constructor(words: GuardWords) {
+    this.#words = words;
+    this.#language = known(words['language']);
+  }
+
+  alert(open: readonly OpenOpening[], unknown: readonly NamedOpening[]): string {
+    const phrases = alike(open).map((group) => this.#openPhrase(group));
+    const said = this.#sentence(this.#join(phrases));
+    return unknown.length === 0 ? said : `${said}; ${this.#unknownPhrase(unknown)}`;
+  }
+
+  cannotTell = (unknown: readonly NamedOpening[]): string => this.#sentence(this.#unknownPhrase(unknown));
+
+  clear(closed: readonly NamedOpening[]): string {
+    const others = closed.filter(({ kind }) => kind !== 'lock').length;
+    return this.#sentence(this.#word(others === 0 ? 'locked' : others === closed.length ? 'allClosed' : 'allClosedAndLocked'));
+  }
+
+  #openPhrase(group: readonly [OpenOpening, ...OpenOpening[]]): string {
+    const [{ kind, minutes, confirmed }] = group;
+    const time = this.#time(minutes);
+    const text = kind === 'lock' ? fill(this.#word('unlocked'), { time }) : fill(this.#plural('open', group.length), { openings: this.#names(group), time });
+    return confirmed ? text : fill(this.#word('unconfirmed'), { text });
+  }
+
+  #unknownPhrase = (unknown: readonly NamedOpening[]): string =>
+    fill(this.#plural('cannotTell', unknown.length), { openings: this.#names(unknown) });
+
+  /** Minutes up to two hours, hours up to two days, then days: always rounded down. */
+  #time(minutes: number): string {
+    if (minutes < 1) return this.#word('moment');
+    const [key, count] = minutes < 120 ? ['minutes', minutes] : minutes < 48 * 60 ? ['hours', Math.floor(minutes / 60)] : ['days', Math.floor(minutes / 1440)];
+    return fill(this.#plural(String(key), Number(count)), { count: new Intl.NumberFormat(this.#language).format(Number(count)) });
+  }
+
+  #names = (some: readonly NamedOpening[]): string => this.#join(some.map((one) => this.#word(keyOf(one))));
+  #join = (parts: readonly string[]): string => new Intl.ListFormat(this.#language, { type: 'conjunction' }).format(parts);
+  #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
+  #plural = (key: string, count: number): string => this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
+  /** A word that is missing shows its key: ugly, but nothing of what happened is lost. */
+  #word = (key: string): string => this.#words[key] ?? key;
+}
+
+/** Openings of which the same can be said, together. */
+function alike(open: readonly OpenOpening[]): [OpenOpening, ...OpenOpening[]][] {
+  const groups = new Map<string, [OpenOpening, ...OpenOpening[]]>();
+  for (const opening of open) {
+    const same = `${opening.kind === 'lock'} ${opening.confirmed} ${opening.minutes}`;
+    const group = groups.get(same);
+    if (group === undefined) groups.set(same, [opening]);
+    else group.push(opening);
+  }
+  return [...groups.values()];
+}
+
+const keyOf = ({ kind, name }: NamedOpening): string =>
+  openingKeys.find((key) => openings[key].kind === kind && openings[key].name === name) ?? name;
+
+/** Braces, so that Node-RED's own `__name__` leaves them alone. */
+const fill = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+
+/** A tag that Intl takes; English where it is missing or odd. */
+function known(language: string | undefined): string {
+  try {
+    return Intl.getCanonicalLocales(language)[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}
