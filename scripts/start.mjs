@@ -1,0 +1,89 @@
+// `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the example flows, in a user
+// directory of its own inside the checkout.
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import RED from 'node-red';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const userDir = `${root}.node-red`;
+const address = '127.0.0.1';
+const port = Number(process.env.PORT || 1880);
+
+/** The checkout as an installed package: a link, as `npm install <folder>` makes it. */
+async function install() {
+  const scope = `${userDir}/node_modules/@connected-vehicle`;
+  await mkdir(scope, { recursive: true });
+  await rm(`${scope}/node-red`, { force: true });
+  await symlink(root, `${scope}/node-red`, 'junction');
+  await writeOnce('package.json', { name: 'connected-vehicle-demo', private: true, dependencies: { '@connected-vehicle/node-red': 'file:..' } });
+}
+
+/** Every example in a tab of its own; what the user makes of them later stays. */
+async function addExamples() {
+  const files = (await readdir(`${root}examples`)).filter((file) => file.endsWith('.json')).sort();
+  const flows = await Promise.all(files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))));
+  await writeOnce('flows.json', flows.flat());
+}
+
+async function writeOnce(file, content) {
+  await writeFile(`${userDir}/${file}`, JSON.stringify(content, null, 2), { flag: 'wx' }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+const listen = (server) =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, address, () => resolve(server.address().port));
+  });
+
+/** The simulated service starts when the first demo car is asked; null where the flows have none. */
+async function demoAddress() {
+  const cars = [];
+  RED.nodes.eachNode(({ type, service, id }) => type === 'connected-vehicle' && service === 'demo' && cars.push(RED.nodes.getNode(id)));
+  const account = await cars.find(Boolean)?.account();
+  return account?.client.service.baseUrl ?? null;
+}
+
+async function main() {
+  const server = createServer((request, response) => RED.httpAdmin(request, response, () => RED.httpNode(request, response)));
+  const openPort = await listen(server);
+  await import('./build.mjs');
+  await install();
+  await addExamples();
+  RED.init(server, {
+    userDir,
+    flowFile: 'flows.json',
+    httpAdminRoot: '/',
+    httpNodeRoot: '/',
+    uiHost: address,
+    uiPort: openPort,
+    // Nothing is asked of the network, and nothing pops up.
+    telemetry: { enabled: false, updateNotification: false },
+    externalModules: { autoInstall: false },
+    editorTheme: { tours: false, palette: { catalogues: [] } },
+    logging: { console: { level: 'error', metrics: false, audit: false } },
+  });
+  const started = new Promise((resolve) => RED.events.once('flows:started', resolve));
+  await RED.start();
+  await started;
+  const demo = await demoAddress();
+  console.log(`\n  Node-RED, with the pack and the example flows: http://${address}:${openPort}/`);
+  if (demo !== null) console.log(`  The simulated service behind the demo car:     ${demo}`);
+  console.log('  Flows are kept in .node-red; delete it to begin afresh. Ctrl-C ends.\n');
+}
+
+/** npm hands on a Ctrl-C that the terminal has sent already: the second one must not cut the first one short. */
+let stopping;
+const stop = () => (stopping ??= RED.stop().finally(() => process.exit(0)));
+
+const explanations = {
+  EADDRINUSE: `Port ${port} is taken by another program. Choose another one: PORT=${port + 1} npm start`,
+  ERR_SOCKET_BAD_PORT: 'PORT must be a number from 0 to 65535.',
+};
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+main().catch((error) => {
+  console.error(explanations[error.code] ?? error);
+  process.exit(1);
+});

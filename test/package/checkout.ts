@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** Where the sources are; the compiled tests stand two floors below, in dist/test. */
+export const root = resolve(__dirname, '../../..');
+
+export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Every file below a folder of the checkout, as paths from its root. */
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+
+export interface PackageJson {
+  name: string;
+  version: string;
+  dependencies: Record<string, string>;
+  'node-red': { version: string; nodes: Record<string, string> };
+  [field: string]: unknown;
+}
+
+export const packageJson = JSON.parse(readText('package.json')) as PackageJson;
+
+/** The types of the nodes, the config node's first. */
+export const nodeTypes = Object.keys(packageJson['node-red'].nodes);
+
+/** A node as a flow file holds it. */
+export interface FlowNode {
+  id: string;
+  type: string;
+  z?: string;
+  wires?: string[][];
+  [property: string]: unknown;
+}
+
+export interface Example {
+  name: string;
+  nodes: FlowNode[];
+}
+
+export const examples: Example[] = filesBelow('examples').map((file) => ({
+  name: file.replace(/^examples\/(.*)\.json$/, '$1'),
+  nodes: JSON.parse(readText(file)) as FlowNode[],
+}));
