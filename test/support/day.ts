@@ -1,0 +1,180 @@
+import type { ReadName } from '../../src/catalogue/reads';
+import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type PolledFailure, type PolledReading } from '../../src/polling';
+
+/**
+ * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it
+ * notices what happened. The service tells the state that the car last pushed, with the time of that push.
+ */
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+
+export interface CarState {
+  locked: boolean;
+  /** Names of what is open. */
+  doors: readonly string[];
+  windows: readonly string[];
+  running: boolean;
+}
+
+export interface Happening {
+  at: number;
+  /** In words, for the table. */
+  what: string;
+  change: Partial<CarState>;
+}
+
+export interface Day {
+  start: number;
+  end: number;
+  happenings: readonly Happening[];
+  /** From and to: nothing can be read. */
+  outages: readonly (readonly [number, number])[];
+}
+
+/** What the fixed schedule reads in one request each: doors and windows every minute, the engine every two, 4,776 a day. */
+export const requests: readonly ReadName[] = [
+  'doors',
+  'windows',
+  'engineRunning',
+  'oilLevel',
+  'fuelAmount',
+  'distanceToEmpty',
+  'accessibility',
+  'odometer',
+  'frontLeftTyrePressure',
+  'bulbFailure',
+  'kmToService',
+  'brakeFluid',
+  'details',
+  'commands',
+];
+
+export type Kind = 'door' | 'unlock' | 'window' | 'engine' | 'closed';
+
+export interface Notice {
+  kind: Kind;
+  happening: Happening;
+  /** Ms from the happening to the first reading that shows it; null: it was over before anybody looked. */
+  delay: number | null;
+}
+
+export interface Outcome {
+  calls: number;
+  callsOf: Partial<Record<ReadName, number>>;
+  notices: Notice[];
+}
+
+export type Schedule = 'fixed' | 'adaptive';
+
+const parked: CarState = { locked: true, doors: [], windows: [], running: false };
+/** From the car to the service. */
+const pushDelay = 2 * second;
+
+/** Runs one schedule through one day. */
+export function live(day: Day, schedule: Schedule, id: string): Outcome {
+  const car = new Cloud(day);
+  const profile = new PollingProfile({ id, hourOf: (now) => Math.floor((now % (24 * hour)) / hour) });
+  const readers = requests.map((read) => new Reader(read));
+  const outcome: Outcome = { calls: 0, callsOf: {}, notices: [] };
+  const seen: Partial<Record<ReadName, number[]>> = {};
+  const dueOf = (reader: Reader, now: number): number =>
+    schedule === 'fixed'
+      ? nextPoll(id, baseIntervals[pollGroupOf(reader.read)], reader.lastRead ?? day.start - second - 1)
+      : profile.dueAt({ read: reader.read, now, since: day.start, lastRead: reader.lastRead, lastFailure: reader.failure, usedShare: outcome.calls / 10_000 });
+
+  for (let now = day.start; now < day.end; ) {
+    for (const reader of readers) {
+      // One after the other, the doors first: what one shows counts for the next.
+      if (dueOf(reader, now) > now) continue;
+      reader.lastRead = now;
+      outcome.calls += 1;
+      outcome.callsOf[reader.read] = (outcome.callsOf[reader.read] ?? 0) + 1;
+      reader.failure = car.isOut(now) ? { retryable: true, retryAt: null } : null;
+      if (reader.failure !== null) profile.failed(reader.read, reader.failure, now);
+      else {
+        profile.saw(reader.read, car.reading(reader.read, now), now);
+        (seen[reader.read] ??= []).push(now);
+      }
+    }
+    now = Math.max(now + 1, Math.min(...readers.map((reader) => dueOf(reader, now))));
+  }
+  outcome.notices = [...car.happeningsOfInterest()].map(({ kind, happening, over }) => {
+    const told = happening.at + pushDelay;
+    const first = seen[readOf[kind]]?.find((at) => at >= told);
+    return { kind, happening, delay: first === undefined || first >= over ? null : first - happening.at };
+  });
+  return outcome;
+}
+
+const readOf = { door: 'doors', unlock: 'doors', window: 'windows', engine: 'engineRunning', closed: 'windows' } as const satisfies Record<Kind, ReadName>;
+
+class Reader {
+  readonly read: ReadName;
+  lastRead: number | null = null;
+  failure: PolledFailure | null = null;
+
+  constructor(read: ReadName) {
+    this.read = read;
+  }
+}
+
+/** What the service tells: the car's last push. */
+class Cloud {
+  readonly #day: Day;
+  readonly #states: { at: number; state: CarState; happening: Happening | null; pushed: { doors: number; windows: number; running: number } }[];
+
+  constructor(day: Day) {
+    this.#day = day;
+    this.#states = [{ at: day.start - hour, state: parked, happening: null, pushed: { doors: 0, windows: 0, running: 0 } }];
+    for (const happening of [...day.happenings].sort((a, b) => a.at - b.at)) {
+      const before = this.#states.at(-1) ?? fail();
+      const at = happening.at + pushDelay;
+      const pushed = {
+        doors: 'locked' in happening.change || 'doors' in happening.change ? at : before.pushed.doors,
+        windows: 'windows' in happening.change ? at : before.pushed.windows,
+        running: 'running' in happening.change ? at : before.pushed.running,
+      };
+      this.#states.push({ at, state: { ...before.state, ...happening.change }, happening, pushed });
+    }
+  }
+
+  isOut(now: number): boolean {
+    return this.#day.outages.some(([from, to]) => now >= from && now < to);
+  }
+
+  reading(read: ReadName, now: number): PolledReading {
+    const { state, pushed } = this.#states.findLast(({ at }) => at <= now) ?? fail();
+    switch (read) {
+      case 'doors':
+        return { payload: { ...state, timestamp: pushed.doors }, vehicle: { locked: state.locked, open: state.doors, unknown: ['tankLid'] } };
+      case 'windows':
+        return { payload: { open: state.windows, timestamp: pushed.windows }, vehicle: { open: state.windows, unknown: ['sunroof'] } };
+      case 'engineRunning':
+        return { payload: { value: state.running, timestamp: pushed.running }, vehicle: {} };
+      case 'accessibility':
+        return { payload: state.running ? { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } : { value: 'AVAILABLE', unavailableReason: null }, vehicle: {} };
+      default:
+        return { payload: { value: 1 }, vehicle: {} };
+    }
+  }
+
+  /** Each opening, unlocking and start, each closed window, and when it was over. */
+  *happeningsOfInterest(): Generator<{ kind: Kind; happening: Happening; over: number }> {
+    for (let i = 1; i < this.#states.length; i += 1) {
+      const { state, happening } = this.#states[i] ?? fail();
+      const before = (this.#states[i - 1] ?? fail()).state;
+      if (happening === null) continue;
+      const over = (still: (state: CarState) => boolean): number => this.#states.slice(i).find((later) => !still(later.state))?.at ?? Number.POSITIVE_INFINITY;
+      for (const door of state.doors.filter((name) => !before.doors.includes(name))) yield { kind: 'door', happening, over: over((later) => later.doors.includes(door)) };
+      if (before.locked && !state.locked) yield { kind: 'unlock', happening, over: over((later) => !later.locked) };
+      for (const name of state.windows.filter((window) => !before.windows.includes(window))) yield { kind: 'window', happening, over: over((later) => later.windows.includes(name)) };
+      for (const name of before.windows.filter((window) => !state.windows.includes(window))) yield { kind: 'closed', happening, over: over((later) => !later.windows.includes(name)) };
+      if (!before.running && state.running) yield { kind: 'engine', happening, over: over((later) => later.running) };
+    }
+  }
+}
+
+const fail = (): never => {
+  throw new Error('The day has no state.');
+};
