@@ -5,7 +5,7 @@ import { openings, openingsNamed, type OpeningKey, type WatchName } from './guar
 import { minutesSchema, parseGuardSettings, type GuardOptions, type GuardSettings } from './guard/options';
 import { closedOnes, copyAsOf, isAllClosed, openOnes, parseGuardState, unknownOnes, untoldOnes, type GuardState } from './guard/state';
 
-export type { GuardEvent, GuardInput, NamedOpening, OpeningMembers, OpenOpening, Reading } from './guard/events';
+export type { GuardEvent, GuardInput, GuardReading, NamedOpening, OpeningMembers, OpenOpening } from './guard/events';
 export { openingKinds, watchNames, type OpeningKind, type WatchName } from './guard/openings';
 export type { GuardSettings } from './guard/options';
 export type { GuardState } from './guard/state';

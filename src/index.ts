@@ -12,6 +12,8 @@ export * from './last-readings';
 export * from './client';
 export * from './clock';
 export * from './errors';
+export * from './guard';
+export * from './journal';
 export * from './record';
 export * from './service';
 export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';

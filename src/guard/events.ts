@@ -4,7 +4,7 @@ import type { OpeningKind, OpeningRead, WatchName } from './openings';
 export type OpeningMembers = Readonly<Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>>;
 
 /** What a look at the car brought. */
-export interface Reading {
+export interface GuardReading {
   type: 'reading';
   /** Milliseconds since 1970. */
   at: number;
@@ -18,7 +18,7 @@ export interface Reading {
 
 /** What happens to a guard; `at` is milliseconds since 1970. */
 export type GuardInput =
-  | Reading
+  | GuardReading
   | { type: 'tick'; at: number }
   /** No unasked alert for so many minutes (null: until everything is closed); 0 ends a snooze. What is still open then is said again. */
   | { type: 'snooze'; at: number; minutes: number | null }

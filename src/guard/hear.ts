@@ -1,4 +1,4 @@
-import type { Reading } from './events';
+import type { GuardReading } from './events';
 import { openings, whatItSays, type OpeningKey } from './openings';
 import { neverTold, type GuardState, type OpeningState } from './state';
 
@@ -6,7 +6,7 @@ import { neverTold, type GuardState, type OpeningState } from './state';
 const believable = 366 * 24 * 60 * 60_000;
 
 /** Takes what a reading says of the watched openings into the state. */
-export function hear(state: GuardState, reading: Reading, watched: readonly OpeningKey[]): void {
+export function hear(state: GuardState, reading: GuardReading, watched: readonly OpeningKey[]): void {
   for (const key of watched) {
     const { read, name, kind } = openings[key];
     const members = reading[read];

@@ -1,0 +1,196 @@
+import * as z from 'zod/mini';
+import type { Outcome } from './catalogue/outcomes';
+import type { CommandRecord } from './record';
+
+/** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
+export interface JournalStore {
+  load(): Promise<unknown>;
+  save(data: unknown): Promise<void>;
+}
+
+const text = z.catch(z.nullable(z.string()), null);
+const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
+const outcome = z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]);
+
+/** What makes an entry is required; of the rest, a part that cannot be read is left out. */
+const storedEntry = z.object({
+  id: z.string().check(z.minLength(1)),
+  command: z.string().check(z.minLength(1)),
+  vin: z.string(),
+  sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
+  interface: text,
+  sentBy: text,
+  operationId: text,
+  states: z.catch(z.array(z.unknown()), []),
+  outcome: z.catch(outcome, 'undetermined'),
+  reason: text,
+  verified: z.catch(z.nullable(z.boolean()), null),
+  settledAt: text,
+});
+
+type StoredEntry = z.infer<typeof storedEntry>;
+
+/**
+ * A command that was sent (contract 4 and 5): `sentBy` names the node, `states` are the service's words with their times,
+ * `reason` is the sentence of the verdict. Times are ISO-8601; null is what is not known, or not yet.
+ */
+export interface JournalEntry extends Omit<StoredEntry, 'states'> {
+  states: z.infer<typeof state>[];
+}
+
+export type JournalChanges = Partial<Omit<JournalEntry, 'id'>>;
+
+export interface JournalOptions {
+  /** The newest so many entries are kept (100). */
+  limit?: number;
+  /** Gets a sentence when what was stored could not be read, as a whole or in part. */
+  warn?: (sentence: string) => void;
+}
+
+/** A status that goes back and forth for hours must not fill the store. */
+const statesKept = 50;
+
+/**
+ * The last commands of an account. The one owner of its store: two journals on the same one would overwrite each other.
+ *
+ * A promise of `add`, `update` or `clear` is fulfilled when the change is stored. Saves never overlap, and changes that come
+ * while one is under way share the next. When the store fails, the promise rejects with the store's own error, the change
+ * stays in memory and is stored with the next one; before the store has been read, nothing is written over it.
+ */
+export class Journal {
+  readonly #store: JournalStore;
+  readonly #limit: number;
+  readonly #warn: (sentence: string) => void;
+  /** Oldest first; an entry is replaced, never changed. */
+  #entries = new Map<string, JournalEntry>();
+  #loading: Promise<void> | null = null;
+  #clears = 0;
+  #lastSave: Promise<unknown> = Promise.resolve();
+  #nextSave: Promise<void> | null = null;
+
+  constructor(store: JournalStore, { limit = 100, warn = () => {} }: JournalOptions = {}) {
+    this.#store = store;
+    this.#limit = limit;
+    this.#warn = warn;
+  }
+
+  /** An entry with an id that is there already takes its place. */
+  async add(entry: JournalEntry): Promise<void> {
+    this.#put(entry);
+    await this.#load();
+    await this.#save();
+  }
+
+  /** @returns false where there is no such entry (any more) */
+  async update(id: string, changes: JournalChanges): Promise<boolean> {
+    const known = this.#change(id, changes);
+    await this.#load();
+    if (!known && !this.#change(id, changes)) return false;
+    await this.#save();
+    return true;
+  }
+
+  /** Newest first; copies, which the caller may change. */
+  async list(): Promise<JournalEntry[]> {
+    await this.#load();
+    return this.#newestFirst();
+  }
+
+  /** Forgets everything, what could not be read too. */
+  async clear(): Promise<void> {
+    this.#clears++;
+    this.#entries.clear();
+    this.#loading = Promise.resolve();
+    await this.#save();
+  }
+
+  #put(entry: JournalEntry): void {
+    this.#entries.set(entry.id, structuredClone({ ...entry, states: entry.states.slice(-statesKept) }));
+    this.#trim();
+  }
+
+  #change(id: string, changes: JournalChanges): boolean {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#put({ ...entry, ...changes, id });
+    return entry !== undefined;
+  }
+
+  #trim(): void {
+    for (const id of this.#entries.keys()) {
+      if (this.#entries.size <= this.#limit) return;
+      this.#entries.delete(id);
+    }
+  }
+
+  #newestFirst = (): JournalEntry[] => structuredClone([...this.#entries.values()].reverse());
+
+  /** Reads the store once; after a failure, again at the next call. */
+  #load(): Promise<void> {
+    this.#loading ??= this.#read();
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    const clears = this.#clears;
+    try {
+      const stored = parseJournal(await this.#store.load(), this.#warn);
+      if (clears !== this.#clears) return;
+      // Stored ones are the older ones, and what was said since the start is the newer word on them.
+      this.#entries = new Map([...stored.reverse().map((entry) => [entry.id, entry] as const), ...this.#entries]);
+      this.#trim();
+    } catch (error) {
+      if (clears === this.#clears) this.#loading = null;
+      throw error;
+    }
+  }
+
+  /** A save that has not begun carries every change that is made before it begins. */
+  #save(): Promise<void> {
+    this.#nextSave ??= this.#lastSave.then(() => {
+      this.#nextSave = null;
+      return this.#store.save({ version: 1, entries: this.#newestFirst() });
+    });
+    const save = this.#nextSave;
+    this.#lastSave = save.catch(() => {});
+    return save;
+  }
+}
+
+/** The entry of a command that was just sent. */
+export const journalEntry = (record: CommandRecord, sentBy: string | null, now: Date): JournalEntry => ({
+  id: record.id,
+  command: record.command,
+  vin: record.vin,
+  interface: record.interface,
+  sentBy,
+  sentAt: record.sentAt,
+  operationId: record.operationId,
+  states: [{ requestStatus: record.requestStatus, at: now.toISOString() }],
+  outcome: record.outcome,
+  reason: record.outcome === 'pending' ? null : record.message,
+  verified: null,
+  settledAt: record.outcome === 'pending' ? null : now.toISOString(),
+});
+
+const storedJournal = z.union([z.array(z.unknown()), z.pipe(z.object({ entries: z.array(z.unknown()) }), z.transform(({ entries }) => entries))]);
+
+/** What can be read of a stored journal, in its order. */
+function parseJournal(stored: unknown, warn: (sentence: string) => void): JournalEntry[] {
+  if (stored === undefined || stored === null) return [];
+  const found = storedJournal.safeParse(stored);
+  if (!found.success) {
+    warn('The stored command journal cannot be read. It starts anew and will be replaced with the next command.');
+    return [];
+  }
+  const entries = found.data.flatMap(parseEntry);
+  const lost = found.data.length - entries.length;
+  if (lost > 0) warn(`${lost} of ${found.data.length} entries of the stored command journal cannot be read and are left out.`);
+  return entries;
+}
+
+function parseEntry(stored: unknown): JournalEntry[] {
+  const entry = storedEntry.safeParse(stored);
+  if (!entry.success) return [];
+  const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []);
+  return [{ ...entry.data, states: states.slice(-statesKept) }];
+}
