@@ -46,9 +46,10 @@ export class Access {
     return typeof id === 'string' ? id : undefined;
   }
 
-  #fits(headers: IncomingHttpHeaders, { method, mediaTypes }: Endpoint): boolean {
-    const wanted = mediaTypes.map((type) => type.replace('{vendor}', this.#settings.mediaTypeVendor));
-    const given = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '').split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
+  #fits(headers: IncomingHttpHeaders, { method, mediaTypes: wanted }: Endpoint): boolean {
+    const given = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
+      .split(',')
+      .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
     // The real service takes any accept header that allows JSON (field notes 1.1).
     const lenient = this.#settings.dialect === 'real' && method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
     return given.some((type) => wanted.includes(type) || lenient.includes(type));

@@ -3,7 +3,7 @@ import type { InterfaceName } from '../catalogue/reads';
 /** What goes back over the wire: an object is sent as JSON, a text as it is. */
 export interface Answer {
   status: number;
-  headers?: Record<string, string | readonly string[]>;
+  headers?: Record<string, string>;
   body?: unknown;
 }
 
@@ -25,7 +25,11 @@ export interface Refusal {
  */
 export const refusals = {
   'token-refused': { status: 401, message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' },
-  'key-refused': { status: 401, shape: 'key', message: 'Access denied due to invalid {header}. Make sure to provide a valid key for an active application.' },
+  'key-refused': {
+    status: 401,
+    shape: 'key',
+    message: 'Access denied due to invalid {header}. Make sure to provide a valid key for an active application.',
+  },
   'key-missing': { status: 401, shape: 'key', message: 'Access denied due to missing header {header}. Make sure to include the key in requests.' },
   'not-linked': { status: 403, shape: 'status', message: 'FORBIDDEN', description: 'No relationship to UUID' },
   'scope-missing': { status: 403, message: 'FORBIDDEN', description: 'Access is denied' },

@@ -55,13 +55,20 @@ const changes = z.partial(
     /** What accessibility says instead of what follows from the flags above; null: what follows. */
     availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
     /** Values of the extended resources. One that follows from the car (`frontLeftWindowOpen`) changes the car. */
-    resources: z.optional(z.record(z.string(), z.nullable(z.union([z.number(), z.string(), z.boolean()], { error: 'a number, a text, true, false or null' })))),
+    resources: z.optional(
+      z.record(z.string(), z.nullable(z.union([z.number(), z.string(), z.boolean()], { error: 'a number, a text, true, false or null' }))),
+    ),
     /** Names of reads, resources and commands that this car does not have. */
     unsupported: z.array(z.string()),
     /** Commands that the specification does not name, as path segments: `climatization-start` (field notes 1.7). */
     extraCommands: z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
     /** A member's JSON on the wire, whatever it is, by its path: `windows.frontLeft`, `lock`, `resources.fuelAmount`. Null: as it was. */
-    overrides: z.optional(z.record(z.string(), z.nullable(z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })], { error: '"missing", {"json": …} or null' })))),
+    overrides: z.optional(
+      z.record(
+        z.string(),
+        z.nullable(z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })], { error: '"missing", {"json": …} or null' })),
+      ),
+    ),
     /** When a member was last retrieved from the vehicle, ISO-8601, by its path. */
     measuredAt: z.optional(z.record(z.string(), z.string())),
     /** How commands go from now on. */
@@ -121,7 +128,15 @@ export const newState = (): CarState => ({
     descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
   },
   windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', sunroof: 'UNSPECIFIED' },
-  doors: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', tailGate: 'CLOSED', hood: 'CLOSED', tankLid: 'CLOSED' },
+  doors: {
+    frontLeft: 'CLOSED',
+    frontRight: 'CLOSED',
+    rearLeft: 'CLOSED',
+    rearRight: 'CLOSED',
+    tailGate: 'CLOSED',
+    hood: 'CLOSED',
+    tankLid: 'CLOSED',
+  },
   cab: 'CLOSED',
   lock: 'LOCKED',
   engineRunning: false,
@@ -149,7 +164,10 @@ export const newState = (): CarState => ({
 const memberPaths = new Set<string>([
   ...Object.keys(windows).map((name) => `windows.${name}`),
   ...Object.keys(doors).map((name) => `doors.${name}`),
-  ...['cab', 'lock', 'engineRunning', 'availability'],
+  'cab',
+  'lock',
+  'engineRunning',
+  'availability',
   ...Object.keys(newState().details).map((name) => `details.${name}`),
   ...resourceNames.map((name) => `resources.${name}`),
   ...Object.entries(groups).flatMap(([group, { members }]) => Object.keys(members).map((member) => `${group}.${member}`)),
@@ -170,7 +188,9 @@ export function parseChanges(input: unknown): CarChanges {
 
 const explain = (issue: z.core.$ZodIssue): string => {
   const where = issue.path.join('.') || 'the body';
-  return issue.code === 'unrecognized_keys' ? `${where}: there is no ${issue.keys.join(', ')}` : `${where}: must be ${issue.message === 'Invalid input' ? expected(issue) : issue.message}`;
+  return issue.code === 'unrecognized_keys'
+    ? `${where}: there is no ${issue.keys.join(', ')}`
+    : `${where}: must be ${issue.message === 'Invalid input' ? expected(issue) : issue.message}`;
 };
 
 const expected = (issue: z.core.$ZodIssue): string => (issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else');

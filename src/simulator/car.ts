@@ -248,15 +248,15 @@ function outcomeOf(state: CarState, command: string): string {
   if (!state.reachable) return 'CONNECTION_FAILURE';
   if (state.asleep || state.powerSaving) return 'VEHICLE_IN_SLEEP';
   if (state.inUse) return 'REJECTED';
-  const { tankLid, ...doors } = state.doors;
-  if (isLock(command) && Object.values(doors).some(isOpen)) return 'UNABLE_TO_LOCK_DOOR_OPEN';
+  if (isLock(command) && Object.entries(state.doors).some(([name, word]) => name !== 'tankLid' && isOpen(word))) return 'UNABLE_TO_LOCK_DOOR_OPEN';
   return 'COMPLETED';
 }
 
 const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at `windows.frontLeft`. */
-const partOf = (state: CarState, path: string): unknown => path.split('.').reduce<unknown>((value, key) => (isPlain(value) ? value[key] : undefined), state);
+const partOf = (state: CarState, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (isPlain(value) ? value[key] : undefined), state);
 
 /**
  * Merges checked changes into the state, in place.

@@ -39,7 +39,8 @@ export class Control {
   }
 
   answer({ method, path, headers, body }: ServiceRequest): Answer {
-    if (headers.origin !== undefined || !this.#isOwnHost(headers.host)) return problem(403, 'The control interface is for programs on this machine, not for web pages.');
+    if (headers.origin !== undefined || !this.#isOwnHost(headers.host))
+      return problem(403, 'The control interface is for programs on this machine, not for web pages.');
     const found = this.#router.find(method, path);
     if (found === null) return problem(404, `There is nothing here. Look at ${controlPath}.`);
     if (found.endpoint === null) return { ...problem(405, 'This address does not take this method.'), headers: { allow: found.methods.join(', ') } };

@@ -1,10 +1,22 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../clock';
 import { commandNames, commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
-import { connectedReadNames, connectedReads, interfacePaths, json, resourceNames, resourceRoute, resources, type ConnectedRead, type ConnectedReadName, type InterfaceName, type Route } from '../catalogue/reads';
+import {
+  connectedReadNames,
+  connectedReads,
+  interfacePaths,
+  json,
+  resourceNames,
+  resourceRoute,
+  resources,
+  type ConnectedRead,
+  type ConnectedReadName,
+  type InterfaceName,
+  type Route,
+} from '../catalogue/reads';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from './car';
-import { iso, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
+import { iso, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
 import { groups } from './groups';
 import { groupBody } from './real';
 import { extendedListScope, extraCommandScopes } from './tokens';
@@ -47,7 +59,13 @@ const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connect
 
 /** The routes of the catalogue (specification 4.1 to 4.3), and in the real dialect those of the field notes. */
 export function endpointsOf(garage: Garage): Endpoint[] {
-  return [...connectedEndpoints(garage), ...commandEndpoints(garage), requestDetail(garage), ...resourceEndpoints(garage), ...(garage.dialect.name === 'real' ? realEndpoints(garage) : [])];
+  return [
+    ...connectedEndpoints(garage),
+    ...commandEndpoints(garage),
+    requestDetail(garage),
+    ...resourceEndpoints(garage),
+    ...(garage.dialect.name === 'real' ? realEndpoints(garage) : []),
+  ];
 }
 
 type ReadView = (call: Call) => unknown;
@@ -69,9 +87,18 @@ function connectedEndpoints(garage: Garage): Endpoint[] {
 }
 
 const entries = <Row extends Route | CommandRoute>(routes: Partial<Record<ConnectedInterface, Row>>): [ConnectedInterface, Row][] =>
-  (['connected-v1', 'connected-v2'] as const).flatMap((name): [ConnectedInterface, Row][] => (routes[name] === undefined ? [] : [[name, routes[name]]]));
+  (['connected-v1', 'connected-v2'] as const).flatMap((name): [ConnectedInterface, Row][] =>
+    routes[name] === undefined ? [] : [[name, routes[name]]],
+  );
 
-function connectedRead({ dialect }: Garage, name: string, from: ConnectedInterface, { path, accept }: Route, scopes: readonly string[], view: ReadView): Endpoint {
+function connectedRead(
+  { dialect }: Garage,
+  name: string,
+  from: ConnectedInterface,
+  { path, accept }: Route,
+  scopes: readonly string[],
+  view: ReadView,
+): Endpoint {
   return {
     method: 'GET',
     path: interfacePaths[from] + path,
@@ -79,7 +106,10 @@ function connectedRead({ dialect }: Garage, name: string, from: ConnectedInterfa
     scopes,
     mediaTypes: [accept],
     answers: accept,
-    handle: (call) => (path.includes('{vin}') && lacks(call.car, name) ? unsupported(call, name) : { status: 200, body: dialect.envelope(view(call), 200, call.context) }),
+    handle: (call) =>
+      path.includes('{vin}') && lacks(call.car, name)
+        ? unsupported(call, name)
+        : { status: 200, body: dialect.envelope(view(call), 200, call.context) },
   };
 }
 
@@ -126,7 +156,9 @@ function extraCommand(garage: Garage): Endpoint {
     answers: json,
     handle(call) {
       const { command = '' } = call.parameters;
-      return call.car.state.extraCommands.includes(command) ? carryOut(garage, call, command, unlockDurationLimits.maximum) : unsupported(call, command);
+      return call.car.state.extraCommands.includes(command)
+        ? carryOut(garage, call, command, unlockDurationLimits.maximum)
+        : unsupported(call, command);
     },
   };
 }
@@ -175,7 +207,9 @@ function requestDetail({ dialect, clock }: Garage): Endpoint {
     handle(call) {
       const { car, context } = call;
       const invocation = car.invocation(call.parameters['id'] ?? '');
-      if (invocation === undefined) return call.refuse('not-found', { description: 'No such request' });
+      // "The invocation log is kept for one year" (specification 2.5).
+      if (invocation === undefined || clock.now() >= Date.parse(yearAfter(invocation.receivedAt)))
+        return call.refuse('not-found', { description: 'No such request' });
       const data = {
         created: iso(invocation.receivedAt),
         updated: iso(invocation.updatedAt(clock.now())),
@@ -190,10 +224,16 @@ function requestDetail({ dialect, clock }: Garage): Endpoint {
 }
 
 function resourceEndpoints({ dialect }: Garage): Endpoint[] {
-  const shared = { method: 'GET', interface: 'extended-v1', mediaTypes: [resourceRoute.accept], answers: dialect.name === 'real' ? `${json};charset=UTF-8` : json } as const;
+  const shared = {
+    method: 'GET',
+    interface: 'extended-v1',
+    mediaTypes: [resourceRoute.accept],
+    answers: dialect.name === 'real' ? `${json};charset=UTF-8` : json,
+  } as const;
   const path = interfacePaths['extended-v1'] + resourceRoute.path;
   // Unsupported resource: 403 on the real service, not 404 (field notes 3.3).
-  const missing = (call: Call, name: string): Answer => (dialect.name === 'real' ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` }) : unsupported(call, name));
+  const missing = (call: Call, name: string): Answer =>
+    dialect.name === 'real' ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` }) : unsupported(call, name);
   return [
     ...resourceNames.map((name): Endpoint => ({
       ...shared,
@@ -208,13 +248,25 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
 /** What only the real service has: further v2 reads (field notes 1.10) and the lists of the extended interface (3.2). */
 function realEndpoints(garage: Garage): Endpoint[] {
   const { cars, clock } = garage;
-  const lists = { method: 'GET', interface: 'extended-v1', mediaTypes: [json], answers: `${json};charset=UTF-8`, scopes: [extendedListScope] } as const;
+  const lists = {
+    method: 'GET',
+    interface: 'extended-v1',
+    mediaTypes: [json],
+    answers: `${json};charset=UTF-8`,
+    scopes: [extendedListScope],
+  } as const;
   const base = interfacePaths['extended-v1'];
   return [
     ...Object.entries(groups).map(([name, group]) =>
-      connectedRead(garage, name, 'connected-v2', { path: `/vehicles/{vin}/${name}`, accept: json }, group.scopes, ({ car }) => groupBody(car, name, group)),
+      connectedRead(garage, name, 'connected-v2', { path: `/vehicles/{vin}/${name}`, accept: json }, group.scopes, ({ car }) =>
+        groupBody(car, name, group),
+      ),
     ),
-    { ...lists, path: `${base}/vehicles`, handle: () => ({ status: 200, body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) } }) },
+    {
+      ...lists,
+      path: `${base}/vehicles`,
+      handle: () => ({ status: 200, body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) } }),
+    },
     {
       ...lists,
       path: `${base}/vehicles/{vin}/resources`,
@@ -229,4 +281,3 @@ function realEndpoints(garage: Garage): Endpoint[] {
     },
   ];
 }
-

@@ -4,7 +4,6 @@ import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalConte
 
 /** Faults on demand: what goes wrong, with which requests, how often. One schema serves the tests and the control interface. */
 
-const refusalNames = Object.keys(refusals) as [RefusalName, ...RefusalName[]];
 const cuts = ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const;
 
 const schema = z.strictObject({
@@ -16,7 +15,11 @@ const schema = z.strictObject({
   skip: z.optional(z.int().check(z.minimum(0))),
 
   /** One of the refusals by name, in its own shape or another. */
-  error: z.optional(z.enum(refusalNames)),
+  error: z.optional(
+    z.custom<RefusalName>((name) => typeof name === 'string' && Object.hasOwn(refusals, name), {
+      error: `one of ${Object.keys(refusals).join(', ')}`,
+    }),
+  ),
   shape: z.optional(z.enum(errorShapes)),
   description: z.optional(z.string()),
   /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (field notes 1.11). */
@@ -69,10 +72,14 @@ export interface Fault extends FaultOptions {
 export function parseFault(input: unknown): FaultOptions {
   const parsed = schema.safeParse(input);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the fault'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`);
+    const problems = parsed.error.issues.map(
+      (issue) =>
+        `${issue.path.join('.') || 'the fault'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`,
+    );
     throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
   }
-  if (Object.keys(parsed.data).every((key) => notEffects.has(key))) throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
+  if (Object.keys(parsed.data).every((key) => notEffects.has(key)))
+    throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
   return parsed.data;
 }
 
@@ -132,10 +139,16 @@ export function faultAnswer(fault: Fault, context: RefusalContext): Answer | nul
 function replacement(fault: Fault, context: RefusalContext): Answer | null {
   const { error, shape, description, refillIn, status, body, html, hugeBytes, redirect } = fault;
   if (error !== undefined) {
-    return refuse(error, context, { ...(shape && { shape }), ...(description && { description }), ...(refillIn && { refillIn }), ...(status && { status }) });
+    return refuse(error, context, {
+      ...(shape && { shape }),
+      ...(description && { description }),
+      ...(refillIn && { refillIn }),
+      ...(status && { status }),
+    });
   }
   if (html) return htmlPage(status ?? 200, 'Welcome');
-  if (hugeBytes !== undefined) return { status: status ?? 200, headers: { 'content-type': 'application/json' }, body: `{"data":"${'x'.repeat(hugeBytes)}"}` };
+  if (hugeBytes !== undefined)
+    return { status: status ?? 200, headers: { 'content-type': 'application/json' }, body: `{"data":"${'x'.repeat(hugeBytes)}"}` };
   if (redirect !== undefined) return { status: status ?? 302, headers: { location: redirect } };
   return status === undefined && body === undefined ? null : { status: status ?? 200, body };
 }

@@ -52,10 +52,15 @@ const lamps: Record<string, readonly string[]> = {
 
 const lamp = (failures: readonly string[]): GroupMember => ({
   from: 'bulbFailure',
-  word: (value) => (failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0) ? 'FAILURE' : 'NO_WARNING'),
+  word: (value) =>
+    failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0) ? 'FAILURE' : 'NO_WARNING',
 });
 
-const urgency: Partial<Record<string, string>> = { ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE', TIME_FOR_SERVICE: 'TIME_FOR_SERVICE', TIME_EXCEEDED: 'OVERDUE_FOR_SERVICE' };
+const urgency: Partial<Record<string, string>> = {
+  ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
+  TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
+  TIME_EXCEEDED: 'OVERDUE_FOR_SERVICE',
+};
 const occasion: Partial<Record<string, string>> = { CALENDAR_TIME: 'REGULAR_MAINTENANCE', DISTANCE: 'DISTANCE_DRIVEN', ENGINE_HOURS: 'ENGINE_HOURS' };
 
 /** `TIME_EXCEEDED` because of `DISTANCE` -> `DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE`. */
@@ -106,8 +111,14 @@ export const groups: Record<string, Group> = {
   diagnostics: {
     scopes: ['conve:diagnostics_workshop'],
     members: {
-      serviceWarning: { from: 'serviceWarningStatus', word: (value) => serviceWarning(value('serviceWarningStatus'), value('serviceWarningTrigger')) },
-      serviceTrigger: { from: 'serviceWarningTrigger', words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' } },
+      serviceWarning: {
+        from: 'serviceWarningStatus',
+        word: (value) => serviceWarning(value('serviceWarningStatus'), value('serviceWarningTrigger')),
+      },
+      serviceTrigger: {
+        from: 'serviceWarningTrigger',
+        words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
+      },
       engineHoursToService: { from: 'engineHoursToService', unit: 'h' },
       distanceToService: { from: 'kmToService', unit: 'km' },
       washerFluidLevelWarning: { from: 'washerFluidLevel', words: level },

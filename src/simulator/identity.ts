@@ -56,7 +56,9 @@ export class Identity {
     if (path === authorizePath && method === 'GET') return this.#authorize(request.query, (parameters) => signInPage(parameters));
     if (method !== 'POST') return { status: 405, headers: { allow: path === tokenPath ? 'POST' : 'GET, POST' } };
     const form = new URLSearchParams(request.body);
-    return path === tokenPath ? this.#token(request, form, withoutRefreshToken) : this.#authorize(form, (parameters) => this.#decide(parameters, form.get('decision')));
+    return path === tokenPath
+      ? this.#token(request, form, withoutRefreshToken)
+      : this.#authorize(form, (parameters) => this.#decide(parameters, form.get('decision')));
   }
 
   /** A refresh token as if a driver had signed in. */
@@ -111,7 +113,9 @@ export class Identity {
     if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
     if (form.get('grant_type') === 'refresh_token') return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
     // The password grant is dead (field notes 4.2).
-    return form.get('grant_type') === 'password' ? failure('unauthorized_client', 'The client may not use this grant') : failure('unsupported_grant_type', 'There is no such grant');
+    return form.get('grant_type') === 'password'
+      ? failure('unauthorized_client', 'The client may not use this grant')
+      : failure('unsupported_grant_type', 'There is no such grant');
   }
 
   #exchange(form: URLSearchParams, withoutRefreshToken: boolean): Answer {
@@ -175,19 +179,25 @@ function problemOf(parameters: URLSearchParams): { error: string; error_descript
   if (parameters.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? '')) {
     return { error: 'invalid_request', error_description: 'PKCE with S256 is required' };
   }
-  if (scopes.length === 0 || scopes.some((scope) => !everyScope.includes(scope))) return { error: 'invalid_scope', error_description: 'The requested scope is invalid' };
+  if (scopes.length === 0 || scopes.some((scope) => !everyScope.includes(scope)))
+    return { error: 'invalid_scope', error_description: 'The requested scope is invalid' };
   return null;
 }
 
 /** RFC 7636 4.2, 4.6; a verifier of the wrong length never matches. */
-const challengeOf = (verifier: string): string | null => (/^[\w.~-]{43,128}$/.test(verifier) ? createHash('sha256').update(verifier).digest('base64url') : null);
+const challengeOf = (verifier: string): string | null =>
+  /^[\w.~-]{43,128}$/.test(verifier) ? createHash('sha256').update(verifier).digest('base64url') : null;
 
 /** RFC 6749 2.3.1: both parts are form-encoded first. */
 const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
 /** The members in the order of field notes 4.2. */
-const failure = (error: string, description: string, status = 400): Answer => ({ status, headers: { 'cache-control': 'no-store' }, body: { error_description: description, error } });
+const failure = (error: string, description: string, status = 400): Answer => ({
+  status,
+  headers: { 'cache-control': 'no-store' },
+  body: { error_description: description, error },
+});
 
 function redirect(address: string, parameters: Record<string, string>): Answer {
   const location = new URL(address);

@@ -3,8 +3,10 @@ import type { Car } from './car';
 import type { ServiceRequest } from './service';
 
 const drawings = {
-  exterior: '<path d="M12 44c2-10 8-12 14-12l8-12h38l16 12c14 1 20 4 20 14v6H12z" fill="#c9d3dc"/><circle cx="32" cy="52" r="9" fill="#33414d"/><circle cx="88" cy="52" r="9" fill="#33414d"/>',
-  interior: '<path d="M8 20h104v18H8z" fill="#33414d"/><circle cx="36" cy="42" r="14" fill="none" stroke="#c9d3dc" stroke-width="5"/><path d="M62 24h22v10H62z" fill="#7fb2d9"/>',
+  exterior:
+    '<path d="M12 44c2-10 8-12 14-12l8-12h38l16 12c14 1 20 4 20 14v6H12z" fill="#c9d3dc"/><circle cx="32" cy="52" r="9" fill="#33414d"/><circle cx="88" cy="52" r="9" fill="#33414d"/>',
+  interior:
+    '<path d="M8 20h104v18H8z" fill="#33414d"/><circle cx="36" cy="42" r="14" fill="none" stroke="#c9d3dc" stroke-width="5"/><path d="M62 24h22v10H62z" fill="#7fb2d9"/>',
 };
 
 /** A generic picture of a car; its address expires (specification 2.2). Pictures are fetched by browsers: no key, no token. */

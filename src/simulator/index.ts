@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Car } from './car';
 import { Control, isControl } from './control';
 import { Faults } from './faults';
@@ -41,6 +42,8 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const settings = settle(options);
   const closing = new AbortController();
+  // Every delayed request waits for it, and there may be many.
+  setMaxListeners(0, closing.signal);
   let url = '';
   const tokens = new Tokens(settings.clock, settings.newId, settings.accessToken, () => url);
   const service = new Service(settings, tokens, () => url, closing.signal);
@@ -52,7 +55,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     signal: closing.signal,
     contextOf: (request) => service.contextOf(request),
     answer: async (request, fault) =>
-      isControl(request.path) ? control.answer(request) : (identity.answer(request, url, fault?.withoutRefreshToken === true) ?? service.answer(request)),
+      isControl(request.path)
+        ? control.answer(request)
+        : (identity.answer(request, url, fault?.withoutRefreshToken === true) ?? service.answer(request)),
     isPrivate: isControl,
   });
   const clearRequests = (): void => void server.requests.splice(0);

@@ -14,7 +14,13 @@ import { commandsOf, imageUrl, iso, put, yearAfter, type Dialect } from './diale
 export const plain: Dialect = {
   name: 'plain',
   envelope: (data) => ({ data }),
-  windows: (car) => members(car, Object.keys(windowMembers), (name) => `windows.${name}`, (name) => word(car.state.windows, name)),
+  windows: (car) =>
+    members(
+      car,
+      Object.keys(windowMembers),
+      (name) => `windows.${name}`,
+      (name) => word(car.state.windows, name),
+    ),
   doors: (car) =>
     members(
       car,
@@ -78,7 +84,12 @@ function isOnV2(name: string): boolean {
 
 const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
 
-function members(car: Car, names: readonly string[], pathOf: (name: string) => string, valueOf: (name: string) => string | null): Record<string, unknown> {
+function members(
+  car: Car,
+  names: readonly string[],
+  pathOf: (name: string) => string,
+  valueOf: (name: string) => string | null,
+): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const name of names) put(body, name, car, pathOf(name), () => ({ value: valueOf(name), timestamp: iso(car.measuredAt(pathOf(name))) }));
   return body;

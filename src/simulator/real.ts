@@ -12,7 +12,9 @@ export const real: Dialect = {
   envelope: (data, status, { interface: name, operationId }) => (name === 'connected-v1' ? { status, operationId, data } : { data }),
   windows: (car, context) => members(car, context, windowMembers, ['sunroof'], (name) => [`windows.${name}`, word(car.state.windows, name)]),
   doors: (car, context) =>
-    members(car, context, doorMembers, ['tankLid'], (name) => (name === 'carLocked' ? ['lock', car.state.lock] : [`doors.${name}`, word(car.state.doors, name)])),
+    members(car, context, doorMembers, ['tankLid'], (name) =>
+      name === 'carLocked' ? ['lock', car.state.lock] : [`doors.${name}`, word(car.state.doors, name)],
+    ),
   details(car, context) {
     const { images, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
@@ -66,7 +68,13 @@ const word = (words: Record<string, string | null>, name: string): string | null
 const micros = (ms: number): string => iso(ms).replace('Z', '000Z');
 
 /** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (field notes 1.5, 1.6, 2.1). */
-function members(car: Car, { interface: name }: ViewContext, table: Record<string, Member>, extra: readonly string[], partOf: (name: string) => [path: string, value: string | null]): unknown {
+function members(
+  car: Car,
+  { interface: name }: ViewContext,
+  table: Record<string, Member>,
+  extra: readonly string[],
+  partOf: (name: string) => [path: string, value: string | null],
+): unknown {
   const body: Record<string, unknown> = {};
   const isV1 = name === 'connected-v1';
   for (const member of [...Object.keys(table), ...(isV1 ? [] : extra)]) {
@@ -82,7 +90,11 @@ function members(car: Car, { interface: name }: ViewContext, table: Record<strin
 export function groupBody(car: Car, name: string, { members: table }: Group): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(table)) {
-    put(body, key, car, `${name}.${key}`, () => (member.from === undefined ? null : { timestamp: micros(car.resourceMeasuredAt(member.from)), unit: member.unit ?? null, value: groupValue(car, member, member.from) }));
+    put(body, key, car, `${name}.${key}`, () =>
+      member.from === undefined
+        ? null
+        : { timestamp: micros(car.resourceMeasuredAt(member.from)), unit: member.unit ?? null, value: groupValue(car, member, member.from) },
+    );
   }
   return body;
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock';
 import { VehicleError } from '../errors';
 import type { Answer, RefusalContext } from './answer';
@@ -52,8 +52,7 @@ export class SimulatorServer {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#server = createServer((request, response) => {
-      // An answer that cannot be given any more is nobody's business: the client is gone or the simulator closes.
-      this.#serve(request, response).catch(() => request.socket.destroy());
+      this.#serve(request, response).catch((error: unknown) => this.#giveUp(response, error));
     });
     this.#server.keepAliveTimeout = 60_000;
     this.#server.on('connection', (socket) => {
@@ -65,10 +64,13 @@ export class SimulatorServer {
   /** @returns the port */
   async listen(port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => reject(new VehicleError('CONFIG', `The simulated service cannot use port ${port}. Choose another one.`, { cause: error })));
+      this.#server.once('error', (error) =>
+        reject(new VehicleError('CONFIG', `The simulated service cannot use port ${port}. Choose another one.`, { cause: error })),
+      );
       this.#server.listen(port, '127.0.0.1', resolve);
     });
-    return (this.#server.address() as AddressInfo).port;
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
   }
 
   async close(): Promise<void> {
@@ -114,6 +116,12 @@ export class SimulatorServer {
     else cutShort(response, record, answer, fault.cut === 'after-headers' ? 0 : 0.5);
   }
 
+  /** Where the client is gone or the simulator closes there is nobody to tell; anything else is a fault of the simulator's own. */
+  #giveUp(response: ServerResponse, error: unknown): void {
+    if (this.#parts.signal.aborted || response.headersSent) response.destroy();
+    else response.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulator failed: ${String(error)}`);
+  }
+
   #remember(record: RecordedRequest): void {
     this.requests.push(record);
     if (this.requests.length > recordLength) this.requests.shift();
@@ -144,29 +152,30 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const json = { 'content-type': 'application/json' };
-
-function packed({ body, headers = {} }: Answer): { payload: Buffer; headers: OutgoingHttpHeaders } {
-  const isText = typeof body === 'string';
-  const payload = body === undefined ? Buffer.alloc(0) : Buffer.from(isText ? body : JSON.stringify(body));
-  const { 'content-type': type, ...others } = { ...(isText ? {} : json), ...headers };
-  return { payload, headers: { ...others, ...(body === undefined ? {} : { 'content-type': type }), 'content-length': payload.length } as OutgoingHttpHeaders };
+/** A text in one piece with its headers is one write; bytes beside them would be two. */
+function packed({ status, body, headers = {} }: Answer): { text: string; headers: OutgoingHttpHeaders } {
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  const out: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(text) };
+  for (const name in headers) out[name] = headers[name];
+  if (typeof body === 'object') out['content-type'] ??= 'application/json';
+  if (body === undefined) delete out['content-type'];
+  return { text, headers: status === 204 ? {} : out };
 }
 
 function send(response: ServerResponse, record: RecordedRequest, answer: Answer): void {
   record.status = answer.status;
-  const { payload, headers } = packed(answer);
-  response.writeHead(answer.status, headers).end(payload);
+  const { text, headers } = packed(answer);
+  response.writeHead(answer.status, headers).end(text);
 }
 
 /** Promises a whole body, sends a part of it, and is gone. */
 function cutShort(response: ServerResponse, record: RecordedRequest, answer: Answer, part: number): void {
   record.status = answer.status;
-  const { payload, headers } = packed(answer);
+  const { text, headers } = packed(answer);
   response.writeHead(answer.status, headers);
   response.flushHeaders();
   const { socket } = response.req;
   const end = (): void => void socket.end(() => socket.destroy());
   if (part === 0) end();
-  else response.write(payload.subarray(0, Math.ceil(payload.length * part)), end);
+  else response.write(text.slice(0, Math.ceil(text.length * part)), end);
 }

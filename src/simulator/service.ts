@@ -30,6 +30,7 @@ export class Service {
   readonly #limits: Limits;
   readonly #router = new Router<Endpoint>();
   readonly #url: () => string;
+  readonly #operationHeader: string;
 
   constructor(settings: Settings, tokens: Tokens, url: () => string, signal: AbortSignal) {
     const { clock, dialect, newId } = settings;
@@ -38,8 +39,14 @@ export class Service {
     this.#access = new Access(settings, tokens);
     this.#limits = new Limits(settings.limits, clock);
     this.#url = url;
+    this.#operationHeader = operationHeader(settings.apiKeyHeader);
+    const filled = (type: string): string => type.replace('{vendor}', settings.mediaTypeVendor);
     for (const endpoint of endpointsOf({ cars: this.cars, clock, dialect: dialect === 'real' ? real : plain, newId, signal })) {
-      this.#router.add(endpoint.method, endpoint.path, endpoint);
+      this.#router.add(endpoint.method, endpoint.path, {
+        ...endpoint,
+        mediaTypes: endpoint.mediaTypes.map(filled),
+        answers: filled(endpoint.answers),
+      });
     }
   }
 
@@ -68,15 +75,20 @@ export class Service {
 
   contextOf({ path, headers }: Pick<ServiceRequest, 'path' | 'headers'>): RefusalContext {
     const { dialect, newId, apiKeyHeader } = this.#settings;
-    return { dialect, interface: interfaceOf(path), operationId: this.#access.clientOperationId(headers) ?? newId(), keyHeader: apiKeyHeader.toUpperCase() };
+    return {
+      dialect,
+      interface: interfaceOf(path),
+      operationId: this.#access.clientOperationId(headers) ?? newId(),
+      keyHeader: apiKeyHeader.toUpperCase(),
+    };
   }
 
   /** The media type, and on v2 the operation id, which stands in no body there (field notes 1.1). */
   #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
-    const { apiKeyHeader, mediaTypeVendor } = this.#settings;
-    const type = answer.status < 300 ? { 'content-type': endpoint.answers.replace('{vendor}', mediaTypeVendor) } : {};
-    const id = endpoint.interface === 'connected-v2' ? { [operationHeader(apiKeyHeader)]: operationId } : {};
-    return { ...answer, headers: { ...type, ...id, ...answer.headers } };
+    const headers = { ...answer.headers };
+    if (answer.status < 300) headers['content-type'] ??= endpoint.answers;
+    if (endpoint.interface === 'connected-v2') headers[this.#operationHeader] = operationId;
+    return { ...answer, headers };
   }
 }
 

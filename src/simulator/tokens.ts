@@ -34,7 +34,8 @@ interface Issued {
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A token in the form of a JWT. Nobody signs it: what counts is that this service issued it. */
-export const jwt = (claims: object): string => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.${Buffer.from('simulated').toString('base64url')}`;
+export const jwt = (claims: object): string =>
+  `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.${Buffer.from('simulated').toString('base64url')}`;
 
 /** The access tokens that are good. */
 export class Tokens {
@@ -42,6 +43,7 @@ export class Tokens {
   readonly #newId: () => string;
   readonly #issued = new Map<string, Issued>();
   readonly #issuer: () => string;
+  #roomFor = 100;
 
   constructor(clock: Clock, newId: () => string, staticToken: string, issuer: () => string) {
     this.#clock = clock;
@@ -67,12 +69,10 @@ export class Tokens {
     return issued !== undefined && issued.expiresAt > this.#clock.now() ? issued.scopes : null;
   }
 
-  /** Tokens are good in the order of their issue, more or less: looking at the oldest few keeps the list short. */
+  /** Now and then, so that a year of short-lived tokens takes no more room than a day of them. */
   #dropExpired(now: number): void {
-    let looks = 3;
-    for (const [token, { expiresAt }] of this.#issued) {
-      if (looks-- === 0) return;
-      if (expiresAt <= now) this.#issued.delete(token);
-    }
+    if (this.#issued.size < this.#roomFor) return;
+    for (const [token, { expiresAt }] of this.#issued) if (expiresAt <= now) this.#issued.delete(token);
+    this.#roomFor = Math.max(100, 2 * this.#issued.size);
   }
 }

@@ -12,12 +12,29 @@ const denied = { error: { message: 'FORBIDDEN', description: 'Access is denied' 
 /** Every endpoint of the specification with the scopes of its row. */
 const endpoints: { method: 'GET' | 'POST'; path: string; type: string; scopes: readonly string[] }[] = [
   ...Object.values(connectedReads).flatMap(({ routes, scopes }: ConnectedRead) =>
-    Object.entries(routes).map(([name, { path, accept }]) => ({ method: 'GET' as const, path: interfacePaths[name as 'connected-v1'] + path, type: accept, scopes })),
+    Object.entries(routes).map(([name, { path, accept }]) => ({
+      method: 'GET' as const,
+      path: interfacePaths[name as 'connected-v1'] + path,
+      type: accept,
+      scopes,
+    })),
   ),
   ...Object.values(commands).flatMap(({ routes, scopes }: Command) =>
-    Object.entries(routes).filter(([, route]) => !route.unlisted).map(([name, { path, contentType }]) => ({ method: 'POST' as const, path: interfacePaths[name as 'connected-v1'] + path, type: contentType, scopes })),
+    Object.entries(routes)
+      .filter(([, route]) => !route.unlisted)
+      .map(([name, { path, contentType }]) => ({
+        method: 'POST' as const,
+        path: interfacePaths[name as 'connected-v1'] + path,
+        type: contentType,
+        scopes,
+      })),
   ),
-  ...resourceNames.map((name) => ({ method: 'GET' as const, path: `/extended-vehicle/v1/vehicles/{vin}/resources/${name}`, type: 'application/json', scopes: [resources[name].scope] })),
+  ...resourceNames.map((name) => ({
+    method: 'GET' as const,
+    path: `/extended-vehicle/v1/vehicles/{vin}/resources/${name}`,
+    type: 'application/json',
+    scopes: [resources[name].scope],
+  })),
 ];
 
 describe('access to the simulated service', () => {
@@ -48,7 +65,12 @@ describe('access to the simulated service', () => {
 
     it(`${endpoint.method} ${endpoint.path} needs its media type exactly`, async () => {
       const name = endpoint.method === 'GET' ? 'accept' : 'content-type';
-      for (const wrong of ['text/html', 'application/vnd.vendor.api.connected-vehicle.other.v1+json', endpoint.type.includes('vnd') ? 'application/json' : 'application/xml', '*/*']) {
+      for (const wrong of [
+        'text/html',
+        'application/vnd.vendor.api.connected-vehicle.other.v1+json',
+        endpoint.type.includes('vnd') ? 'application/json' : 'application/xml',
+        '*/*',
+      ]) {
         assert.equal((await send(endpoint, { [name]: wrong })).status, name === 'accept' ? 406 : 415, wrong);
       }
       assert.ok((await send(endpoint, { [name]: `${endpoint.type.replace('{vendor}', 'vendor').toUpperCase()}; charset=utf-8` })).status < 300);
@@ -58,7 +80,9 @@ describe('access to the simulated service', () => {
   it('refuses a request that lacks any of the three headers', async () => {
     const status = (headers: Record<string, string>) =>
       new Promise<number>((resolve, reject) => {
-        request(bench.simulator.url + v2.replace('{vin}', bench.vin), { headers }, (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject).end();
+        request(bench.simulator.url + v2.replace('{vin}', bench.vin), { headers }, (response) => resolve(response.resume().statusCode ?? 0))
+          .on('error', reject)
+          .end();
       });
     const { authorization, 'vendor-api-key': key } = credentials;
     const accept = 'application/json';
@@ -106,7 +130,16 @@ describe('access to the simulated service', () => {
   });
 
   it('answers 404 to an unknown path and 405 to a wrong method', async () => {
-    for (const path of ['/', '/nothing', `${v2}/roof`, `${v2}/`, `${v1}`, '/connected-vehicle/v2/vehicles//windows', '/connected-vehicle/v3/vehicles']) assert.equal((await bench.get(path)).status, 404, path);
+    for (const path of [
+      '/',
+      '/nothing',
+      `${v2}/roof`,
+      `${v2}/`,
+      `${v1}`,
+      '/connected-vehicle/v2/vehicles//windows',
+      '/connected-vehicle/v3/vehicles',
+    ])
+      assert.equal((await bench.get(path)).status, 404, path);
     const wrong = await bench.raw(v2.replace('{vin}', bench.vin), { method: 'DELETE', headers: credentials });
     assert.equal(wrong.status, 405);
     assert.equal(wrong.headers.get('allow'), 'GET');
@@ -122,7 +155,13 @@ describe('access to the simulated service', () => {
 
 describe('other settings of the simulated service', () => {
   it('can have other names for the key header and the media types', async () => {
-    const simulator = await startSimulator({ apiKeyHeader: 'vcc-api-key', mediaTypeVendor: 'volvocars', dialect: 'real', apiKey: 'k', accessToken: 't' });
+    const simulator = await startSimulator({
+      apiKeyHeader: 'vcc-api-key',
+      mediaTypeVendor: 'volvocars',
+      dialect: 'real',
+      apiKey: 'k',
+      accessToken: 't',
+    });
     try {
       const headers = { authorization: 'Bearer t', 'vcc-api-key': 'k' };
       const reply = await fetch(`${simulator.url}/connected-vehicle/v2/vehicles`, { headers });
@@ -165,6 +204,43 @@ describe('other settings of the simulated service', () => {
     }
   });
 
+  for (const [group, scope] of Object.entries({
+    engine: 'conve:diagnostics_engine_status',
+    'engine-status': 'conve:engine_status',
+    fuel: 'conve:fuel_status',
+    odometer: 'conve:odometer_status',
+    statistics: 'conve:trip_statistics',
+    tyres: 'conve:tyre_status',
+    warnings: 'conve:warnings',
+    diagnostics: 'conve:diagnostics_workshop',
+    brakes: 'conve:brake_status',
+  })) {
+    it(`asks for ${scope} before it tells of ${group} on the real service`, async () => {
+      const bench = await new Bench().start({ dialect: 'real' });
+      try {
+        const status = async (scopes: readonly string[]) =>
+          (await bench.get(`${v2}/${group}`, { authorization: `Bearer ${bench.simulator.issueToken({ scopes })}` })).status;
+        assert.equal(await status(['openid', scope]), 200);
+        assert.equal(await status(everyScope.filter((other) => other !== scope)), 403);
+      } finally {
+        await bench.simulator.close();
+      }
+    });
+  }
+
+  it('lets the static token pass however many others were issued and expired', async () => {
+    const bench = await new Bench().start();
+    try {
+      const tokens = Array.from({ length: 500 }, () => bench.simulator.issueToken({ lifeSeconds: 1 }));
+      await bench.clock.advance(1000);
+      bench.simulator.issueToken();
+      assert.equal((await bench.get(v2)).status, 200);
+      assert.equal((await bench.get(v2, { authorization: `Bearer ${tokens[0] ?? ''}` })).status, 401);
+    } finally {
+      await bench.simulator.close();
+    }
+  });
+
   it('can accept any key and token, as the demo does, but not none', async () => {
     const bench = await new Bench().start({ open: true });
     try {
@@ -190,7 +266,10 @@ describe('other settings of the simulated service', () => {
       faults.clear();
       assert.deepEqual(inFlight, { total: 20, current: 0, peak: 20 });
       assert.equal(requests.length, 20);
-      assert.deepEqual([requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at], ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now() - 1000]);
+      assert.deepEqual(
+        [requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at],
+        ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now() - 1000],
+      );
       assert.equal(requests[0]?.headers['vendor-api-key'], 'demo-key');
       await bench.postV1('unlock', { unlockDuration: 5 });
       assert.equal(requests.at(-1)?.body, '{"unlockDuration":5}');

@@ -121,7 +121,15 @@ describe('a v1 command to the simulated car', () => {
   });
 
   it('follows a plan of any words', async () => {
-    bench.simulator.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'WAITING' }, { afterMs: 1000, status: 'BLUE' }, { afterMs: 2000, status: 'RUNNING' }] } });
+    bench.simulator.car().set({
+      commandPlan: {
+        steps: [
+          { afterMs: 0, status: 'WAITING' },
+          { afterMs: 1000, status: 'BLUE' },
+          { afterMs: 2000, status: 'RUNNING' },
+        ],
+      },
+    });
     const link = linkOf(await bench.postV1('honk'));
     const seen: string[] = [];
     for (let second = 0; second < 3600; second += 600) {
@@ -226,6 +234,14 @@ describe('a v1 command to the simulated car', () => {
     assert.equal(detail['data']?.['invokeStatus'], 'RUNNING');
   });
 
+  it('tells of a request for a year', async () => {
+    const link = linkOf(await bench.postV1('lock'));
+    await bench.clock.advance(365 * 86_400_000 - 1);
+    assert.equal((await bench.get(link)).status, 200);
+    await bench.clock.advance(1);
+    assert.equal((await bench.get(link)).status, 404);
+  });
+
   it('asks for the scope conve:commands before it tells of a request', async () => {
     const link = linkOf(await bench.postV1('lock'));
     const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
@@ -270,7 +286,11 @@ describe('a v2 command to the simulated car', () => {
     await start('plain');
     const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 150_000 } });
     const gone = new AbortController();
-    const reply = bench.raw(`/connected-vehicle/v2/vehicles/${bench.vin}/commands/lock`, { method: 'POST', signal: gone.signal, headers: { ...credentials, 'content-type': 'application/json' } });
+    const reply = bench.raw(`/connected-vehicle/v2/vehicles/${bench.vin}/commands/lock`, {
+      method: 'POST',
+      signal: gone.signal,
+      headers: { ...credentials, 'content-type': 'application/json' },
+    });
     await bench.clock.whenSleeping();
     gone.abort();
     await assert.rejects(reply);
@@ -315,13 +335,18 @@ describe('a v2 command to the simulated car', () => {
       const list = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/commands')).body['data'];
       assert.ok(String(list?.at(-1)?.['href']).endsWith(`/v2/vehicles/${bench.vin}/commands/climatization-start`));
       const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
-      assert.equal((await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', { authorization: `Bearer ${token}` })).status, 403);
+      assert.equal(
+        (await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', { authorization: `Bearer ${token}` })).status,
+        403,
+      );
     });
   }
 
   it('says on the real service how long the tailgate can be opened', async () => {
     await start('real');
-    assert.deepEqual((await bench.postV2('unlock')).body, { data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '', readyToUnlock: true, readyToUnlockUntil: 120 } });
+    assert.deepEqual((await bench.postV2('unlock')).body, {
+      data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '', readyToUnlock: true, readyToUnlockUntil: 120 },
+    });
   });
 
   for (const name of ['flash', 'honk', 'honk-flash']) {

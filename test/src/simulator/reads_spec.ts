@@ -19,7 +19,16 @@ describe('the simulated service, read in the plain dialect', () => {
 
   it('answers the details of the specification and no more', async () => {
     const { data } = (await bench.get(`${v2}/{vin}`)).body as unknown as { data: Record<string, object> };
-    assert.deepEqual(Object.keys(data), ['vin', 'modelYear', 'gearbox', 'fuelType', 'externalColour', 'batteryCapacityKWH', 'images', 'descriptions']);
+    assert.deepEqual(Object.keys(data), [
+      'vin',
+      'modelYear',
+      'gearbox',
+      'fuelType',
+      'externalColour',
+      'batteryCapacityKWH',
+      'images',
+      'descriptions',
+    ]);
     assert.deepEqual(Object.keys(data['images'] ?? {}), ['exteriorImageUrl', 'internalImageUrl']);
     assert.deepEqual(data['descriptions'], { model: 'XC60', steering: 'LEFT' });
   });
@@ -56,7 +65,15 @@ describe('the simulated service, read in the plain dialect', () => {
     it(`answers the doors and the lock under the names of the specification on ${version}`, async () => {
       const closed = { value: 'CLOSED', timestamp: start };
       assert.deepEqual((await get('doors')).body, {
-        data: { carLocked: { value: 'LOCKED', timestamp: start }, frontLeft: closed, frontRight: closed, rearLeft: closed, rearRight: closed, tailGate: closed, hood: closed },
+        data: {
+          carLocked: { value: 'LOCKED', timestamp: start },
+          frontLeft: closed,
+          frontRight: closed,
+          rearLeft: closed,
+          rearRight: closed,
+          tailGate: closed,
+          hood: closed,
+        },
       });
     });
   }
@@ -77,7 +94,10 @@ describe('the simulated service, read in the plain dialect', () => {
 
   it('leaves out of the list what a classic car does not have', async () => {
     const { data } = (await bench.get(`${v2}/${classicCar.vin}/commands`)).body;
-    assert.deepEqual(data?.map((item) => item['command']), ['lock', 'unlock', 'flash', 'honk', 'honk-flash']);
+    assert.deepEqual(
+      data?.map((item) => item['command']),
+      ['lock', 'unlock', 'flash', 'honk', 'honk-flash'],
+    );
   });
 
   it('says whether the car can be reached, and why not', async () => {
@@ -91,10 +111,14 @@ describe('the simulated service, read in the plain dialect', () => {
       [{ asleep: true }, 'POWER_SAVING_MODE'],
     ] as const) {
       bench.simulator.car().set({ reachable: true, inUse: false, powerSaving: false, asleep: false, ...state });
-      assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'UNAVAILABLE', unavailableReason, timestamp: '2026-06-01T08:00:01.000Z' } });
+      assert.deepEqual(await accessibility(), {
+        availabilityStatus: { value: 'UNAVAILABLE', unavailableReason, timestamp: '2026-06-01T08:00:01.000Z' },
+      });
     }
     bench.simulator.car().set({ availability: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED' } });
-    assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED', timestamp: '2026-06-01T08:00:01.000Z' } });
+    assert.deepEqual(await accessibility(), {
+      availabilityStatus: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED', timestamp: '2026-06-01T08:00:01.000Z' },
+    });
   });
 
   for (const name of resourceNames) {
@@ -183,14 +207,17 @@ describe('the simulated service, read in the real dialect', () => {
 
   it('lists commands in capitals, with relative addresses that lack the interface', async () => {
     const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
-    assert.deepEqual(data, [
-      ['LOCK', 'lock'],
-      ['LOCK_REDUCED_GUARD', 'lock-reduced-guard'],
-      ['UNLOCK', 'unlock'],
-      ['FLASH', 'flash'],
-      ['HONK', 'honk'],
-      ['HONK_AND_FLASH', 'honk-flash'],
-    ].map(([command, path]) => ({ command, href: `/v2/vehicles/${bench.vin}/commands/${path}` })));
+    assert.deepEqual(
+      data,
+      [
+        ['LOCK', 'lock'],
+        ['LOCK_REDUCED_GUARD', 'lock-reduced-guard'],
+        ['UNLOCK', 'unlock'],
+        ['FLASH', 'flash'],
+        ['HONK', 'honk'],
+        ['HONK_AND_FLASH', 'honk-flash'],
+      ].map(([command, path]) => ({ command, href: `/v2/vehicles/${bench.vin}/commands/${path}` })),
+    );
   });
 
   it('has a reason of null where the car is available', async () => {
@@ -220,13 +247,25 @@ describe('the simulated service, read in the real dialect', () => {
   it('lists vehicles and resources of the extended interface', async () => {
     assert.deepEqual((await bench.get(extended)).body, { vehicles: [{ timestamp: Date.parse(start), id: bench.vin }] });
     const { resources: list } = (await bench.get(`${extended}/{vin}/resources`)).body as unknown as { resources: { name: string }[] };
-    assert.deepEqual(list.map(({ name }) => name), resourceNames);
+    assert.deepEqual(
+      list.map(({ name }) => name),
+      resourceNames,
+    );
   });
 
   it('serves the further groups of v2 from the same car', async () => {
     const car = bench.simulator.car().set({
       engineRunning: true,
-      resources: { fuelAmount: 12, tripMeter1: 219.7, oilLevel: 'VERY_HIGH', frontLeftTyrePressure: 'LOWHARD', serviceWarningStatus: 'TIME_EXCEEDED', serviceWarningTrigger: 'DISTANCE', bulbFailure: 'LOW_BEAM_LEFT', odometer: null },
+      resources: {
+        fuelAmount: 12,
+        tripMeter1: 219.7,
+        oilLevel: 'VERY_HIGH',
+        frontLeftTyrePressure: 'LOWHARD',
+        serviceWarningStatus: 'TIME_EXCEEDED',
+        serviceWarningTrigger: 'DISTANCE',
+        bulbFailure: 'LOW_BEAM_LEFT',
+        odometer: null,
+      },
     });
     assert.equal(car.resource('engineRunning'), true);
     const member = async (group: string, name: string) => (await bench.get(`${v2}/{vin}/${group}`)).body['data']?.[name];
@@ -248,7 +287,9 @@ describe('the simulated service, read in the real dialect', () => {
 
   it('answers 404 for a read that the car does not have', async () => {
     bench.simulator.car().set({ unsupported: ['fuel', 'windows', 'fuelAmount'] });
-    assert.deepEqual((await bench.get(`${v2}/{vin}/fuel`)).body, { error: { message: 'NOT_FOUND', description: 'fuel is not supported by this vehicle' } });
+    assert.deepEqual((await bench.get(`${v2}/{vin}/fuel`)).body, {
+      error: { message: 'NOT_FOUND', description: 'fuel is not supported by this vehicle' },
+    });
     assert.equal((await bench.get(`${v2}/{vin}/windows`)).status, 404);
     assert.equal((await bench.get(`${extended}/{vin}/resources/fuelAmount`)).status, 403);
   });
@@ -273,14 +314,25 @@ describe('the simulated car in all its views', () => {
           ['doors', 'hood', 'hoodOpen'],
         ] as const;
         for (const [read, member, resource] of pairs) {
-          for (const [word, open] of [['OPEN', true], ['AJAR', true], ['CLOSED', false], ['UNSPECIFIED', null], [null, null]] as const) {
+          for (const [word, open] of [
+            ['OPEN', true],
+            ['AJAR', true],
+            ['CLOSED', false],
+            ['UNSPECIFIED', null],
+            [null, null],
+          ] as const) {
             await bench.clock.advance(1000);
             car.set({ [read]: { [member]: word } });
             const at = new Date(bench.clock.now()).toISOString();
             const onV1 = (await bench.getV1(`${v1}/{vin}/${read}`)).body['data']?.[member];
             assert.deepEqual(onV1, { value: word, timestamp: at });
-            const onV2 = Object.values((await bench.get(`${v2}/{vin}/${read}`)).body['data'] ?? {}).filter((leaf: Json) => String(leaf['timestamp']).startsWith(at.slice(0, -1)));
-            assert.deepEqual(onV2.map((leaf: Json) => leaf['value']), [word]);
+            const onV2 = Object.values((await bench.get(`${v2}/{vin}/${read}`)).body['data'] ?? {}).filter((leaf: Json) =>
+              String(leaf['timestamp']).startsWith(at.slice(0, -1)),
+            );
+            assert.deepEqual(
+              onV2.map((leaf: Json) => leaf['value']),
+              [word],
+            );
             const answer = (await bench.get(`${extended}/{vin}/resources/${resource}`)).body;
             assert.equal(String((answer['resourceValue'] ?? answer[resource])?.['value']), String(open), `${resource} ${word}`);
           }
@@ -296,9 +348,13 @@ describe('the simulated car in all its views', () => {
     const bench = await new Bench().start();
     try {
       for (const read of Object.values(connectedReads) as ConnectedRead[]) {
-        for (const [name, base] of [['connected-v1', '/connected-vehicle/v1'], ['connected-v2', '/connected-vehicle/v2']] as const) {
+        for (const [name, base] of [
+          ['connected-v1', '/connected-vehicle/v1'],
+          ['connected-v2', '/connected-vehicle/v2'],
+        ] as const) {
           const route = read.routes[name];
-          if (route !== undefined) assert.equal((await bench.get(base + route.path, { accept: route.accept.replace('{vendor}', 'vendor') })).status, 200);
+          if (route !== undefined)
+            assert.equal((await bench.get(base + route.path, { accept: route.accept.replace('{vendor}', 'vendor') })).status, 200);
         }
       }
     } finally {

@@ -47,7 +47,11 @@ export class Bench {
   getV1 = (path: string): Promise<Reply> => this.get(path, { accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json' });
 
   postV1 = (name: string, body?: unknown): Promise<Reply> =>
-    this.post(`/connected-vehicle/v1/vehicles/{vin}/commands/${name}`, { 'content-type': `application/vnd.vendor.api.connected-vehicle.${name.replace('honk-flash', 'honkandflash')}.v1+json` }, body);
+    this.post(
+      `/connected-vehicle/v1/vehicles/{vin}/commands/${name}`,
+      { 'content-type': `application/vnd.vendor.api.connected-vehicle.${name.replace('honk-flash', 'honkandflash')}.v1+json` },
+      body,
+    );
 
   postV2 = (name: string): Promise<Reply> => this.post(`/connected-vehicle/v2/vehicles/{vin}/commands/${name}`);
 

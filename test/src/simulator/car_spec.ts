@@ -1,0 +1,112 @@
+import { strict as assert } from 'node:assert';
+import { resourceNames } from '../../../src/catalogue/reads';
+import { classicCar, demoCar, type CarChanges } from '../../../src/simulator';
+import { Bench } from './support';
+
+const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
+
+describe('a simulated car', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ cars: [demoCar, classicCar] }));
+  afterEach(() => bench.simulator.close());
+
+  it('is found by its VIN, or is the first', () => {
+    assert.equal(bench.simulator.car().vin, demoCar.vin);
+    assert.equal(bench.simulator.car(classicCar.vin).state.classic, true);
+    assert.deepEqual([...bench.simulator.cars.keys()], [demoCar.vin, classicCar.vin]);
+    assert.throws(() => bench.simulator.car('nobody'), RangeError);
+  });
+
+  it('is locked, with a window that somebody forgot', () => {
+    const { windows, lock, doors } = bench.simulator.car().state;
+    assert.deepEqual(windows, { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'OPEN', sunroof: 'UNSPECIFIED' });
+    assert.equal(lock, 'LOCKED');
+    assert.deepEqual(new Set(Object.values(doors)), new Set(['CLOSED']));
+  });
+
+  it('changes in part; only what differs gets a new time', async () => {
+    const car = bench.simulator.car();
+    const then = bench.clock.now();
+    await bench.clock.advance(60_000);
+    car.set({ windows: { frontLeft: 'AJAR', frontRight: 'CLOSED' } });
+    assert.equal(car.measuredAt('windows.frontLeft'), bench.clock.now());
+    assert.equal(car.measuredAt('windows.frontRight'), then);
+    await bench.clock.advance(60_000);
+    car.report();
+    assert.equal(car.measuredAt('windows.frontLeft'), bench.clock.now());
+    assert.equal(car.measuredAt('doors.hood'), bench.clock.now());
+  });
+
+  it('can be told when a member was measured, even backwards', async () => {
+    const car = bench.simulator.car().set({ measuredAt: { 'windows.frontLeft': '2020-01-01T00:00:00Z' } });
+    assert.equal(car.measuredAt('windows.frontLeft'), Date.parse('2020-01-01T00:00:00Z'));
+    assert.equal((await bench.get(windows)).body['data']?.['frontLeft']?.['timestamp'], '2020-01-01T00:00:00.000Z');
+  });
+
+  it('opens and closes by name', () => {
+    const car = bench.simulator.car().openWindow('frontLeft').closeWindow('rearRight').openDoor('hood');
+    assert.deepEqual([car.state.windows.frontLeft, car.state.windows.rearRight, car.state.doors.hood], ['OPEN', 'CLOSED', 'OPEN']);
+    assert.equal(car.closeDoor('hood').state.doors.hood, 'CLOSED');
+  });
+
+  it('takes the value of a resource as a change to the car where the resource follows from the car', () => {
+    const car = bench.simulator
+      .car()
+      .set({ resources: { frontLeftWindowOpen: true, carLocked: false, engineRunning: true, cabOpen: true, tailGateOpen: null, fuelAmount: 3 } });
+    const { windows: open, lock, engineRunning, cab, doors } = car.state;
+    assert.deepEqual([open.frontLeft, lock, engineRunning, cab, doors.tailGate], ['OPEN', 'UNLOCKED', true, 'OPEN', null]);
+    assert.deepEqual(
+      ['frontLeftWindowOpen', 'carLocked', 'engineRunning', 'cabOpen', 'tailGateOpen', 'fuelAmount'].map((name) =>
+        car.resource(name as 'fuelAmount'),
+      ),
+      [true, false, true, true, null, 3],
+    );
+  });
+
+  it('has a value for every resource of the catalogue', () => {
+    for (const name of resourceNames) assert.notEqual(bench.simulator.car().resource(name), null, name);
+  });
+
+  it('takes any word and null, and an odd member', async () => {
+    bench.simulator.car().set({
+      windows: { frontLeft: 'HALF', frontRight: null },
+      overrides: {
+        'windows.rearLeft': 'missing',
+        'windows.rearRight': { json: [1, { two: null }] },
+        'resources.fuelAmount': { json: 'a lot' },
+        lock: { json: null },
+        'details.modelYear': 'missing',
+      },
+    });
+    const { data } = (await bench.get(windows)).body;
+    assert.deepEqual(Object.keys(data ?? {}), ['frontLeft', 'frontRight', 'rearRight']);
+    assert.deepEqual([data?.['frontLeft']?.['value'], data?.['frontRight']?.['value'], data?.['rearRight']], ['HALF', null, [1, { two: null }]]);
+    assert.deepEqual((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount')).body, { resourceValue: 'a lot' });
+    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors')).body['data']?.['carLocked'], null);
+    assert.equal('modelYear' in ((await bench.get('/connected-vehicle/v2/vehicles/{vin}')).body['data'] as object), false);
+    bench.simulator.car().set({ overrides: { 'windows.rearLeft': null } });
+    assert.equal((await bench.get(windows)).body['data']?.['rearLeft']?.['value'], 'CLOSED');
+  });
+
+  it('refuses what it cannot be, and stays as it is', () => {
+    const car = bench.simulator.car();
+    for (const bad of [{ window: {} }, { lock: 3 }, { commandPlan: { steps: [{ afterMs: -1, status: 'RUNNING' }] } }, null]) {
+      assert.throws(() => car.set(bad as unknown as CarChanges), { code: 'INPUT_INVALID' });
+    }
+    assert.throws(() => car.set({ lock: 'UNLOCKED', resources: { nothing: 1 } }), {
+      message: 'The simulated car cannot be set to this. resources: there is no nothing.',
+    });
+    assert.equal(car.state.lock, 'LOCKED');
+  });
+
+  it('carries out thousands of commands in the order in which they are due', async () => {
+    const car = bench.simulator.car();
+    for (let count = 0; count < 5000; count++) {
+      car.set({ commandPlan: { steps: [{ afterMs: 5000 - count, status: 'COMPLETED' }] } });
+      car.invoke({ id: String(count), operationId: '', command: count % 2 ? 'honk' : 'flash', interface: 'connected-v1', unlockDuration: 0 });
+    }
+    await bench.clock.advance(5000);
+    const acted = car.invocations.map(({ actedAt }) => Number(actedAt) - bench.clock.now());
+    assert.deepEqual([acted[0], acted[1], acted.at(-1)], [0, -1, -4999]);
+  });
+});

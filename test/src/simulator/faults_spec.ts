@@ -1,0 +1,240 @@
+import { strict as assert } from 'node:assert';
+import { Agent, get as httpGet, type ClientRequest } from 'node:http';
+import type { FaultOptions } from '../../../src/simulator';
+import { Bench, credentials } from './support';
+
+const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
+
+/** The bodies of field notes 1.11, word for word. */
+const bodies: [FaultOptions, number, unknown][] = [
+  [{ error: 'token-refused' }, 401, { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } }],
+  [
+    { error: 'key-refused' },
+    401,
+    { status: 401, error: { message: 'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.' } },
+  ],
+  [
+    { error: 'key-missing' },
+    401,
+    { status: 401, error: { message: 'Access denied due to missing header VENDOR-API-KEY. Make sure to include the key in requests.' } },
+  ],
+  [{ error: 'scope-missing' }, 403, { error: { message: 'FORBIDDEN', description: 'Access is denied' } }],
+  [{ error: 'client-not-allowed' }, 403, { error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' } }],
+  [{ error: 'quota' }, 403, { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 03:30:56.' }],
+  [
+    { error: 'quota', refillIn: '1.00:00:05' },
+    403,
+    { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 1.00:00:05.' },
+  ],
+  [
+    { error: 'not-supported', description: 'honk is not supported by this vehicle' },
+    404,
+    { error: { message: 'NOT_FOUND', description: 'honk is not supported by this vehicle' } },
+  ],
+  [{ error: 'markets' }, 404, { error: { message: 'NOT_FOUND', description: 'Does not belong to allowed markets' } }],
+  [{ error: 'conflict' }, 409, { error: { message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' } }],
+  [{ error: 'media-type' }, 415, { error: { message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' } }],
+  [{ error: 'invalid-uuid' }, 422, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } }],
+  [{ error: 'rate-limited' }, 429, { statusCode: 429, message: 'Rate limit is exceeded.' }],
+  [{ error: 'car-error' }, 500, { error: { message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' } }],
+  [{ error: 'car-in-use' }, 503, { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } }],
+  [{ error: 'gateway-timeout' }, 504, { error: { message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' } }],
+];
+
+describe('a fault of the simulated service', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start());
+  afterEach(() => bench.simulator.close());
+  const add = (fault: FaultOptions) => bench.simulator.faults.add(fault);
+
+  for (const [fault, status, body] of bodies) {
+    it(`answers ${Object.values(fault).join(', ')} as the real service does`, async () => {
+      add({ ...fault, times: 1 });
+      const reply = await bench.get(windows);
+      assert.equal(reply.status, status);
+      assert.deepEqual(reply.body, body);
+      assert.equal((await bench.get(windows)).status, 200, 'once');
+    });
+  }
+
+  it('answers in each of the shapes', async () => {
+    add({ error: 'not-linked' });
+    const { operationId, ...rest } = (await bench.get(windows)).body as unknown as { operationId: string };
+    assert.match(operationId, /^[\da-f-]{36}$/);
+    assert.deepEqual(rest, { status: 403, error: { message: 'FORBIDDEN', description: 'No relationship to UUID' } });
+    bench.simulator.faults.clear();
+    add({ error: 'exve-error' });
+    assert.deepEqual(Object.keys((await bench.get(windows)).body), ['exveErrorId', 'exveErrorMsg', 'exveErrorRef', 'exveNote']);
+    bench.simulator.faults.clear();
+    add({ error: 'token-refused', shape: 'status' });
+    assert.equal((await bench.get(windows)).body['status'], 401);
+  });
+
+  it('is a text, a page or nothing at all where the service is out', async () => {
+    for (const [fault, status, type, text] of [
+      [{ error: 'outage-text' }, 503, 'text/plain', /unavailable/],
+      [{ error: 'bad-gateway' }, 502, 'text/html; charset=utf-8', /<html/],
+      [{ error: 'internal-error' }, 500, null, /^$/],
+      [{ html: true }, 200, 'text/html; charset=utf-8', /<html/],
+    ] as const) {
+      add({ ...fault, times: 1 });
+      const reply = await bench.get(windows);
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, type]);
+      assert.match(reply.text, text);
+    }
+  });
+
+  it('can say when to come back', async () => {
+    add({ error: 'rate-limited', retryAfter: 30 });
+    assert.equal((await bench.get(windows)).headers.get('retry-after'), '30');
+  });
+
+  it('can be any answer at all', async () => {
+    add({ status: 418, headers: { 'x-tea': 'yes' }, body: { pot: [1] } });
+    const reply = await bench.get(windows);
+    assert.deepEqual([reply.status, reply.headers.get('x-tea'), reply.text], [418, 'yes', '{"pot":[1]}']);
+    bench.simulator.faults.clear();
+    add({ body: 'not JSON', headers: { 'content-type': 'application/json' } });
+    assert.equal((await bench.get(windows)).text, 'not JSON');
+    bench.simulator.faults.clear();
+    add({ status: 204 });
+    assert.equal((await bench.get(windows)).status, 204);
+  });
+
+  it('hits the requests that it names, so many of them, after so many', async () => {
+    const { faults } = bench.simulator;
+    const fault = add({ match: { method: 'GET', path: '/windows' }, skip: 1, times: 2, error: 'car-error' });
+    const statuses = [];
+    for (let count = 0; count < 5; count++) statuses.push((await bench.get(windows)).status);
+    assert.deepEqual(statuses, [200, 500, 500, 200, 200]);
+    assert.equal(fault.hits, 2);
+    assert.deepEqual(faults.list, []);
+    add({ match: { path: /\/(doors|fuel)$/ }, error: 'markets' });
+    assert.equal((await bench.get(windows)).status, 200);
+    assert.equal((await bench.get(windows.replace('windows', 'doors'))).status, 404);
+    const { id } = add({ match: { method: 'post' }, error: 'car-in-use' });
+    assert.equal((await bench.postV2('lock')).status, 503);
+    assert.equal(faults.remove(id), true);
+    assert.equal(faults.remove(id), false);
+    assert.equal((await bench.postV2('lock')).status, 200);
+  });
+
+  it('comes one after the other, so that a scenario is a list', async () => {
+    add({ error: 'rate-limited', times: 1 });
+    add({ error: 'token-refused', times: 1 });
+    assert.deepEqual([(await bench.get(windows)).status, (await bench.get(windows)).status, (await bench.get(windows)).status], [429, 401, 200]);
+  });
+
+  it('waits on the clock', async () => {
+    add({ latencyMs: 5000, error: 'gateway-timeout' });
+    let answered = false;
+    const reply = bench.get(windows).then((given) => ((answered = true), given));
+    await bench.clock.whenSleeping();
+    await bench.clock.advance(4999);
+    assert.equal(answered, false);
+    await bench.clock.advance(1);
+    assert.equal((await reply).status, 504);
+  });
+
+  it('keeps a command from the car, unless it comes after the effect', async () => {
+    const car = bench.simulator.car();
+    add({ error: 'car-error', times: 1 });
+    assert.equal((await bench.postV2('lock')).status, 500);
+    assert.deepEqual(car.performed, []);
+    add({ error: 'car-error', afterEffect: true, times: 1 });
+    assert.equal((await bench.postV2('lock')).status, 500);
+    assert.deepEqual(car.performed, ['lock']);
+  });
+
+  for (const [cut, acted] of [
+    ['before-headers', false],
+    ['after-headers', true],
+    ['mid-body', true],
+    ['after-effect', true],
+  ] as const) {
+    it(`cuts the connection ${cut}`, async () => {
+      add({ cut, times: 1 });
+      await assert.rejects(bench.get(windows));
+      assert.equal((await bench.get(windows)).status, 200);
+      add({ cut, times: 1 });
+      await assert.rejects(bench.postV2('lock'));
+      assert.deepEqual(bench.simulator.car().performed, acted ? ['lock'] : []);
+    });
+  }
+
+  it('promises headers before it cuts, and half a body', async () => {
+    add({ cut: 'after-headers', times: 1 });
+    const path = bench.simulator.url + windows.replace('{vin}', bench.vin);
+    const response = await fetch(path, { headers: { ...credentials, accept: 'application/json' } });
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text());
+    assert.equal(bench.simulator.requests.at(-1)?.status, 200);
+    add({ cut: 'before-headers', times: 1 });
+    await assert.rejects(bench.get(windows));
+    assert.equal(bench.simulator.requests.at(-1)?.status, 0);
+  });
+
+  it('puts null for every value, or for every member', async () => {
+    add({ nulls: 'values', times: 1 });
+    const leaf = { value: null, timestamp: '2026-06-01T08:00:00.000Z' };
+    assert.deepEqual((await bench.get(windows)).body['data'], { frontLeft: leaf, frontRight: leaf, rearLeft: leaf, rearRight: leaf });
+    add({ nulls: 'members', times: 1 });
+    assert.deepEqual((await bench.get(windows)).body, { data: { frontLeft: null, frontRight: null, rearLeft: null, rearRight: null } });
+  });
+
+  it('puts an unknown word for every word', async () => {
+    add({ words: 'BLUE' });
+    assert.equal((await bench.get(windows)).body['data']?.['rearRight']?.['value'], 'BLUE');
+    assert.equal((await bench.postV2('lock')).body['data']?.['invokeStatus'], 'BLUE');
+    assert.equal((await bench.postV1('lock')).body['data']?.['async']?.['status'], 'BLUE');
+  });
+
+  it('sends a body of any size', async () => {
+    add({ hugeBytes: 2_000_000 });
+    assert.ok((await bench.get(windows)).text.length > 2_000_000);
+  });
+
+  it('redirects', async () => {
+    add({ redirect: 'https://elsewhere.example/windows' });
+    const reply = await bench.get(windows);
+    assert.deepEqual([reply.status, reply.headers.get('location')], [302, 'https://elsewhere.example/windows']);
+  });
+
+  it('closes an idle connection just when the next request comes', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const options = { agent, headers: { ...credentials, accept: 'application/json' } };
+    const url = bench.simulator.url + windows.replace('{vin}', bench.vin);
+    const status = () =>
+      new Promise<number>((resolve, reject) => {
+        const request: ClientRequest = httpGet(url, options, (response) => response.resume().once('end', () => resolve(response.statusCode ?? 0)));
+        request.once('error', reject);
+      });
+    add({ dropKeepAlive: true, times: 1 });
+    assert.equal(await status(), 200);
+    await assert.rejects(status(), { code: 'ECONNRESET' });
+    assert.equal(await status(), 200);
+    agent.destroy();
+  });
+
+  it('must be one that there is', () => {
+    for (const [fault, message] of [
+      [{}, /does nothing/],
+      [{ times: 1 }, /does nothing/],
+      [{ error: 'sunshine' }, /error: /],
+      [{ latency: 5 }, /there is no latency/],
+      [{ error: 'quota', times: 0 }, /times: /],
+      [{ status: 99 }, /status: /],
+      [null, /not a fault/],
+    ] as const) {
+      assert.throws(() => add(fault as unknown as FaultOptions), { code: 'INPUT_INVALID', message });
+    }
+  });
+
+  it('leaves the simulator able to close while it waits', async () => {
+    add({ latencyMs: 1e9 });
+    const reply = bench.get(windows);
+    await bench.clock.whenSleeping();
+    await Promise.all([assert.rejects(reply), bench.simulator.close()]);
+    await bench.start();
+  });
+});
