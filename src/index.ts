@@ -3,6 +3,7 @@
  * the editor half of a node bundles the few that it needs and nothing else.
  */
 export * from './catalogue/commands';
+export { groupedResources, groups, requestOf, type GroupedResource, type GroupName } from './catalogue/groups';
 export * from './catalogue/members';
 export * from './catalogue/outcomes';
 export * from './catalogue/reads';
@@ -14,8 +15,10 @@ export * from './clock';
 export * from './errors';
 export * from './guard';
 export * from './journal';
+export * from './polling';
 export * from './record';
 export * from './service';
+export type { BudgetSnapshot } from './request/quota';
 export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';
 export * from './vin';
 export * from './watch';

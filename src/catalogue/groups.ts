@@ -1,4 +1,4 @@
-import { connectedReads, type ResourceName } from './reads';
+import { connectedReads, isResourceName, type InterfaceName, type ReadName, type ResourceName } from './reads';
 
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (field notes
@@ -205,3 +205,9 @@ export const groupedResources = {
   rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),
   rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
 } as const satisfies Record<ResourceName, GroupedResource>;
+
+/** The name of the request that answers a read: reads with the same name cost one request together. */
+export function requestOf(read: ReadName, alive: readonly InterfaceName[]): string {
+  if (!isResourceName(read) || alive.includes('extended-v1')) return read;
+  return groupedResources[read].group ?? read;
+}

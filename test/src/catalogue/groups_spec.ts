@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { groupedResources, groups, type GroupedResource } from '../../../src/catalogue/groups';
+import { groupedResources, groups, requestOf, type GroupedResource } from '../../../src/catalogue/groups';
 import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
 
 const rows = Object.entries(groupedResources) as [keyof typeof groupedResources, GroupedResource][];
@@ -45,5 +45,12 @@ describe('the groups of connected v2', () => {
       assert.match(path, /^\/vehicles\/\{vin\}\/[a-z-]+$/);
       assert.ok(scopes.length > 0 && scopes.every((scope) => scope.startsWith('conve:')));
     }
+  });
+
+  it('say which reads one request answers', () => {
+    assert.equal(requestOf('tripMeter1', ['connected-v2']), 'statistics');
+    assert.equal(requestOf('rearLeftWindowOpen', ['connected-v2']), requestOf('windows', ['connected-v2']));
+    assert.equal(requestOf('oilPressure', ['connected-v2']), 'oilPressure');
+    assert.equal(requestOf('tripMeter1', ['connected-v1', 'extended-v1']), 'tripMeter1');
   });
 });

@@ -1,0 +1,69 @@
+import { strict as assert } from 'node:assert';
+import { groupedResources, groups } from '../../src/catalogue/groups';
+import { resourceNames, resources, type Resource, type ResourceReading, type VehicleClient } from '../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../support/account';
+
+const vin = demoCar.vin;
+const mapped = resourceNames.filter((name) => groupedResources[name].group !== null);
+const unmapped = resourceNames.filter((name) => groupedResources[name].group === null);
+
+describe('the extended resources of a service whose extended interface is gone', () => {
+  let service: Simulator;
+  let client: VehicleClient;
+  /** The same car through the extended interface. */
+  let before: VehicleClient;
+
+  beforeEach(async () => {
+    service = await startSimulator({ dialect: 'real', cars: [{ ...demoCar, resources: { bulbFailure: 'HIGH_BEAM_LEFT' } }] });
+    ({ client } = openTestAccount(service, { service: 'volvo-cars', settings: { apiKeyHeader: 'vendor-api-key' } }));
+    ({ client: before } = openTestAccount(service));
+  });
+  afterEach(async () => {
+    await closeAccounts();
+    await service.close();
+  });
+
+  it('are read in at most eleven requests, those without an equivalent told by name', async () => {
+    const { payload, vehicle } = await client.readSeveral(resourceNames, { vin });
+    assert.ok(service.requests.length <= 11, `${service.requests.length} requests`);
+    assert.ok(service.requests.every(({ path }) => path.startsWith('/connected-vehicle/v2/')));
+    assert.deepEqual(Object.keys(payload).sort(), [...mapped].sort());
+    assert.deepEqual(vehicle.errors.map(({ read, code }) => [read, code]).sort(), unmapped.map((name) => [name, 'NOT_SUPPORTED']).sort());
+    for (const { message } of vehicle.errors) assert.match(message, /is offered by the extended vehicle interface, which this service no longer has; connected v2 /);
+  });
+
+  for (const name of mapped) {
+    it(`give ${name} as the extended interface gave it`, async () => {
+      const now: ResourceReading = (await client.resource(name, { vin })).payload;
+      const then: ResourceReading = (await before.resource(name, { vin })).payload;
+      const resource: Resource = resources[name];
+      assert.equal(now.unit, then.unit);
+      if (resource.kind === 'double' || resource.kind === 'number') assert.equal(now.value, then.value);
+      else if (resource.kind === 'integer') assert.equal(now.value, Math.round(Number(then.value)));
+      else assert.equal(now.value, then.value);
+      assert.notEqual(now.timestamp, null);
+    });
+  }
+
+  it('say which interface answered, and share the answer of their group', async () => {
+    assert.equal((await client.resource('tripMeter1', { vin })).vehicle.interface, 'connected-v2');
+    assert.equal((await client.resource('tripMeter2', { vin })).vehicle.source, 'shared');
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('share the answer with the windows and the doors themselves', async () => {
+    await client.windows({ vin });
+    assert.deepEqual((await client.resource('rearRightWindowOpen', { vin })).payload.value, true);
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('are read from paths that the service has', async () => {
+    for (const [name, group] of Object.entries(groups)) {
+      const response = await fetch(`${service.url}/connected-vehicle/v2${group.path.replace('{vin}', vin)}`, {
+        headers: { accept: 'application/json', authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' },
+      });
+      assert.equal(response.status, 200, name);
+    }
+  });
+});
