@@ -75,8 +75,8 @@ function showChoice(): void {
   const connected = names.filter((name) => !isResourceName(name));
   part('several').toggle(several);
   part('gives')
-    .text(several ? say('chosen', { count: names.length }) : first === undefined ? '' : givesOf(first))
-    .toggleClass('warning', several && names.length === 0);
+    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? '' : givesOf(first))
+    .toggleClass('warning', several && first === undefined);
   showScopes(part('scopes'), names.flatMap(readScopes));
   showInterface(connected.map((name) => ({ title: titleOfRead(name), routes: connectedReads[name].routes })), textOf(field('interface')));
   if (names.length > 0 && connected.length === 0) part('interface').text(say('extended'));

@@ -93,7 +93,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   paletteLabel: () => say('palette'),
   label() {
     const vin = this.vin.trim().toUpperCase();
-    return this.name || `${say(`service.${this.service}`, { defaultValue: this.service })} ${vinPattern.test(vin) ? shortVin(vin) : vin}`.trim();
+    const service = say(`service.${this.service}`, { defaultValue: this.service });
+    return this.name || (vinPattern.test(vin) ? `${service} ${shortVin(vin)}` : service);
   },
   labelStyle() {
     return labelStyle(this);
