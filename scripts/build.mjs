@@ -43,12 +43,12 @@ async function translate(language) {
   }
 }
 
-/** The single values by scope, from the table that the nodes read from. */
+/** The names to read by the scopes that they need, from the table that the nodes read from. */
 function listOfReads() {
-  const { resources } = createRequire(import.meta.url)('../dist/src/catalogue/reads.js');
-  const names = (scope) => Object.keys(resources).filter((name) => resources[name].scope === scope);
-  const scopes = new Set(Object.values(resources).map(({ scope }) => scope));
-  return [...scopes].map((scope) => `- \`${scope}\`: ${names(scope).join(', ')}`).join('\n');
+  const { readNames, readScopes } = createRequire(import.meta.url)('../dist/src/catalogue/reads.js');
+  const byScopes = {};
+  for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
+  return Object.entries(byScopes).map(([scopes, names]) => `- ${names.map((name) => `\`${name}\``).join(', ')}: \`${scopes}\``).join('\n');
 }
 
 await rm(`${root}dist`, { recursive: true, force: true });
