@@ -4,7 +4,7 @@ import type { Car } from './car';
 import { parseChanges } from './car-state';
 import { parseFault, type Faults } from './faults';
 import { Router } from './router';
-import type { RecordedRequest } from './server';
+import type { RecordedRequest, SimulatorServer } from './server';
 import type { ServiceRequest } from './service';
 
 /**
@@ -17,8 +17,7 @@ export interface ControlParts {
   dialect: string;
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
-  requests: readonly RecordedRequest[];
-  clearRequests: () => void;
+  server: Pick<SimulatorServer, 'requests' | 'connections' | 'inFlight' | 'clear'>;
   /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
 }
@@ -59,10 +58,17 @@ export class Control {
   }
 
   #handlers(): [method: string, path: string, handler: Handler][] {
-    const { url, dialect, cars, faults, requests, clearRequests } = this.#parts;
+    const { url, dialect, cars, faults, server } = this.#parts;
     const list = (): Answer => ({ status: 200, body: faults.list });
     return [
-      ['GET', '', () => ({ status: 200, body: { url: url(), dialect, cars: [...cars.keys()], faults: faults.list } })],
+      [
+        'GET',
+        '',
+        () => ({
+          status: 200,
+          body: { url: url(), dialect, cars: [...cars.keys()], faults: faults.list, connections: server.connections, inFlight: server.inFlight },
+        }),
+      ],
       ['GET', '/cars', () => ({ status: 200, body: [...cars.values()].map(describe) })],
       ['GET', '/cars/{vin}', (request) => this.#withCar(request, describe)],
       ['PATCH', '/cars/{vin}', (request) => this.#withCar(request, (car) => describe(car.set(parseChanges(JSON.parse(request.body)))))],
@@ -73,8 +79,8 @@ export class Control {
       ['POST', '/faults', ({ body }) => ({ status: 201, body: faults.add(parseFault(JSON.parse(body))) })],
       ['DELETE', '/faults', () => (faults.clear(), list())],
       ['DELETE', '/faults/{id}', ({ parameters }) => (faults.remove(Number(parameters['id'])) ? list() : problem(404, 'There is no such fault.'))],
-      ['GET', '/requests', () => ({ status: 200, body: requests.map((record) => this.#withoutSecrets(record)) })],
-      ['DELETE', '/requests', () => (clearRequests(), { status: 204 })],
+      ['GET', '/requests', () => ({ status: 200, body: server.requests.map((record) => this.#withoutSecrets(record)) })],
+      ['DELETE', '/requests', () => (server.clear(), { status: 204 })],
     ];
   }
 

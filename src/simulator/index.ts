@@ -25,8 +25,11 @@ export interface Simulator {
   readonly faults: Faults;
   /** The last 1000, oldest first; the control interface's own are not among them. */
   readonly requests: readonly RecordedRequest[];
+  /** Forgets the requests, and counts connections and requests anew. */
   clearRequests(): void;
+  /** Sockets. */
   readonly connections: Readonly<Count>;
+  /** Requests, without those of the control interface. */
   readonly inFlight: Readonly<Count>;
   /** An access token with just these scopes (default: every one; name `openid` too), good for 299 s, in the form of a JWT. */
   issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number; jwt?: boolean }): string;
@@ -60,14 +63,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         : (identity.answer(request, url, fault?.withoutRefreshToken === true) ?? service.answer(request)),
     isPrivate: isControl,
   });
-  const clearRequests = (): void => void server.requests.splice(0);
   const control = new Control({
     url: () => url,
     dialect: settings.dialect,
     cars: service.cars,
     faults,
-    requests: server.requests,
-    clearRequests,
+    server,
     secretHeaders: ['authorization', 'cookie', settings.apiKeyHeader.toLowerCase()],
   });
   url = `http://127.0.0.1:${await server.listen(settings.port)}`;
@@ -81,7 +82,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     faults,
     requests: server.requests,
-    clearRequests,
+    clearRequests: () => server.clear(),
     connections: server.connections,
     inFlight: server.inFlight,
     issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) => tokens.issue(scopes, lifeSeconds, jwt),

@@ -80,17 +80,13 @@ export class SimulatorServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    enter(this.inFlight);
-    // `close` alone comes after the client has its answer, and may already count what is in flight.
-    let left = false;
-    for (const event of ['finish', 'close']) response.once(event, () => (left ||= leave(this.inFlight)));
     if (this.#doomed.has(request.socket)) return void request.socket.resetAndDestroy();
     const { method = '', url = '', headers } = request;
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const record: RecordedRequest = { method, path: url, headers, body: '', at: this.#parts.clock.now(), status: 0 };
     const isPrivate = this.#parts.isPrivate(path);
-    if (!isPrivate) this.#remember(record);
+    if (!isPrivate) this.#remember(record, response);
     const body = await readBody(request);
     if (body === null) return send(response, record, { status: 413, headers: { connection: 'close' } });
     record.body = body;
@@ -122,9 +118,19 @@ export class SimulatorServer {
     else response.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulator failed: ${String(error)}`);
   }
 
-  #remember(record: RecordedRequest): void {
+  #remember(record: RecordedRequest, response: ServerResponse): void {
     this.requests.push(record);
     if (this.requests.length > recordLength) this.requests.shift();
+    enter(this.inFlight);
+    // `close` alone comes after the client has its answer, and may already count what is in flight.
+    let left = false;
+    for (const event of ['finish', 'close']) response.once(event, () => (left ||= leave(this.inFlight)));
+  }
+
+  /** Forgets the requests, and counts anew. */
+  clear(): void {
+    this.requests.splice(0);
+    for (const count of [this.connections, this.inFlight]) Object.assign(count, { total: count.current, peak: count.current });
   }
 }
 

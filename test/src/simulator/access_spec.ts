@@ -277,6 +277,8 @@ describe('other settings of the simulated service', () => {
       assert.equal(requests.length, 1000);
       bench.simulator.clearRequests();
       assert.equal(requests.length, 0);
+      assert.deepEqual(inFlight, { total: 0, current: 0, peak: 0 });
+      assert.equal(connections.total, connections.current);
     } finally {
       await bench.simulator.close();
     }

@@ -17,7 +17,14 @@ describe('the control interface of the simulator', () => {
   const car = `/cars/${demoCar.vin}`;
 
   it('shows what there is', async () => {
-    assert.deepEqual((await send('GET', '')).body, { url: bench.simulator.url, dialect: 'plain', cars: [demoCar.vin, classicCar.vin], faults: [] });
+    assert.deepEqual((await send('GET', '')).body, {
+      url: bench.simulator.url,
+      dialect: 'plain',
+      cars: [demoCar.vin, classicCar.vin],
+      faults: [],
+      connections: bench.simulator.connections,
+      inFlight: { total: 0, current: 0, peak: 0 },
+    });
     assert.deepEqual(
       (await send('GET', '/cars')).body.map((item) => item['vin']),
       [demoCar.vin, classicCar.vin],
