@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
 import { reasonOf } from './abort';
+import { LateWriter } from './late-writer';
 import { SlidingWindow } from './window';
 
 /**
@@ -66,8 +67,6 @@ const hour = 60 * minute;
 const dayBucket = 5 * minute;
 const defaultPatience = 30 * second;
 const longestStop = 24 * hour;
-/** Counts reach the disk this long after they changed. */
-const saveDelay = 10 * second;
 /** How exactly a wait that became too long is ended, so that many waits need few wake-ups. */
 const deadlineGrain = 100;
 
@@ -114,6 +113,7 @@ const stopReasons = {
 } as const satisfies Record<StopCode, string>;
 
 const granted = Promise.resolve();
+const count = (number: number): string => number.toLocaleString('en-US');
 const clockTime = (at: number): string => new Date(at).toTimeString().slice(0, 8);
 
 export const createBudget = (options: BudgetOptions): Budget => new SlidingBudget(options);
@@ -136,11 +136,7 @@ class SlidingBudget implements Budget {
   #closed = false;
   #alarm: AbortController | null = null;
   #alarmAt = Number.POSITIVE_INFINITY;
-  readonly #aheadOfDisk: number;
-  #grantedByDisk = 0;
-  #unsaved = 0;
-  #saveAlarm: AbortController | null = null;
-  #saving: Promise<void> | null = null;
+  readonly #writer: LateWriter | null;
 
   constructor(options: BudgetOptions) {
     const { requestsPerDay, requestsPerMinute, commandsPerMinute, reserveForCommands = 0.04, clock = systemClock } = options;
@@ -148,18 +144,20 @@ class SlidingBudget implements Budget {
     this.#clock = clock;
     const limit = (window: SlidingWindow, size: number, code: StopCode, name: string): Limit => ({ window, size, code, name });
     const leaving = (size: number): number => size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
-    const perMinute = limit(this.#minute, requestsPerMinute, 'RATE_LIMITED', `${requestsPerMinute} requests a minute`);
-    const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${requestsPerDay} requests a day`);
+    const perMinute = limit(this.#minute, requestsPerMinute, 'RATE_LIMITED', `${count(requestsPerMinute)} requests a minute`);
+    const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${count(requestsPerDay)} requests a day`);
     this.#limits = {
-      command: [limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${commandsPerMinute} commands a minute`), perMinute, perDay],
+      command: [limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${count(commandsPerMinute)} commands a minute`), perMinute, perDay],
       follow: [perMinute, perDay],
       read: [
         { ...perMinute, size: leaving(requestsPerMinute) },
         { ...perDay, size: leaving(requestsPerDay) },
       ],
     };
-    this.#aheadOfDisk = Math.ceil(Math.min(requestsPerMinute / 6, requestsPerDay / 100));
-    this.#loading = options.load === undefined ? null : this.#load(options.load);
+    // As much as the seconds until the next write hold at a steady pace.
+    const ahead = Math.ceil(Math.min(requestsPerMinute / 6, requestsPerDay / 100));
+    this.#writer = options.save === undefined ? null : new LateWriter((more) => this.#save(more), ahead, clock);
+    this.#loading = options.load === undefined ? null : this.#load();
   }
 
   take(kind: RequestKind, options?: TakeOptions): Promise<void> {
@@ -179,9 +177,9 @@ class SlidingBudget implements Budget {
     const time = this.#now();
     const asked = until.getTime() + this.#shift;
     const at = Math.min(Number.isNaN(asked) ? time + minute : asked, time + longestStop);
-    if (this.#stop !== null && this.#stop.until >= at) return;
+    if (at <= Math.max(time, this.#stop?.until ?? 0)) return;
     this.#stop = { code, until: at };
-    this.#changed();
+    this.#writer?.changed();
     this.#serve();
   }
 
@@ -204,11 +202,9 @@ class SlidingBudget implements Budget {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#saveAlarm?.abort();
     for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, closedError());
     await this.#loading;
-    await this.#saving;
-    await this.#save(0);
+    await this.#writer?.close();
   }
 
   /** The clock's time, held so that it never runs backwards. */
@@ -232,7 +228,7 @@ class SlidingBudget implements Budget {
     this.#minute.add(time);
     this.#day.add(time);
     if (kind === 'command') this.#commands.add(time);
-    this.#changed();
+    this.#writer?.changed();
   }
 
   /** The earliest time for a request with so many of its kind before it, and what makes it wait. */
@@ -341,37 +337,9 @@ class SlidingBudget implements Budget {
     this.#alarmAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Counts reach the disk together, a little later; at once where the disk would say too little after a crash. */
-  #changed(): void {
-    if (this.#options.save === undefined || this.#closed) return;
-    this.#unsaved += 1;
-    if (this.#saving !== null) return;
-    if (this.#unsaved > this.#grantedByDisk) this.#saveNow();
-    else if (this.#saveAlarm === null) this.#saveLater();
-  }
-
-  #saveLater(): void {
-    this.#saveAlarm = new AbortController();
-    this.#clock.sleep(saveDelay, this.#saveAlarm.signal).then(
-      () => this.#saveNow(),
-      () => undefined,
-    );
-  }
-
-  #saveNow(): void {
-    this.#saveAlarm?.abort();
-    this.#saveAlarm = null;
-    this.#saving = this.#save(this.#aheadOfDisk).then(() => {
-      this.#saving = null;
-      if (this.#unsaved > 0 && !this.#closed) this.#saveLater();
-    });
-  }
-
   async #save(ahead: number): Promise<void> {
-    const { save } = this.#options;
-    if (save === undefined) return;
     const time = this.#now();
-    const stored: StoredBudget = {
+    await this.#options.save?.({
       version: 1,
       savedAt: time,
       ahead,
@@ -379,21 +347,12 @@ class SlidingBudget implements Budget {
       commands: this.#commands.entries(time),
       day: this.#day.entries(time),
       stop: this.#stop,
-    };
-    this.#unsaved = 0;
-    this.#grantedByDisk = ahead;
-    try {
-      await save(stored);
-    } catch {
-      // A disk that is full or gone must not stop the reads: try again later, not with every request.
-      this.#unsaved += 1;
-      this.#grantedByDisk = Number.POSITIVE_INFINITY;
-    }
+    } satisfies StoredBudget);
   }
 
-  async #load(load: () => Promise<unknown>): Promise<void> {
+  async #load(): Promise<void> {
     try {
-      const stored = storedBudget.safeParse(await load());
+      const stored = storedBudget.safeParse(await this.#options.load?.());
       if (stored.success) this.#restore(stored.data);
     } catch {
       // A store that cannot be read tells nothing: the service still has its own count and says stop when it must.

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { VehicleError, type ErrorCode } from '../../../src/errors';
 import { createBudget, type Budget, type BudgetOptions, type RequestKind } from '../../../src/request/quota';
 import { ManualClock } from '../../support/manual-clock';
+import { Random } from '../../support/random';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -390,6 +391,55 @@ describe('the budget of a key', () => {
       assert.equal(clock.sleeping, 0);
       await budget.close();
     });
+  });
+
+  it('keeps every promise on random histories of requests, cancellations and stops', async () => {
+    for (let seed = 1; seed <= 25; seed += 1) {
+      clock = new ManualClock(start);
+      const random = new Random(seed);
+      const limits = { requestsPerMinute: random.between(1, 12), requestsPerDay: random.between(20, 60), commandsPerMinute: random.between(1, 4) };
+      const budget = createBudget({ ...limits, reserveForCommands: random.pick([0, 0.1, 0.4]), clock });
+      const sent: { at: number; kind: RequestKind; order: number }[] = [];
+      const stops: [number, number][] = [];
+      let open = 0;
+      for (let order = 0; order < 150; order += 1) {
+        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+        const abort = new AbortController();
+        const asked = clock.now();
+        const patienceMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
+        open += 1;
+        budget.take(kind, { patienceMs, signal: abort.signal }).then(
+          () => {
+            open -= 1;
+            assert.ok(clock.now() <= asked + patienceMs, 'served after its patience');
+            sent.push({ at: clock.now(), kind, order });
+          },
+          (error: unknown) => {
+            open -= 1;
+            assert.ok(error instanceof VehicleError);
+            if (error.code !== 'CANCELLED') assert.ok((error.retryAt?.getTime() ?? 0) > clock.now(), 'refused without a time to come back');
+          },
+        );
+        if (random.chance(0.1)) abort.abort();
+        if (random.chance(0.03)) {
+          const until = clock.now() + random.between(1, 3 * hour);
+          budget.stop(random.pick(['RATE_LIMITED', 'QUOTA_SPENT']), new Date(until));
+          stops.push([clock.now(), until]);
+        }
+        await clock.advance(random.pick([0, 0, 100, 7 * second, 40 * second, 20 * minute]));
+      }
+      await clock.advance(60 * hour);
+      assert.equal(open, 0, `seed ${seed}: ${open} requests were forgotten`);
+      assert.equal(clock.sleeping, 0, `seed ${seed}`);
+      for (const { at } of sent) {
+        const within = (span: number): typeof sent => sent.filter((other) => other.at >= at && other.at < at + span);
+        assert.ok(within(minute).length <= limits.requestsPerMinute, `seed ${seed}`);
+        assert.ok(within(24 * hour).length <= limits.requestsPerDay, `seed ${seed}`);
+        assert.ok(within(minute).filter(({ kind }) => kind === 'command').length <= limits.commandsPerMinute, `seed ${seed}`);
+        assert.ok(stops.every(([from, until]) => at <= from || at >= until), `seed ${seed}: sent during a stop`);
+      }
+      await budget.close();
+    }
   });
 
   it('costs next to nothing where nothing has to wait', async () => {
