@@ -13,15 +13,18 @@ const flag = (fallback: boolean) => z._default(z.boolean(), fallback);
 
 /** A number field of the editor holds text, and an empty one its default. */
 const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
-  z.pipe(
+  z._default(
     z.pipe(
-      z.unknown(),
-      z.transform((value) => {
-        if (value === undefined || value === null || value === '') return fallback;
-        return typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-      }),
+      z.pipe(
+        z.unknown(),
+        z.transform((value) => {
+          if (value === null || value === '') return fallback;
+          return typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+        }),
+      ),
+      z.number().check(z.minimum(minimum), z.maximum(maximum)),
     ),
-    z.number().check(z.minimum(minimum), z.maximum(maximum)),
+    fallback,
   );
 
 /** `connected-vehicle` (contract 2). Credentials stand apart, below. */

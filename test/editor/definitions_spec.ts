@@ -1,0 +1,166 @@
+import { strict as assert } from 'node:assert';
+import type { ObjectExpression } from 'acorn';
+import { commandOptions, commandStatusOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
+import { definition, icons, literal, propertiesOf, registration, template, types } from '../support/editor-halves';
+
+const options = {
+  'connected-vehicle': vehicleOptions,
+  'connected-vehicle-status': statusOptions,
+  'connected-vehicle-command': commandOptions,
+  'connected-vehicle-command-status': commandStatusOptions,
+};
+
+/** Names that the editor keeps for itself. */
+const reserved = /^(.|id|type|wires|inputs|outputs|changed|dirty|moved|selected|users|valid|validationErrors|inputLabels|outputLabels|_config|_def|_orig)$/;
+
+const defaultsOf = (type: string): Record<string, unknown> => Object.fromEntries(Object.entries(definition(type).defaults).map(([name, { value }]) => [name, value]));
+
+describe('The editor halves', () => {
+  for (const type of types) {
+    describe(type, () => {
+      it('can be read by a parser that runs nothing: type, category, colour, icon and defaults', () => {
+        const { name, properties } = registration(type);
+        assert.equal(name, type);
+        for (const property of ['category', 'color', 'icon'] as const) assert.equal(literal(properties.get(property)!), definition(type)[property]);
+        const defaults = propertiesOf(properties.get('defaults') as ObjectExpression);
+        const values = [...defaults].map(([property, object]) => [property, literal(propertiesOf(object as ObjectExpression).get('value')!)]);
+        assert.deepEqual(Object.fromEntries(values), structuredClone(defaultsOf(type)));
+      });
+
+      it('takes no name that the editor keeps for itself', () => {
+        assert.deepEqual(Object.keys(defaultsOf(type)).filter((name) => reserved.test(name)), []);
+      });
+
+      it('explains what is invalid: each validator declares the two arguments that let it return a reason', () => {
+        const { defaults, credentials = {} } = definition(type);
+        for (const { validate } of [...Object.values(defaults), ...Object.values(credentials)]) assert.ok(validate === undefined || validate.length === 2);
+      });
+
+      it('has its icon beside it, and a colour that its label can be read on', () => {
+        const { icon, color } = definition(type);
+        assert.ok(icons.includes(icon), icon);
+        assert.ok(contrast(color, '#333333') >= 4.5, color);
+      });
+
+      it('has a field for each property, and a label for each field', () => {
+        const form = template(type);
+        const { category, defaults, credentials = {} } = definition(type);
+        const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
+        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
+        const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => name !== 'reads');
+        for (const name of own) assert.ok(fields.includes(prefix + name), name);
+        for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
+        assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);
+      });
+
+      it('asks for each secret in a field that hides it', () => {
+        for (const name of Object.keys(definition(type).credentials ?? {})) assert.ok(template(type).includes(`<input type="password" id="node-config-input-${name}"`), name);
+      });
+    });
+  }
+
+  for (const [type, shape] of Object.entries(options)) {
+    it(`${type} stores what its runtime half reads, with defaults that it takes`, () => {
+      const defaults = structuredClone(defaultsOf(type));
+      assert.deepEqual(Object.keys(defaults).sort(), Object.keys(shape.parse({})).sort());
+      assert.deepEqual(shape.parse(defaults), defaults);
+    });
+  }
+
+  it('ask for the credentials that the runtime half reads', () => {
+    assert.deepEqual(Object.keys(definition('connected-vehicle').credentials ?? {}), Object.keys(vehicleCredentials.parse({})));
+  });
+
+  it('share one colour and one heading of the palette', () => {
+    const shown = types.filter((type) => type !== 'connected-vehicle').map(definition);
+    assert.deepEqual(new Set(types.map((type) => definition(type).color)).size, 1);
+    assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
+  });
+
+  it('name each port', () => {
+    for (const { inputs = 0, outputs = 0, inputLabels, outputLabels } of types.map(definition)) {
+      if (inputs > 0) assert.match(inputLabels?.() ?? '', /port\./);
+      for (let port = 0; port < outputs; port += 1) assert.match(outputLabels?.(port) ?? '', /port\./);
+    }
+  });
+});
+
+describe('The validators', () => {
+  const verdict = (type: string, property: string, value: unknown, node: object = {}): unknown => {
+    const { defaults, credentials } = definition(type);
+    return (defaults[property] ?? credentials?.[property])?.validate?.call({ ...defaultsOf(type), ...node }, value, {});
+  };
+  const shared = 'connected-vehicle.reason.';
+
+  it('take a VIN of 17 letters and digits in either case, blanks around it, and none at all', () => {
+    for (const type of ['connected-vehicle', 'connected-vehicle-status', 'connected-vehicle-command']) {
+      for (const vin of ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 ']) assert.equal(verdict(type, 'vin', vin), true);
+      for (const vin of ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>']) assert.equal(verdict(type, 'vin', vin), `${shared}vin`);
+    }
+  });
+
+  it('take a base URL with https, or with http on this machine, and only where the service is custom', () => {
+    const custom = { service: 'custom' };
+    for (const url of ['https://api.example.com', 'https://api.example.com:8443/base', 'http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) {
+      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), true, url);
+    }
+    for (const url of ['http://example.com', 'http://localhost.example.com', 'http://127.0.0.1.example.com', 'ftp://example.com', 'javascript:alert(1)']) {
+      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}addressInsecure`, url);
+    }
+    for (const url of ['', 'example.com', 'https://']) assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
+    assert.equal(verdict('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom), `${shared}addressSecret`);
+    assert.equal(verdict('connected-vehicle', 'baseUrl', '', { service: 'demo' }), true);
+  });
+
+  it('take empty sign-in addresses, because pasted tokens need none', () => {
+    for (const property of ['authorizeUrl', 'tokenUrl', 'redirectUrl']) {
+      assert.equal(verdict('connected-vehicle', property, '', { service: 'custom' }), true);
+      assert.equal(verdict('connected-vehicle', property, 'http://example.com', { service: 'custom' }), `${shared}addressInsecure`);
+    }
+  });
+
+  it('ask for an API key wherever there is a service', () => {
+    assert.equal(verdict('connected-vehicle', 'apiKey', '', { service: 'demo' }), true);
+    assert.equal(verdict('connected-vehicle', 'apiKey', ' ', { service: 'volvo-cars' }), `${shared}apiKey`);
+    assert.equal(verdict('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
+  });
+
+  it('take a header name and a media type vendor that a request can carry', () => {
+    const custom = { service: 'custom' };
+    assert.equal(verdict('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
+    for (const name of ['', 'a key', 'key:', 'schlüssel']) assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
+    assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
+    for (const name of ['', 'a b', 'a/b']) assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
+  });
+
+  it('take an unlock duration of 1 to 120 whole seconds, or none', () => {
+    for (const value of ['', '1', 120, '120']) assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), true);
+    for (const value of ['0', '121', '1.5', 'ten', ' ']) assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
+  });
+
+  it('take whole numbers from their minimum up', () => {
+    assert.equal(verdict('connected-vehicle-status', 'poll', '0'), true);
+    for (const value of ['-1', '', '1.5', 'x']) assert.equal(verdict('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
+    for (const property of ['timeout', 'interval']) assert.equal(verdict('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
+    assert.equal(verdict('connected-vehicle', 'requestsPerDay', 10000), true);
+    assert.equal(verdict('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
+  });
+
+  it('ask for at least one read where several are wanted', () => {
+    assert.equal(verdict('connected-vehicle-status', 'reads', [], { read: 'windows' }), true);
+    assert.equal(verdict('connected-vehicle-status', 'reads', [], { read: 'several' }), 'connected-vehicle-status.noReads');
+    assert.equal(verdict('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
+  });
+});
+
+/** The contrast of two colours as the accessibility guidelines count it. */
+function contrast(light: string, dark: string): number {
+  const luminance = (colour: string): number => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+      const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  return (luminance(light) + 0.05) / (luminance(dark) + 0.05);
+}

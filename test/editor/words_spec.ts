@@ -1,0 +1,95 @@
+import { strict as assert } from 'node:assert';
+import { Buffer } from 'node:buffer';
+import { commandNames, doorMembers, errorCodes, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
+import { catalogue, definition, has, help, languages, page, script, template, types, words } from '../support/editor-halves';
+
+/** Where a language may leave a title out: the name's own words then stand in for it. */
+const isTitle = (key: string): boolean => key.startsWith('read.');
+
+/** The keys of texts that a bundle asks for by name, by the catalogue that holds them. */
+const asked = (type: string, asks: RegExp): string[] => [...script(type).matchAll(asks)].map(([, key]) => key ?? '');
+
+describe('The words of the editor', () => {
+  for (const language of languages) {
+    describe(language, () => {
+      const shared = words(language, 'connected-vehicle');
+
+      for (const type of types) {
+        const texts = words(language, type);
+
+        it(`${type} has the same keys as in English`, () => {
+          const keys = (of: Map<string, string>): string[] => [...of.keys()].filter((key) => !isTitle(key)).sort();
+          assert.deepEqual(keys(texts), keys(words('en-US', type)));
+          assert.deepEqual([...texts].filter(([, text]) => text.trim() === ''), []);
+        });
+
+        it(`${type} fills the same places as in English`, () => {
+          const places = (text = ''): string[] => (text.match(/__\w+__/g) ?? []).sort();
+          for (const [key, text] of texts) if (!isTitle(key)) assert.deepEqual(places(text), places(words('en-US', type).get(key)), key);
+        });
+
+        it(`${type} has a text for everything its form asks for`, () => {
+          for (const [, names = ''] of template(type).matchAll(/data-i18n="([^"]*)"/g)) {
+            const key = names.replace(/^\[[^\]]*\]/, '');
+            assert.ok(key.startsWith('node-red:') || has(texts, key.replace(`${type}.`, '')), key);
+          }
+          for (const key of asked(type, /\bsay\("([\w.]+)"/g)) assert.ok(has(texts, key), key);
+          for (const key of asked(type, /\bshared\("([\w.]+)"/g)) assert.ok(has(shared, key), key);
+        });
+
+        it(`${type} has a help that names every property and what to do about an error`, () => {
+          const text = help(language, type);
+          const { category, defaults, credentials = {} } = definition(type);
+          for (const name of [...Object.keys(defaults), ...Object.keys(credentials)]) assert.ok(text.includes(`(${name}) :`), name);
+          assert.ok(text.includes(`data-help-name="${type}"`));
+          if (category !== 'config') for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);
+        });
+
+        it(`${type} has a help that the editor can lay out: a list entry holds no colon of its own`, () => {
+          const broken = help(language, type).split('\n').filter((line) => line.startsWith(':') && !/^: [^:(]+ \([^:)]+\) : [^:]+$/.test(line));
+          assert.deepEqual(broken, []);
+        });
+      }
+
+      it('has a badge for every error, short enough to be read at a glance', () => {
+        for (const code of Object.keys(errorCodes)) {
+          const text = shared.get(`status.failed.${code}`);
+          assert.ok(text !== undefined && text.length <= 20, `${code}: ${text}`);
+        }
+      });
+
+      it('names every outcome, command, member and theme, every unit and every word of a value', () => {
+        const status = words(language, 'connected-vehicle-status');
+        const need = (texts: Map<string, string>, prefix: string, names: readonly string[]): void => {
+          for (const name of names) assert.ok(texts.has(`${prefix}.${name}`), `${prefix}.${name}`);
+        };
+        need(shared, 'status.outcome', Object.values(outcomes).map(({ outcome }) => outcome));
+        need(shared, 'command', commandNames);
+        need(words(language, 'connected-vehicle-command'), 'does', commandNames);
+        need(shared, 'members', [...Object.keys(windowMembers), ...Object.keys(doorMembers), 'sunroof', 'tankLid']);
+        need(status, 'theme', themes);
+        for (const resource of Object.values(resources)) {
+          if ('unit' in resource) need(status, 'unit', [resource.unit]);
+          if ('words' in resource) need(status, 'word', Object.values(resource.words));
+        }
+        need(status, 'read', readNames.slice(0, 6));
+        need(status, 'gives', readNames.slice(0, 6));
+      });
+
+      it('lists every name to read with its scopes, and says that reading does not wake the car', () => {
+        const text = help(language, 'connected-vehicle-status');
+        for (const name of readNames) for (const word of [name, ...readScopes(name).slice(1)]) assert.ok(text.includes(`\`${word}\``), word);
+        assert.match(text, language === 'de' ? /weckt das Auto nicht/ : /does not wake the car/);
+      });
+
+      it('comes to less than 60 KB with all forms and their code', () => {
+        const bytes = Buffer.byteLength(types.map((type) => page(type) + help(language, type) + catalogue(language, type)).join(''));
+        assert.ok(bytes < 60 * 1024, `${bytes} bytes`);
+      });
+    });
+  }
+
+  it('stand in the catalogues alone: the forms hold none', () => {
+    for (const type of types) assert.deepEqual(template(type).replace(/<[^>]*>/g, ' ').trim(), '', type);
+  });
+});

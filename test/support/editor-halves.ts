@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { parse, type CallExpression, type Expression, type ObjectExpression, type Property } from 'acorn';
+import { simple } from 'acorn-walk';
+
+const root = resolve(__dirname, '../../..');
+const nodes = join(root, 'dist/nodes');
+
+export interface EditorProperty {
+  value: unknown;
+  required?: boolean;
+  type?: string;
+  validate?: (this: object, value: unknown, opt: object) => true | string;
+}
+
+/** A definition as the editor gets it. */
+export interface EditorDefinition {
+  category: string;
+  color: string;
+  icon: string;
+  defaults: Record<string, EditorProperty>;
+  credentials?: Record<string, EditorProperty>;
+  inputs?: number;
+  outputs?: number;
+  paletteLabel(): string;
+  label(this: object): string;
+  inputLabels?(): string;
+  outputLabels?(index: number): string;
+}
+
+interface Manifest {
+  'node-red': { nodes: Record<string, string> };
+}
+
+const read = (...path: string[]): string => readFileSync(join(nodes, ...path), 'utf8');
+
+export const types = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest)['node-red'].nodes);
+export const languages = readdirSync(join(nodes, 'locales'));
+export const icons = readdirSync(join(nodes, 'icons'));
+
+export const page = (type: string): string => read(`${type}.html`);
+export const help = (language: string, type: string): string => read('locales', language, `${type}.html`);
+
+/** What stands between the tags of the edit form. */
+export const template = (type: string): string => /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+
+export const script = (type: string): string => /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+
+/** The message catalogue of a type, as the file has it. */
+export const catalogue = (language: string, type: string): string => read('locales', language, `${type}.json`);
+
+/** A catalogue with each text under its whole key, `label.vin`. */
+export function words(language: string, type: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  const collect = (path: string, value: unknown): void => {
+    if (typeof value === 'string') texts.set(path, value);
+    else for (const [key, inner] of Object.entries(value as object)) collect(path === '' ? key : `${path}.${key}`, inner);
+  };
+  collect('', (JSON.parse(catalogue(language, type)) as Record<string, unknown>)[type]);
+  return texts;
+}
+
+/** A key in a catalogue, also where it has only plural forms. */
+export const has = (texts: Map<string, string>, key: string): boolean => texts.has(key) || texts.has(`${key}_other`);
+
+/** The definition of a type, run with an editor whose texts are their keys and whose forms are closed. */
+export function definition(type: string): EditorDefinition {
+  const registered: Record<string, EditorDefinition> = {};
+  const closedForm = { val: () => undefined };
+  runInNewContext(script(type), {
+    URL,
+    $: () => closedForm,
+    RED: {
+      _: (key: string) => key.split(':')[1],
+      nodes: { registerType: (name: string, found: EditorDefinition) => (registered[name] = found) },
+    },
+  });
+  const found = registered[type];
+  if (found === undefined) throw new Error(`${type} is not registered`);
+  return found;
+}
+
+/** `RED.nodes.registerType("type", { … })` as a parser sees it, which runs nothing. */
+export function registration(type: string): { name: unknown; properties: Map<string, Expression> } {
+  const calls: CallExpression[] = [];
+  simple(parse(script(type), { ecmaVersion: 2020 }), {
+    CallExpression(call) {
+      if (call.callee.type === 'MemberExpression' && call.callee.property.type === 'Identifier' && call.callee.property.name === 'registerType') calls.push(call);
+    },
+  });
+  const [name, object] = calls[0]?.arguments ?? [];
+  if (calls.length !== 1 || object?.type !== 'ObjectExpression') throw new Error(`${type} is not registered with one literal object`);
+  return { name: literal(name as Expression), properties: propertiesOf(object) };
+}
+
+/** Throws at a spread: the flow library does not look behind it. */
+export function propertiesOf(object: ObjectExpression): Map<string, Expression> {
+  return new Map(
+    object.properties.map((property) => {
+      const { key, value } = property as Property;
+      if (key.type !== 'Identifier' && key.type !== 'Literal') throw new Error('a computed key or a spread');
+      return [String(key.type === 'Identifier' ? key.name : key.value), value];
+    }),
+  );
+}
+
+/** The value of a literal, of a list or an object of them; throws at anything that would have to be run. */
+export function literal(expression: Expression): unknown {
+  if (expression.type === 'Literal') return expression.value;
+  if (expression.type === 'ArrayExpression') return expression.elements.map((element) => literal(element as Expression));
+  throw new Error(`${expression.type} is not a literal`);
+}
