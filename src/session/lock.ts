@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, readFile, rename, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import * as z from 'zod/mini';
+import { systemClock, type Clock } from '../clock';
+import { VehicleError } from '../errors';
+import { parseJson } from './claims';
+
+/**
+ * A lock between processes: a file that only one can create. Node has no lock of the operating system, and
+ * `proper-lockfile` (last release 2021, 10 ms and 5 MB to load) renews its mark by a timer, so a busy event loop
+ * loses it; here the holder works for a bounded time instead.
+ */
+export interface Lock {
+  /** The holder before us died at its work: what it was doing may be half done. */
+  readonly afterCrash: boolean;
+  release(): Promise<void>;
+}
+
+export interface LockOptions {
+  clock?: Clock;
+  /** 0 to 1. */
+  random?: () => number;
+  /** Ends the wait, not the work. */
+  signal?: AbortSignal | undefined;
+  self?: Self;
+}
+
+/** Who takes a lock; a parameter so that a test can be two processes. */
+export interface Self {
+  pid: number;
+  /** A process number says something only where it was given; containers have host names of their own. */
+  host: string;
+  isAlive(pid: number): boolean;
+  /** The locks of this process that are held now: after a restart in a container, a dead holder may have had our own number. */
+  held: Set<string>;
+}
+
+export const thisProcess: Self = { pid: process.pid, host: hostname(), isAlive, held: new Set() };
+
+/** Longer than any holder works: one request to the token endpoint and one save. */
+export const longestHold = 120_000;
+const patience = longestHold + 30_000;
+const look = 50;
+/** A file without a mark is one that is just being written, or was cut in that moment. */
+const unmarkedIsStaleAfter = 5_000;
+
+const markSchema = z.object({ pid: z.int(), host: z.string(), nonce: z.string(), at: z.number() });
+type Mark = z.infer<typeof markSchema>;
+
+/** @throws VehicleError TIMEOUT where the holder does not let go, CANCELLED; errors of the file system as they come */
+export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
+  const { clock = systemClock, random = Math.random, self = thisProcess, signal } = options;
+  const started = clock.now();
+  let afterCrash = false;
+  for (;;) {
+    const mark = await create(path, self, clock);
+    if (mark !== null) {
+      self.held.add(mark.nonce);
+      return { afterCrash, release: () => release(path, mark, self) };
+    }
+    const found = await readMark(path);
+    if (found === 'gone') continue;
+    const waited = clock.now() - started;
+    if (found === 'unmarked' ? waited > unmarkedIsStaleAfter : isStale(found, self, clock.now())) {
+      afterCrash = (await setAside(path, found)) || afterCrash;
+      continue;
+    }
+    if (waited > patience) throw new VehicleError('TIMEOUT', 'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.');
+    await pause(clock, look * (1 + random()), signal);
+  }
+}
+
+/** True where a dead process left its lock: whoever asks may finish its work. */
+export async function isAbandoned(path: string, clock: Clock, self: Self = thisProcess): Promise<boolean> {
+  const found = await readMark(path);
+  return typeof found === 'object' && isStale(found, self, clock.now());
+}
+
+function isStale(mark: Mark, self: Self, now: number): boolean {
+  if (mark.host === self.host) {
+    if (self.held.has(mark.nonce)) return false;
+    if (mark.pid === self.pid || !self.isAlive(mark.pid)) return true;
+  }
+  // A mark from the future: the clock was set back meanwhile.
+  return Math.abs(now - mark.at) > longestHold;
+}
+
+async function create(path: string, self: Self, clock: Clock): Promise<Mark | null> {
+  const mark: Mark = { pid: self.pid, host: self.host, nonce: randomBytes(12).toString('hex'), at: clock.now() };
+  let file;
+  try {
+    file = await open(path, 'wx', 0o600);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' || isBeingDeleted(error)) return null;
+    throw error;
+  }
+  try {
+    await file.writeFile(JSON.stringify(mark));
+  } catch (error) {
+    await unlink(path);
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return mark;
+}
+
+async function readMark(path: string): Promise<Mark | 'gone' | 'unmarked'> {
+  try {
+    const parsed = markSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    return parsed.success ? parsed.data : 'unmarked';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'gone';
+    if (isBeingDeleted(error)) return 'unmarked';
+    throw error;
+  }
+}
+
+/** Renaming lets only one win; should the winner have caught a new holder's lock instead of the stale one, it is put back. */
+async function setAside(path: string, stale: Mark | 'unmarked'): Promise<boolean> {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || isBeingDeleted(error)) return false;
+    throw error;
+  }
+  const caught = await readMark(aside);
+  const same = nonceOf(caught) === nonceOf(stale);
+  if (!same) await link(aside, path).catch(ignore);
+  await unlink(aside).catch(ignore);
+  return same;
+}
+
+const nonceOf = (mark: Mark | 'gone' | 'unmarked'): string => (typeof mark === 'object' ? mark.nonce : mark);
+
+async function release(path: string, mark: Mark, self: Self): Promise<void> {
+  self.held.delete(mark.nonce);
+  if (nonceOf(await readMark(path)) === mark.nonce) await unlink(path).catch(ignore);
+}
+
+async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch {
+    throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+/** Windows answers so for a file whose deletion is under way. */
+const isBeingDeleted = (error: unknown): boolean => process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error));
+
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const ignore = (): void => undefined;

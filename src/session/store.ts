@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import * as z from 'zod/mini';
+import { systemClock, type Clock } from '../clock';
+import { VehicleError } from '../errors';
+import { parseJson } from './claims';
+import { acquireLock, errorCode, isAbandoned, type LockOptions, type Self } from './lock';
+import { Seal, sealedSchema } from './seal';
+
+/** What is kept of an account between runs. Times in milliseconds since 1970. */
+const grantSchema = z.object({
+  /** Counts the saves: who finds a higher number than it knows has been overtaken by another process. */
+  generation: z.int(),
+  refreshToken: z.string(),
+  /** Empty where the last answer gave none. */
+  accessToken: z.string(),
+  /** Null where the service does not say. */
+  expiresAt: z.nullable(z.number()),
+  scopes: z.nullable(z.array(z.string())),
+  refreshedAt: z.number(),
+  /** Fingerprints of the pasted refresh tokens that this grant outdates. */
+  outdated: z.array(z.string()),
+});
+export type Grant = z.infer<typeof grantSchema>;
+export type NewGrant = Omit<Grant, 'generation'>;
+
+const version = 1;
+const headSchema = z.object({ version: z.int() });
+
+export interface StoreOptions {
+  /** Made where it is missing, readable by its owner only. */
+  directory: string;
+  /** Node-RED's credential secret: what the files are encrypted with. */
+  secret: string;
+  clock?: Clock;
+  /** 0 to 1. */
+  random?: () => number;
+  /** Who this process is to the lock. */
+  self?: Self;
+}
+
+/** An account while no other process can touch it. */
+export interface LockedAccount {
+  /** The last holder of the lock died at its work: a token may have been rotated that nobody saved. */
+  readonly afterCrash: boolean;
+  read(): Promise<Grant | null>;
+  /** Claims the room for the next save, so that a full disk is found before a token is rotated, not after. */
+  prepare(): Promise<void>;
+  /**
+   * Replaces the grant. A file that cannot be read is never overwritten but kept under another name.
+   * @param follows the generation that the new grant came from; where a later one is found, nothing is saved
+   * @returns what stands in the store now
+   */
+  save(grant: NewGrant, follows?: number): Promise<Grant>;
+}
+
+/**
+ * Sign-ins on disk: one encrypted file per account, so that one account's lock, which is held over a request to the
+ * token endpoint, and one damaged file never concern another. Every fault of a file is CONFIG with what to do.
+ */
+export class TokenStore {
+  readonly directory: string;
+  readonly #clock: Clock;
+  readonly #lockOptions: LockOptions;
+  readonly #seal: Seal;
+
+  constructor(options: StoreOptions) {
+    this.directory = options.directory;
+    this.#clock = options.clock ?? systemClock;
+    this.#lockOptions = { ...options };
+    this.#seal = new Seal(options.secret);
+  }
+
+  /** @throws VehicleError CONFIG */
+  async read(account: string): Promise<Grant | null> {
+    return this.#read(this.#file(account));
+  }
+
+  /** True where a process died while it held the account. */
+  async isAbandoned(account: string): Promise<boolean> {
+    return isAbandoned(lockOf(this.#file(account)), this.#clock, this.#lockOptions.self).catch(() => false);
+  }
+
+  /**
+   * Runs `work` as the only one among all processes that share the directory.
+   * @throws VehicleError CONFIG, TIMEOUT (another process does not let go), CANCELLED, and what `work` throws
+   */
+  async exclusive<T>(account: string, work: (locked: LockedAccount) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const file = this.#file(account);
+    const lock = await this.#onDisk(async () => {
+      await mkdir(this.directory, { recursive: true, mode: 0o700 });
+      return acquireLock(lockOf(file), { ...this.#lockOptions, signal });
+    });
+    const draft = new Draft(`${file}.${randomBytes(6).toString('hex')}.new`);
+    try {
+      if (lock.afterCrash) await this.#sweep(file);
+      return await work({
+        afterCrash: lock.afterCrash,
+        read: () => this.#read(file),
+        prepare: () => this.#onDisk(() => draft.claim()),
+        save: (grant, follows) => this.#onDisk(() => this.#save(file, draft, grant, follows)),
+      });
+    } finally {
+      await draft.discard();
+      await lock.release();
+    }
+  }
+
+  async #save(file: string, draft: Draft, grant: NewGrant, follows: number | undefined): Promise<Grant> {
+    const present = await this.#read(file).catch(async () => this.#keepAside(file));
+    const found = present?.generation ?? 0;
+    if (present !== null && follows !== undefined && found > follows) return present;
+    const next: Grant = { ...grant, generation: Math.max(found, follows ?? 0) + 1 };
+    const sealed = await this.#seal.seal(JSON.stringify(next), contextOf(file));
+    await draft.publish(JSON.stringify({ version, ...sealed }), file);
+    await syncDirectory(this.directory);
+    return next;
+  }
+
+  async #read(file: string): Promise<Grant | null> {
+    let text: string;
+    try {
+      text = await readFile(file, 'utf8');
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return null;
+      throw faults.unreadable(errorCode(error), this.directory);
+    }
+    const json = parseJson(text);
+    const head = headSchema.safeParse(json);
+    if (!head.success) throw faults.damaged();
+    if (head.data.version > version) throw faults.newer();
+    const sealed = sealedSchema.safeParse(json);
+    if (!sealed.success) throw faults.damaged();
+    const opened = await this.#seal.open(sealed.data, contextOf(file));
+    if ('fault' in opened) throw faults[opened.fault]();
+    const grant = grantSchema.safeParse(parseJson(opened.text));
+    if (!grant.success) throw faults.damaged();
+    return grant.data;
+  }
+
+  async #keepAside(file: string): Promise<null> {
+    const day = new Date(this.#clock.now()).toISOString().slice(0, 10);
+    await rename(file, `${file}.unreadable-${day}-${randomBytes(3).toString('hex')}`);
+    return null;
+  }
+
+  /** Removes what a dead process had begun to write. */
+  async #sweep(file: string): Promise<void> {
+    const begun = (name: string): boolean => name.startsWith(`${basename(file)}.`) && (name.endsWith('.new') || name.includes('.lock.'));
+    const names = await readdir(this.directory).catch(() => []);
+    await Promise.all(names.filter(begun).map((name) => unlink(join(this.directory, name)).catch(ignore)));
+  }
+
+  /** What the file system refuses becomes a sentence. */
+  async #onDisk<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof VehicleError ? error : faults.unwritable(errorCode(error), this.directory);
+    }
+  }
+
+  #file(account: string): string {
+    return join(this.directory, `${createHash('sha256').update(account).digest('hex').slice(0, 32)}.json`);
+  }
+}
+
+/** The new content while it is not the file yet: written beside it and renamed, so that a cut leaves the old or the new. */
+class Draft {
+  readonly #path: string;
+  #file: FileHandle | null = null;
+  #exists = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async claim(): Promise<void> {
+    const file = await this.#open();
+    const { bytesWritten } = await file.write(Buffer.alloc(roomFor), 0, roomFor, 0);
+    if (bytesWritten < roomFor) throw Object.assign(new Error('The disk is full.'), { code: 'ENOSPC' });
+    await file.sync();
+  }
+
+  async publish(text: string, target: string): Promise<void> {
+    const file = await this.#open();
+    await file.writeFile(text);
+    await file.truncate(Buffer.byteLength(text));
+    await file.sync();
+    await this.#close();
+    await rename(this.#path, target);
+    this.#exists = false;
+  }
+
+  async discard(): Promise<void> {
+    await this.#close();
+    if (this.#exists) await unlink(this.#path).catch(ignore);
+  }
+
+  async #open(): Promise<FileHandle> {
+    this.#file ??= await open(this.#path, 'wx', 0o600);
+    this.#exists = true;
+    return this.#file;
+  }
+
+  async #close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+}
+
+const ignore = (): void => undefined;
+
+/** More than two tokens take, sealed. */
+const roomFor = 16 * 1024;
+
+const lockOf = (file: string): string => `${file}.lock`;
+const contextOf = (file: string): string => `connected-vehicle sign-in ${version} ${basename(file)}`;
+
+/** The name survives a power cut only when the directory is on disk too; Windows cannot and need not do that. */
+async function syncDirectory(path: string): Promise<void> {
+  try {
+    const directory = await open(path, 'r');
+    await directory.sync().finally(() => directory.close());
+  } catch {
+    // The file itself is on disk.
+  }
+}
+
+const again = 'sign in again in the vehicle configuration; the old file is kept beside the new one';
+const config = (sentence: string): VehicleError => new VehicleError('CONFIG', sentence);
+
+const faults = {
+  damaged: () => config(`The saved sign-in is damaged and cannot be read. Restore it from a backup, or ${again}.`),
+  foreign: () => config(`The saved sign-in was encrypted with another credential secret. Put the former credentialSecret back into Node-RED's settings, or ${again}.`),
+  newer: () => config(`The saved sign-in was written by a newer version of this pack. Update the pack, or ${again}.`),
+  unreadable: (code: string, directory: string) => config(`The saved sign-in cannot be read (${code}). Give the user that runs Node-RED access to the folder "${basename(directory)}" in Node-RED's user directory.`),
+  unwritable: (code: string, directory: string) =>
+    config(`The sign-in cannot be saved (${code || 'unknown fault'}). Make the folder "${basename(directory)}" in Node-RED's user directory writable for the user that runs Node-RED, with free space on its disk.`),
+};

@@ -1,0 +1,412 @@
+import { strict as assert } from 'node:assert';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VehicleError } from '../../../src/errors';
+import { Accounts, pastedKey, fingerprint } from '../../../src/session/accounts';
+import { refreshingToken, type RefreshingOptions } from '../../../src/session/refreshing';
+import { TokenStore } from '../../../src/session/store';
+import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
+import type { TokenSource } from '../../../src/session/tokens';
+import { createTransport, type Transport } from '../../../src/transport';
+import { ManualClock } from '../../support/manual-clock';
+import { IdentityModel, serve } from './identity-model';
+
+const minute = 60_000;
+const day = 86_400_000;
+
+describe('a refreshing access token', () => {
+  let clock: ManualClock;
+  let identity: IdentityModel;
+  let server: { client: OAuthClient; close: () => Promise<void> };
+  let transport: Transport;
+  let directory: string;
+  let store: TokenStore;
+  let accounts: Accounts;
+  let sources: TokenSource[];
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    identity = new IdentityModel({ clock });
+    server = await serve(identity);
+    transport = createTransport();
+    directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
+    store = newStore();
+    accounts = new Accounts();
+    sources = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(sources.map((source) => source.close()));
+    await transport.close();
+    await server.close();
+    await rm(directory, { recursive: true });
+    assert.equal(clock.sleeping, 0, 'a timer was left behind');
+  });
+
+  const newStore = (secret = 'credential secret'): TokenStore => new TokenStore({ directory, secret });
+
+  const source = (options: Partial<RefreshingOptions> = {}): TokenSource => {
+    const made = refreshingToken({ client: server.client, owner: 'config-1', store, send: transport.send, clock, random: () => 0.5, accounts, ...options });
+    sources.push(made);
+    return made;
+  };
+
+  /** Waits in real time, without guessing how long, for what real files and sockets bring about. */
+  const until = async (condition: () => boolean): Promise<void> => {
+    for (const end = Date.now() + 5_000; !condition(); ) {
+      assert.ok(Date.now() < end, 'nothing happened');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
+
+  it('comes from a pasted refresh token, with the life and scopes that the service gives it', async () => {
+    const token = source({ refreshToken: `  ${identity.newSeed()}\n` });
+    assert.ok(identity.accepts(await token.get()));
+    assert.deepEqual(token.describe(), {
+      kind: 'refreshing',
+      expiresAt: '2026-06-01T08:04:59.000Z',
+      scopes: ['openid', 'conve:lock'],
+      signInRequiredSince: null,
+      lastRefreshAt: '2026-06-01T08:00:00.000Z',
+      retryAt: null,
+      problem: null,
+    });
+  });
+
+  it('is asked for once, however many wait', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const got = await Promise.all(Array.from({ length: 1000 }, () => token.get()));
+    assert.equal(new Set(got).size, 1);
+    assert.equal(identity.requests.length, 1);
+  });
+
+  it('is shared by config nodes that hold the same refresh token', async () => {
+    const seed = identity.newSeed();
+    const tokens = [source({ refreshToken: seed }), source({ refreshToken: seed, owner: 'config-2' })];
+    const [one, two] = await Promise.all(tokens.map((token) => token.get()));
+    assert.equal(one, two);
+    await tokens[0]?.close();
+    await clock.advance(5 * minute);
+    assert.ok(identity.accepts((await tokens[1]?.get()) ?? ''));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('is asked for once by two processes that share the store', async () => {
+    const seed = identity.newSeed();
+    const processes = [source({ refreshToken: seed }), source({ refreshToken: seed, accounts: new Accounts(), store: newStore() })];
+    const [one, two] = await Promise.all(processes.map((token) => token.get()));
+    assert.equal(one, two);
+    assert.equal(identity.requests.length, 1);
+  });
+
+  it('is renewed ahead of its end, while the old one still serves', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const first = await token.get();
+    await clock.advance(238_000);
+    assert.equal(await token.get(), first);
+    assert.equal(identity.requests.length, 1);
+    await clock.advance(2_000);
+    assert.equal(await token.get(), first, 'nobody waits while the old one lives');
+    await renewed(token, first);
+    assert.equal(identity.requests.length, 2);
+  });
+
+  const renewed = async (token: TokenSource, old: string): Promise<string> => {
+    for (;;) {
+      const now = await token.get();
+      if (now !== old) return now;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  for (const life of [1, 3, 20, 299, 1799, 3599]) {
+    it(`never gives an ended token where a token lives ${life} s`, async () => {
+      identity.life = life;
+      const token = source({ refreshToken: identity.newSeed() });
+      for (let step = 0; step < 20; step++) {
+        const [got, until] = [await token.get(), Date.parse(token.describe().expiresAt ?? '')];
+        assert.ok(identity.accepts(got) && until > clock.now());
+        await clock.advance(life * 310);
+      }
+      assert.ok(identity.requests.length <= 15, `${identity.requests.length} refreshes in some six lives`);
+    });
+  }
+
+  it('does not ask at every request where a token is given no life at all', async () => {
+    identity.life = 0;
+    const token = source({ refreshToken: identity.newSeed() });
+    for (let request = 0; request < 50; request++) await token.get();
+    assert.equal(identity.requests.length, 1);
+  });
+
+  it('saves the rotated refresh token before the new access token is used', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const saved: boolean[] = [];
+    for (let round = 0; round < 3; round++) {
+      const got = await token.get();
+      const stored = await newStore().read(await onlyKey(identity.requests[0]?.get('refresh_token') ?? ''));
+      saved.push(stored?.accessToken === got && identity.issued.includes(stored.refreshToken) && stored.generation === round + 1);
+      await clock.advance(299_000);
+    }
+    assert.deepEqual(saved, [true, true, true]);
+  });
+
+  const onlyKey = async (seed: string): Promise<string> => pastedKey(server.client, fingerprint(seed));
+
+  it('goes on after a restart with what is stored, without a request while it lives', async () => {
+    const seed = identity.newSeed();
+    const before = source({ refreshToken: seed });
+    const first = await before.get();
+    await before.close();
+    const after = source({ refreshToken: seed, accounts: new Accounts(), store: newStore() });
+    assert.equal(await after.get(), first);
+    assert.equal(identity.requests.length, 1);
+    await clock.advance(1 * day);
+    assert.ok(identity.accepts(await after.get()));
+    assert.equal(identity.refusals, 0, 'the spent seed was sent again');
+  });
+
+  it('keeps the old refresh token where an answer holds none', async () => {
+    identity.rotates = false;
+    const token = source({ refreshToken: identity.newSeed() });
+    await token.get();
+    await clock.advance(300_000);
+    assert.ok(identity.accepts(await token.get()));
+    assert.equal(new Set(identity.requests.map((form) => form.get('refresh_token'))).size, 1);
+  });
+
+  it('starts anew from a refresh token that is pasted later', async () => {
+    const old = source({ refreshToken: identity.newSeed() });
+    await old.get();
+    await old.close();
+    const pasted = identity.newSeed();
+    assert.ok(identity.accepts(await source({ refreshToken: pasted }).get()));
+    assert.equal(identity.requests.at(-1)?.get('refresh_token'), pasted);
+  });
+
+  it('says that a refusal needs a sign-in, since when, and asks no more', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    await token.get();
+    identity.revokeAll();
+    await clock.advance(5 * minute);
+    for (let request = 0; request < 20; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
+    await clock.advance(30 * day);
+    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
+    assert.equal(identity.refusals, 1);
+    assert.equal(token.describe().signInRequiredSince, '2026-06-01T08:05:00.000Z');
+  });
+
+  it('tries again at once when the client secret was corrected', async () => {
+    const seed = identity.newSeed();
+    const wrong = source({ refreshToken: seed, client: { ...server.client, clientSecret: 'wrong' } });
+    await assert.rejects(wrong.get(), (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message));
+    assert.ok(identity.accepts(await source({ refreshToken: seed }).get()));
+  });
+
+  for (const [what, fault, code] of [
+    ['a cut connection', 'cut before', 'NETWORK'],
+    ['a fault of the server', { status: 500, body: '{"error":"server_error"}' }, 'SERVICE_ERROR'],
+    ['a page of a gateway', { status: 403, body: '<html>403</html>' }, 'SERVICE_ERROR'],
+    ['a refusal that is none', { status: 400, body: '{"message":"no"}' }, 'SERVICE_ERROR'],
+    ['a page instead of tokens', { status: 200, body: '<html>maintenance</html>' }, 'SERVICE_ERROR'],
+    ['an empty answer', { status: 200, body: '' }, 'SERVICE_ERROR'],
+    ['too many requests', { status: 429, body: '' }, 'SERVICE_ERROR'],
+  ] as const) {
+    it(`takes ${what} for "later", with growing pauses and no loop`, async () => {
+      const token = source({ refreshToken: identity.newSeed() });
+      identity.faults = Array.from({ length: 4 }, () => fault);
+      for (let request = 0; request < 50; request++) {
+        await assert.rejects(token.get(), (error: VehicleError) => {
+          assert.equal(error.code, code);
+          assert.equal(error.retryAt?.toISOString(), '2026-06-01T08:00:02.000Z');
+          return true;
+        });
+      }
+      assert.equal(identity.requests.length, 1);
+      assert.equal(token.describe().signInRequiredSince, null);
+      const tries: number[] = [];
+      for (let second = 1; second <= 40; second++) {
+        await clock.advance(1_000);
+        await token.get().catch(() => undefined);
+        if (identity.requests.length > tries.length + 1) tries.push(second);
+      }
+      assert.deepEqual(tries, [2, 6, 14, 30]);
+      assert.ok(identity.accepts(await token.get()));
+      assert.equal(token.describe().problem, null);
+    });
+  }
+
+  it('waits as long as the sign-in service asks', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    identity.faults = [{ status: 503, body: '', headers: { 'retry-after': '90' } }];
+    await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
+  });
+
+  it('does not wait for ever for an answer', async () => {
+    const send: Send = (request) => new Promise((_, reject) => clock.after(request.timeoutMs, () => reject(new VehicleError('TIMEOUT', ''))));
+    const token = source({ refreshToken: identity.newSeed(), send });
+    const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
+    await clock.whenSleeping(3);
+    await clock.advance(minute);
+    await refused;
+  });
+
+  it('still gives a living token while the sign-in service is away', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const first = await token.get();
+    identity.faults = Array.from({ length: 20 }, () => 'cut before' as const);
+    await clock.advance(295_000);
+    assert.equal(await token.get(), first);
+    assert.equal(token.describe().kind, 'refreshing');
+    await clock.advance(10_000);
+    await assert.rejects(token.get(), { code: 'NETWORK' });
+  });
+
+  it('tries soon again, by itself, where an answer was cut: within the grace of a server that has one', async () => {
+    identity.grace = 60;
+    const token = source({ refreshToken: identity.newSeed() });
+    identity.faults = ['cut after', 'cut after', 'cut after'];
+    await assert.rejects(token.get(), { code: 'NETWORK' });
+    for (const [count, pause] of [[2, 2_000], [3, 4_000], [4, 8_000]] as const) {
+      const before = token.describe().retryAt;
+      await clock.advance(pause);
+      await requestsMade(count);
+      await until(() => token.describe().retryAt !== before);
+    }
+    assert.ok(identity.accepts(await token.get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('keeps an unused grant alive, every third day', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    await clock.advance(1_000);
+    await until(() => clock.sleeping > 0);
+    await clock.advance(1_000);
+    await until(() => token.describe().lastRefreshAt !== null && clock.sleeping > 0);
+    for (let count = 2; count <= 20; count++) {
+      await clock.advance(3 * day);
+      await until(() => token.describe().lastRefreshAt === new Date(clock.now()).toISOString() && clock.sleeping > 0);
+      assert.equal(identity.requests.length, count);
+    }
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('asks for a new token when the service refuses one, for all who were refused, but not for ever', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const first = await token.get();
+    assert.deepEqual(await Promise.all([token.refused(first), token.refused(first), token.refused(first)]), [true, true, true]);
+    const second = await token.get();
+    assert.notEqual(second, first);
+    assert.equal(await token.refused(first), true, 'a late answer to the old token');
+    assert.equal(await token.refused(second), true, 'a 401 by chance');
+    assert.equal(await token.refused(second), false);
+    assert.equal(identity.requests.length, 2);
+    await clock.advance(5 * minute);
+  });
+
+  it('lets a caller go who waits no longer, and keeps the answer for the next', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    const controller = new AbortController();
+    identity.beforeAnswer = () => controller.abort();
+    await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
+    assert.ok(identity.accepts(await token.get()));
+    assert.equal(identity.requests.length, 1);
+  });
+
+  it('does not lose an answer that comes while it is closed', async () => {
+    const seed = identity.newSeed();
+    const token = source({ refreshToken: seed });
+    let closing: Promise<void> | undefined;
+    identity.beforeAnswer = () => void (closing = token.close());
+    await token.get();
+    await closing;
+    assert.ok(identity.accepts(await source({ refreshToken: seed }).get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('hands every token to the redactor before it is used', async () => {
+    const heard = new Set<string>();
+    const token = source({ refreshToken: identity.newSeed(), onSecret: (secret) => heard.add(secret) });
+    await token.get();
+    await clock.advance(300_000);
+    await token.get();
+    assert.deepEqual(identity.issued.slice(1).filter((secret) => !heard.has(secret)), []);
+  });
+
+  it('takes the token of another process that rotated meanwhile, instead of asking for a sign-in', async () => {
+    const seed = identity.newSeed();
+    const one = source({ refreshToken: seed });
+    await one.get();
+    const two = source({ refreshToken: seed, accounts: new Accounts(), store: newStore() });
+    for (let round = 0; round < 10; round++) {
+      await clock.advance(250_000);
+      assert.ok(identity.accepts(await one.get()) && identity.accepts(await two.get()));
+    }
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('survives a backup of the store that is restored under it', async () => {
+    const seed = identity.newSeed();
+    const token = source({ refreshToken: seed });
+    await token.get();
+    const file = join(directory, (await readdir(directory)).find((name) => name.endsWith('.json')) ?? '');
+    const backup = await readFile(file);
+    await clock.advance(5 * minute);
+    await token.get();
+    await writeFile(file, backup);
+    await clock.advance(5 * minute);
+    assert.ok(identity.accepts(await token.get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('refuses to send secrets in the open', async () => {
+    const token = source({ refreshToken: identity.newSeed(), client: { ...server.client, tokenUrl: 'http://id.example/token' } });
+    await assert.rejects(token.get(), { code: 'CONFIG' });
+  });
+
+  for (const [what, change] of [
+    ['a refresh token', { refreshToken: 'abc\ndef' }],
+    ['a client id', { client: { tokenUrl: 'https://id.example', clientId: 'abc\ndef', clientSecret: '' } }],
+    ['a client secret', { client: { tokenUrl: 'https://id.example', clientId: 'abc', clientSecret: 'abc\ndef' } }],
+    ['no client id', { client: { tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } }],
+  ] as const) {
+    it(`tells of ${what} that cannot be right, without repeating it`, async () => {
+      const token = source({ refreshToken: 'seed', ...change });
+      await assert.rejects(token.get(), (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message));
+      assert.match(token.describe().problem ?? '', /configuration/);
+    });
+  }
+
+  it('is TOKEN_MISSING while nobody is signed in', async () => {
+    const token = source();
+    await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
+    assert.equal(token.describe().kind, 'none');
+    assert.deepEqual(await readdir(directory), []);
+  });
+
+  it('uses no rotated token that the disk did not take, and loses none', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    identity.beforeAnswer = async () => {
+      await rename(directory, `${directory}-away`);
+      await writeFile(directory, 'not a folder');
+    };
+    await assert.rejects(token.get(), { code: 'CONFIG', retryable: true });
+    identity.beforeAnswer = () => undefined;
+    await rm(directory);
+    await rename(`${directory}-away`, directory);
+    await clock.advance(2_000);
+    assert.ok(identity.accepts(await token.get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('makes its folder and files for its owner only', async () => {
+    directory = join(directory, 'deep');
+    store = newStore();
+    await source({ refreshToken: identity.newSeed() }).get();
+    const file = (await readdir(directory)).find((name) => name.endsWith('.json')) ?? '';
+    assert.deepEqual([(await stat(directory)).mode & 0o777, (await stat(join(directory, file))).mode & 0o777], [0o700, 0o600]);
+  });
+});
