@@ -135,9 +135,11 @@ async function setAside(path: string, stale: Mark | 'unmarked'): Promise<boolean
 
 const nonceOf = (mark: Mark | 'gone' | 'unmarked'): string => (typeof mark === 'object' ? mark.nonce : mark);
 
+/** A lock that cannot be removed is stale from here on: its holder does not hold it. */
 async function release(path: string, mark: Mark, self: Self): Promise<void> {
   self.held.delete(mark.nonce);
-  if (nonceOf(await readMark(path)) === mark.nonce) await unlink(path).catch(ignore);
+  const found = await readMark(path).catch(() => 'gone' as const);
+  if (nonceOf(found) === mark.nonce) await unlink(path).catch(ignore);
 }
 
 async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
