@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import * as RED from 'node-red';
+import type { NodeRedApp } from 'node-red';
+
+/** `NODE_RED_PATH` names another Node-RED than the one that is installed here. */
+const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
 
 /** The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory of its argument. */
 async function main(userDir: string): Promise<void> {
@@ -19,8 +22,8 @@ async function main(userDir: string): Promise<void> {
     logging: { console: { level: 'warn', metrics: false, audit: false } },
   } as unknown as Parameters<typeof RED.init>[1]);
   await RED.start();
-  const { httpAdmin } = RED as unknown as { httpAdmin: Parameters<typeof server.on>[1] };
-  server.on('request', httpAdmin);
+  const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
+  server.on('request', (request, response) => httpAdmin(request, response, () => httpNode(request, response)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send?.({ port: (server.address() as AddressInfo).port });

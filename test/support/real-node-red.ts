@@ -14,12 +14,20 @@ export interface RealNodeRed {
   stop(): Promise<void>;
 }
 
-/** A real Node-RED in a process of its own, with this checkout as an installed pack and a user directory that goes with it. */
-export async function startNodeRed(flows: readonly object[] = []): Promise<RealNodeRed> {
-  const userDir = await mkdtemp(join(tmpdir(), 'node-red-'));
+/** Brings the pack into a user directory. */
+export type Install = (userDir: string) => Promise<void>;
+
+/** This checkout as an installed pack. */
+const linkCheckout: Install = async (userDir) => {
   await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
   await symlink(process.env['PACK'] ?? root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
   await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }));
+};
+
+/** A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it. */
+export async function startNodeRed(flows: readonly object[] = [], install: Install = linkCheckout): Promise<RealNodeRed> {
+  const userDir = await mkdtemp(join(tmpdir(), 'node-red-'));
+  await install(userDir);
   await writeFile(join(userDir, 'flows.json'), JSON.stringify(flows));
 
   const child = fork(join(__dirname, 'node-red-process.js'), [userDir], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

@@ -1,0 +1,20 @@
+// `npm run tour`: every endpoint and every resource through a deployed flow of a real Node-RED, as a table.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import realNodeRed from '../dist/test/support/real-node-red.js';
+import tarball from '../dist/test/package/tarball.js';
+import guided from '../dist/test/package/tour.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'tour-'));
+const nodeRed = await realNodeRed.startNodeRed([], tarball.installTarball(await tarball.packTarball(folder)));
+try {
+  const rows = await guided.tour(nodeRed);
+  const failed = rows.filter(({ seen }) => Object.values(seen).some(({ problems }) => problems.length > 0));
+  console.log(guided.tourTable(rows));
+  console.log(`\n${rows.length} stops, ${failed.length} failed`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+} finally {
+  await nodeRed.stop();
+  await rm(folder, { recursive: true, force: true });
+}
