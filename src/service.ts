@@ -2,8 +2,11 @@ import { interfacePaths, type InterfaceName } from './catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
 import { VehicleError } from './errors';
 
-/** The parts of a profile that the configuration may set (contract 2); empty ones keep the profile's. */
-export type ServiceSettings = Partial<Omit<ServiceProfile, 'service' | 'alive'>>;
+/** The parts of a profile that the configuration may set (contract 2). */
+const settable = ['baseUrl', 'apiKeyHeader', 'mediaTypeVendor', 'authorizeUrl', 'tokenUrl', 'redirectUrl'] as const satisfies readonly (keyof ServiceProfile)[];
+
+/** Empty ones keep the profile's. */
+export type ServiceSettings = Partial<Record<(typeof settable)[number], string>>;
 
 /**
  * The profile with the configuration's settings in it.
@@ -11,8 +14,8 @@ export type ServiceSettings = Partial<Omit<ServiceProfile, 'service' | 'alive'>>
  */
 export function resolveService(service: ServiceName, settings: ServiceSettings = {}): ServiceProfile {
   const profile: ServiceProfile = { ...services[service] };
-  for (const [name, value] of Object.entries(settings) as [keyof ServiceSettings, string | undefined][]) {
-    const trimmed = value?.trim() ?? '';
+  for (const name of settable) {
+    const trimmed = settings[name]?.trim() ?? '';
     if (trimmed !== '') profile[name] = trimmed;
   }
   profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/\/+$/, '');

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Node } from 'node-red';
 import type { VehicleError } from '../../src/index';
 import type { Badge } from './badge';
@@ -21,6 +22,8 @@ export const unfinished = Symbol('unfinished');
  */
 export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promise<void | typeof unfinished>): void {
   const closing = new AbortController();
+  // Every request under way listens to it, and there may be many.
+  setMaxListeners(0, closing.signal);
   const running = new Set<Promise<void>>();
 
   const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {

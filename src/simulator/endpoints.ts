@@ -188,8 +188,9 @@ const hrefOf = ({ url }: ViewContext, car: Car, id: string): string => `${url}${
 async function carryOut({ dialect, newId, clock, signal }: Garage, call: Call, command: string, unlockDuration: number): Promise<Answer> {
   const { car, context } = call;
   const invocation = car.invoke({ id: newId(), operationId: context.operationId, command, interface: 'connected-v2', unlockDuration });
-  const wait = car.state.commandPlan.answerAfterMs;
-  if (wait > 0) await clock.sleep(wait, signal);
+  const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
+  // A timer of the system may fire a millisecond early, when the command has not ended yet.
+  while (clock.now() < end) await clock.sleep(end - clock.now(), signal);
   const status = car.statusOf(invocation);
   if (dialect.name === 'real' && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
   return { status: 200, body: dialect.ended(car, invocation, status) };
