@@ -2,6 +2,7 @@ import type { NodeAPI, NodeDef } from 'node-red';
 import type { Account } from '../src/index';
 import type { Simulator } from '../src/simulator/index';
 import { runtime, simulator } from './shared/load';
+import { clock } from './shared/time';
 import type { VehicleNode } from './shared/vehicle-node';
 
 /** All demo vehicles share one simulated service; it ends with the last of them. */
@@ -20,7 +21,7 @@ export = (RED: NodeAPI): void => {
       const { apiKey, accessToken } = parseOptions(vehicleCredentials, this.credentials ?? {});
       if (options.service !== 'demo') {
         const service = resolveService(options.service, options.service === 'custom' ? options : {});
-        return openAccount({ service, apiKey, tokens: pastedToken(accessToken), readOnly: options.readOnly, limits: options });
+        return openAccount({ service, apiKey, tokens: pastedToken(accessToken), readOnly: options.readOnly, limits: options, clock: clock() });
       }
       const service = await startDemo();
       demoVin = service.car().vin;
@@ -30,6 +31,7 @@ export = (RED: NodeAPI): void => {
         tokens: pastedToken('demo-token'),
         readOnly: options.readOnly,
         limits: options,
+        clock: clock(),
       });
     };
 
@@ -37,7 +39,7 @@ export = (RED: NodeAPI): void => {
     const startDemo = (): Promise<Simulator> => {
       if (!usesDemo) demo.users += 1;
       usesDemo = true;
-      return (demo.service ??= simulator().startSimulator({ open: true }));
+      return (demo.service ??= simulator().startSimulator({ open: true, clock: clock() }));
     };
 
     const endDemo = async (): Promise<void> => {

@@ -1,0 +1,139 @@
+import { strict as assert } from 'node:assert';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { useClock } from '../../nodes/shared/time';
+import type { Account, CommandRecord } from '../../src/index';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+import { closeAccounts, openTestAccount } from '../support/account';
+
+const type = 'connected-vehicle-command-status';
+
+describe(type, () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+  let account: Account;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    useClock(clock);
+    service = await startSimulator({ clock });
+    account = openTestAccount(service, { clock });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await closeAccounts();
+    await service.close();
+    useClock(undefined);
+  });
+
+  const load = (config: Record<string, unknown> = {}): Promise<void> => flow.load({ type, ...config }, customVehicle(service), demoCredentials);
+  const send = (command = 'lock'): Promise<CommandRecord> => account.client.send(command, { vin: service.car().vin, interface: 'v1' });
+  /** Lets time pass until it is so. */
+  const pass = async (look: () => boolean): Promise<void> => {
+    while (!look()) await clock.advance(500);
+  };
+  const verdicts = (): Record<string, unknown>[] => (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  const kept = (): string[] => {
+    try {
+      return readdirSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n'));
+    } catch {
+      return [];
+    }
+  };
+
+  it('tells each change on output 2 and the verdict on output 1, once', async () => {
+    await load();
+    const record = await send();
+    flow.send({ payload: record, topic: 'mine' });
+    await pass(() => verdicts().length === 1);
+    assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
+    assert.equal(verdicts()[0]?.['verified'], true);
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
+    assert.deepEqual(flow.outputs[1]?.map(({ payload }) => (payload as Record<string, unknown>)['requestStatus']), ['WAITING']);
+    await pass(() => flow.completed.length === 1);
+    await clock.advance(300_000);
+    assert.equal(verdicts().length, 1);
+    assert.deepEqual(kept(), []);
+  });
+
+  it('follows many at once, each to its own verdict', async () => {
+    await load();
+    service.car().set({ doors: { frontLeft: 'OPEN' } });
+    for (const command of ['lock', 'flash', 'honk', 'lock']) flow.send({ payload: await send(command) });
+    await pass(() => verdicts().length === 4);
+    assert.deepEqual(verdicts().map(({ command, outcome }) => `${command} ${outcome}`).sort(), ['flash succeeded', 'honk succeeded', 'lock failed', 'lock failed']);
+  });
+
+  it('watches a record once, however often it is sent', async () => {
+    await load();
+    const payload = await send();
+    flow.send({ payload });
+    flow.send({ payload });
+    await pass(() => verdicts().length === 1);
+    await clock.advance(300_000);
+    assert.equal(verdicts().length, 1);
+  });
+
+  it('takes a watch up again after a restart, and settles it once', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 60_000, status: 'COMPLETED' }] } });
+    await load();
+    flow.send({ payload: await send('flash'), topic: 'mine' });
+    await pass(() => kept().length === 1);
+    assert.equal(statSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n', kept()[0] as string)).mode & 0o777, 0o600);
+    await flow.unload();
+    assert.equal(kept().length, 1);
+    await clock.advance(90_000);
+    await load();
+    await pass(() => verdicts().length === 1);
+    assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
+    assert.ok((verdicts()[0]?.['elapsedMs'] as number) >= 90_000);
+    assert.deepEqual(kept(), []);
+    await flow.unload();
+    await load();
+    await clock.advance(300_000);
+    assert.equal(verdicts().length, 1);
+  });
+
+  it('ends one watch or all when told to', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    await load();
+    const [first, second, third] = [await send('honk'), await send('honk'), await send('honk')];
+    for (const payload of [first, second, third]) flow.send({ payload });
+    await pass(() => kept().length === 3);
+    flow.send({ cancel: true, payload: { id: second.id } });
+    await pass(() => flow.caught.length === 1);
+    assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CANCELLED');
+    assert.equal(kept().length, 2);
+    flow.send({ cancel: true });
+    await pass(() => flow.caught.length === 3);
+    assert.deepEqual(kept(), []);
+    assert.deepEqual(verdicts(), []);
+  });
+
+  for (const payload of [undefined, null, 'lock', {}, { id: 'x' }, [], { id: 'x', command: 'lock', vin: 'short', interface: 'connected-v1', sentAt: '2026-06-01T08:00:00Z' }]) {
+    it(`refuses ${JSON.stringify(payload)} as a record, and keeps working`, async () => {
+      await load();
+      flow.send({ payload });
+      await pass(() => flow.caught.length === 1);
+      assert.match(String(flow.caught[0]?.vehicle?.error?.['code']), /INPUT_INVALID|VIN_INVALID/);
+      flow.send({ payload: await send('flash') });
+      await pass(() => verdicts().length === 1);
+    });
+  }
+
+  it('never follows a link to another host', async () => {
+    await load();
+    const record = await send();
+    service.clearRequests();
+    flow.send({ payload: { ...record, async: { ...record.async, href: 'https://evil.example/' } } });
+    await pass(() => flow.caught.length === 1);
+    assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'UNTRUSTED_LINK');
+    assert.equal(service.requests.length, 0);
+    assert.deepEqual(kept(), []);
+  });
+});

@@ -1,0 +1,85 @@
+import { strict as assert } from 'node:assert';
+import { commandNames } from '../../src/index';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+
+const type = 'connected-vehicle-command';
+
+describe(type, () => {
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    service = await startSimulator();
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+  });
+
+  const load = (config: Record<string, unknown> = {}, vehicle: Record<string, unknown> = {}): Promise<void> =>
+    flow.load({ type, command: '', ...config }, customVehicle(service, vehicle), demoCredentials);
+  const posts = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+
+  for (const command of commandNames) {
+    it(`sends ${command} when the message names it, once, and hands on the record`, async () => {
+      await load();
+      const { payload, vehicle, keep } = await flow.ask({ command, keep: 1 });
+      const record = payload as Record<string, unknown>;
+      assert.deepEqual(Object.keys(record).slice(0, 10), ['id', 'command', 'vin', 'interface', 'sentAt', 'operationId', 'requestStatus', 'outcome', 'message', 'async']);
+      assert.equal(record['command'], command);
+      assert.equal(vehicle?.['command'], command);
+      assert.equal(keep, 1);
+      assert.equal(posts(), 1);
+    });
+  }
+
+  it('sends the chosen command with its settings', async () => {
+    await load({ command: 'unlock', interface: 'v1', unlockDuration: '45' });
+    await flow.ask();
+    assert.equal(service.requests.at(-1)?.body, '{"unlockDuration":45}');
+  });
+
+  for (const [what, msg, code] of [
+    ['no command', {}, 'INPUT_INVALID'],
+    ['a command that is none', { command: 'self-destruct' }, 'INPUT_INVALID'],
+    ['an unlock duration of 0', { command: 'unlock', unlockDuration: 0 }, 'INPUT_INVALID'],
+    ['an unlock duration of 121', { command: 'unlock', unlockDuration: 121 }, 'INPUT_INVALID'],
+    ['an unlock duration of 1.5', { command: 'unlock', unlockDuration: 1.5 }, 'INPUT_INVALID'],
+    ['an unlock duration of "ten"', { command: 'unlock', unlockDuration: 'ten' }, 'INPUT_INVALID'],
+    ['a VIN that is none', { command: 'lock', vin: '1234' }, 'VIN_INVALID'],
+    ['v1 for what only v2 has', { command: 'lock-reduced-guard', interface: 'v1' }, 'NOT_SUPPORTED'],
+  ] as const) {
+    it(`refuses ${what} with ${code}, and keeps working`, async () => {
+      await load();
+      const caught = await flow.fail({ ...msg });
+      assert.equal(caught.vehicle?.error?.['code'], code);
+      assert.equal(posts(), 0);
+      assert.ok((await flow.ask({ command: 'flash' })).payload);
+    });
+  }
+
+  it('sends nothing while the vehicle is read only', async () => {
+    await load({ precheck: true }, { readOnly: true });
+    for (const command of [...commandNames, 'self-destruct']) assert.equal((await flow.fail({ command })).vehicle?.error?.['code'], 'READ_ONLY');
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('asks first whether the car can take a command, where that is chosen', async () => {
+    service.car().set({ inUse: true });
+    await load({ command: 'lock', precheck: true });
+    assert.equal((await flow.fail()).vehicle?.error?.['code'], 'VEHICLE_UNAVAILABLE');
+    assert.equal(posts(), 0);
+  });
+
+  it('shows a failed command in red and says nothing to a Catch node', async () => {
+    service.car().openDoor('rearLeft');
+    await load({ command: 'lock' });
+    const { payload } = await flow.ask();
+    assert.equal((payload as Record<string, unknown>)['outcome'], 'failed');
+    await flow.until(() => flow.badges.at(-1)?.fill === 'red');
+    assert.deepEqual(flow.caught, []);
+  });
+});

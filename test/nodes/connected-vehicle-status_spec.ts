@@ -1,0 +1,155 @@
+import { strict as assert } from 'node:assert';
+import { useClock } from '../../nodes/shared/time';
+import { readNames } from '../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+
+const type = 'connected-vehicle-status';
+
+describe(type, () => {
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    service = await startSimulator();
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+    useClock(undefined);
+  });
+
+  const load = (config: Record<string, unknown> = {}, vehicle: Record<string, unknown> = {}, credentials: Record<string, string> = demoCredentials): Promise<void> =>
+    flow.load({ type, read: 'windows', ...config }, customVehicle(service, vehicle), credentials);
+
+  it('answers from the demo car with nothing configured', async () => {
+    await flow.load({ type });
+    const { payload, vehicle, topic } = await flow.ask();
+    assert.deepEqual(Object.keys(payload as object).slice(0, 4), ['frontLeft', 'frontRight', 'rearLeft', 'rearRight']);
+    assert.equal(vehicle?.['vin'], demoCar.vin);
+    assert.equal(topic, 'windows');
+  });
+
+  it('keeps everything else of the message, a topic too', async () => {
+    await load();
+    const answer = await flow.ask({ topic: 'mine', payload: 'gone', extra: { deep: 1 }, _msgid: 'same' });
+    assert.equal(answer['topic'], 'mine');
+    assert.deepEqual(answer['extra'], { deep: 1 });
+    assert.equal(answer['_msgid'], 'same');
+  });
+
+  for (const name of readNames) {
+    it(`reads ${name} when the message names it`, async () => {
+      await load();
+      const { payload, vehicle } = await flow.ask({ read: name });
+      assert.ok(payload !== undefined && payload !== null);
+      assert.equal(vehicle?.['read'], name);
+    });
+  }
+
+  it('reads several, chosen in the node or by the message', async () => {
+    await load({ read: 'several', reads: ['doors', 'fuelAmount'] });
+    assert.deepEqual(Object.keys((await flow.ask()).payload as object), ['doors', 'fuelAmount']);
+    const { payload, vehicle } = await flow.ask({ read: ['odometer', 'windows', 'odometer'] });
+    assert.deepEqual(Object.keys(payload as object), ['odometer', 'windows']);
+    assert.deepEqual(vehicle?.['errors'], []);
+  });
+
+  it('takes the VIN from the message, then from itself, then from the configuration', async () => {
+    const other = 'YV1CT9551B1570982';
+    await load({ vin: other });
+    assert.equal((await flow.ask({ vin: demoCar.vin })).vehicle?.['vin'], demoCar.vin);
+    assert.equal((await flow.fail()).vehicle?.error?.['code'], 'VEHICLE_NOT_LINKED');
+  });
+
+  for (const [what, msg, code] of [
+    ['a VIN that is none', { vin: 'nonsense' }, 'VIN_INVALID'],
+    ['a read that is none', { read: 'wheels' }, 'INPUT_INVALID'],
+    ['an interface that is none', { interface: 'v3' }, 'INPUT_INVALID'],
+    ['an empty list', { read: [] }, 'INPUT_INVALID'],
+  ] as const) {
+    it(`refuses ${what} with ${code}, and keeps working`, async () => {
+      await load();
+      const caught = await flow.fail({ ...msg, keep: 1 });
+      assert.equal(caught.vehicle?.error?.['code'], code);
+      assert.equal((caught['error'] as Record<string, unknown>)['code'], code);
+      assert.equal(caught['keep'], 1);
+      assert.equal(service.requests.length, 0);
+      assert.ok(flow.badges.some(({ fill }) => fill === 'red'));
+      assert.ok((await flow.ask()).payload);
+    });
+  }
+
+  for (const [what, config, vehicle, credentials, code] of [
+    ['no vehicle', { vehicle: '' }, {}, demoCredentials, 'CONFIG'],
+    ['a vehicle that is not there', { vehicle: 'gone' }, {}, demoCredentials, 'CONFIG'],
+    ['a base URL in the clear off this machine', {}, { baseUrl: 'http://car.example' }, demoCredentials, 'CONFIG'],
+    ['no base URL', {}, { baseUrl: '' }, demoCredentials, 'CONFIG'],
+    ['no API key', {}, {}, { accessToken: 'x' }, 'CONFIG'],
+    ['no token', {}, {}, { apiKey: 'x' }, 'TOKEN_MISSING'],
+    ['a token with a line break', {}, {}, { apiKey: 'x', accessToken: 'a\nb' }, 'CONFIG'],
+    ['an odd property', { emit: 'sometimes' }, {}, demoCredentials, 'CONFIG'],
+  ] as const) {
+    it(`answers with ${code} while there is ${what}`, async () => {
+      await load(config, vehicle, credentials);
+      assert.equal((await flow.fail()).vehicle?.error?.['code'], code);
+      assert.equal(service.requests.length, 0);
+    });
+  }
+
+  it('shows that it reads, then what it read', async () => {
+    service.car().set({ windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED' } });
+    await load();
+    await flow.ask();
+    await flow.until(() => flow.badges.length >= 2);
+    assert.deepEqual(flow.badges.map(({ fill }) => fill), ['blue', 'green']);
+  });
+
+  it('tells a Complete node of success alone', async () => {
+    await load();
+    await flow.ask();
+    await flow.until(() => flow.completed.length === 1);
+    await flow.fail({ vin: 'x' });
+    await flow.ask();
+    await flow.until(() => flow.completed.length === 2);
+  });
+
+  it('emits only what changed, where that is chosen', async () => {
+    await load({ emit: 'changes' });
+    await flow.ask();
+    service.car().report();
+    for (let i = 0; i < 3; i += 1) flow.send({ i });
+    await flow.until(() => flow.completed.length === 4);
+    service.car().openWindow('frontLeft');
+    await flow.ask({ read: 'doors' });
+    assert.equal(flow.outputs[0]?.length, 2);
+  });
+
+  it('polls by itself, keeps the last value when a poll fails, and says so', async () => {
+    const clock = new ManualClock(Date.now());
+    useClock(clock);
+    await load({ poll: 60 });
+    await clock.advance(5_000);
+    const first = await flow.until(() => flow.outputs[0]?.[0]);
+    assert.equal(first.vehicle?.['source'], 'live');
+    service.faults.add({ error: 'not-supported' });
+    await clock.advance(60_000);
+    const kept = await flow.until(() => flow.outputs[0]?.[1]);
+    assert.equal(kept.vehicle?.['source'], 'kept');
+    assert.deepEqual(kept.payload, first.payload);
+    assert.ok((kept.vehicle?.['ageSeconds'] as number) >= 59);
+    await flow.until(() => flow.caught.length === 1);
+    await flow.unload();
+    assert.equal(clock.sleeping, 0);
+  });
+
+  it('ends what is under way when it is closed', async () => {
+    await load();
+    service.faults.add({ latencyMs: 1e9 });
+    flow.send();
+    await flow.until(() => flow.badges.length > 0);
+    await flow.unload();
+  });
+});

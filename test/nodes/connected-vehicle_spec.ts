@@ -1,0 +1,55 @@
+import { strict as assert } from 'node:assert';
+import helper = require('node-red-node-test-helper');
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { startSimulator } from '../../src/simulator/index';
+import type { VehicleNode } from '../../nodes/shared/vehicle-node';
+
+describe('connected-vehicle', () => {
+  let flow: Flow;
+  beforeEach(() => (flow = new Flow()));
+  afterEach(() => flow.end());
+
+  const baseUrlOf = async (id: string): Promise<string> => (await (helper.getNode(id) as VehicleNode).account()).client.service.baseUrl;
+
+  it('runs one simulated service for all demo vehicles, and ends it with them', async () => {
+    await flow.load({ type: 'connected-vehicle-status' }, {}, {}, [{ id: 'v2', type: 'connected-vehicle', service: 'demo' }]);
+    const url = await baseUrlOf('v');
+    assert.equal(await baseUrlOf('v2'), url);
+    assert.equal((await fetch(`${url}/control`)).status, 200);
+    await flow.unload();
+    await assert.rejects(fetch(`${url}/control`));
+  });
+
+  it('starts a simulated service anew after a redeploy', async () => {
+    await flow.load({ type: 'connected-vehicle-status' });
+    await flow.ask();
+    await flow.unload();
+    await flow.load({ type: 'connected-vehicle-status' });
+    assert.ok((await flow.ask()).payload);
+  });
+
+  it('takes everything from the environment', async () => {
+    const service = await startSimulator();
+    Object.assign(process.env, { TEST_CAR_URL: service.url, TEST_CAR_VIN: service.car().vin, TEST_CAR_KEY: ' demo-key ', TEST_CAR_TOKEN: 'demo-token' });
+    try {
+      await flow.load(
+        { type: 'connected-vehicle-status' },
+        customVehicle(service, { baseUrl: '${TEST_CAR_URL}', vin: '${TEST_CAR_VIN}' }),
+        { apiKey: '${TEST_CAR_KEY}', accessToken: '${TEST_CAR_TOKEN}' },
+      );
+      assert.equal((await flow.ask()).vehicle?.['vin'], service.car().vin);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('sends key and media types under the names of the service', async () => {
+    const service = await startSimulator({ apiKeyHeader: 'my-key', mediaTypeVendor: 'mine' });
+    try {
+      await flow.load({ type: 'connected-vehicle-status', interface: 'v1' }, customVehicle(service, { apiKeyHeader: 'my-key', mediaTypeVendor: 'mine' }), demoCredentials);
+      assert.ok((await flow.ask()).payload);
+    } finally {
+      await service.close();
+    }
+  });
+});

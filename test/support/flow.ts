@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Node } from 'node-red';
+import helper = require('node-red-node-test-helper');
+import command = require('../../nodes/connected-vehicle-command');
+import commandStatus = require('../../nodes/connected-vehicle-command-status');
+import status = require('../../nodes/connected-vehicle-status');
+import vehicle = require('../../nodes/connected-vehicle');
+import type { Simulator } from '../../src/simulator/index';
+
+export type Received = Record<string, unknown> & { payload?: unknown; vehicle?: Record<string, unknown> & { error?: Record<string, unknown> } };
+
+const nodeTypes = [vehicle, status, command, commandStatus];
+
+/** The properties of a node in a flow, its id and type among them. */
+export type NodeConfig = { id: string; type: string } & Record<string, unknown>;
+
+/**
+ * A flow in a real runtime: one vehicle node (`v`), one node under test (`n`), everything it sends recorded by output, and what
+ * a Catch, a Status and a Complete node see of it.
+ */
+export class Flow {
+  readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
+  #waiting: (() => void)[] = [];
+  outputs: Received[][] = [[], []];
+  caught: Received[] = [];
+  badges: { fill?: string; shape?: string; text?: string }[] = [];
+  completed: Received[] = [];
+
+  /** @param more further nodes of the flow */
+  async load(
+    config: Record<string, unknown>,
+    vehicleConfig: Record<string, unknown> = {},
+    credentials: Record<string, string> = {},
+    more: NodeConfig[] = [],
+  ): Promise<void> {
+    helper.init(process.env['NODE_RED_PATH'] ?? require.resolve('node-red'), { userDir: this.userDir } as never);
+    const flow: NodeConfig[] = [
+      { id: 'tab', type: 'tab', label: 'test' },
+      { id: 'v', type: 'connected-vehicle', service: 'demo', ...vehicleConfig },
+      { id: 'n', z: 'tab', vehicle: 'v', wires: [['out0'], ['out1']], ...config } as unknown as NodeConfig,
+      { id: 'out0', z: 'tab', type: 'helper' },
+      { id: 'out1', z: 'tab', type: 'helper' },
+      { id: 'the-catch', z: 'tab', type: 'catch', scope: ['n'], wires: [['caught']] },
+      { id: 'caught', z: 'tab', type: 'helper' },
+      { id: 'the-status', z: 'tab', type: 'status', scope: ['n'], wires: [['badges']] },
+      { id: 'badges', z: 'tab', type: 'helper' },
+      { id: 'the-complete', z: 'tab', type: 'complete', scope: ['n'], wires: [['completed']] },
+      { id: 'completed', z: 'tab', type: 'helper' },
+      ...more,
+    ];
+    await helper.load(nodeTypes as never, flow as never, { v: credentials } as never);
+    this.#record('out0', (msg) => this.outputs[0]?.push(msg));
+    this.#record('out1', (msg) => this.outputs[1]?.push(msg));
+    this.#record('caught', (msg) => this.caught.push(msg));
+    this.#record('badges', (msg) => this.badges.push(msg['status'] as object));
+    this.#record('completed', (msg) => this.completed.push(msg));
+  }
+
+  #record(id: string, keep: (msg: Received) => void): void {
+    this.node(id).on('input', (msg) => {
+      keep(msg as Received);
+      this.#waiting.splice(0).forEach((wake) => wake());
+    });
+  }
+
+  node(id: string): Node {
+    return helper.getNode(id) as Node;
+  }
+
+  /** Sends a message into the node under test. */
+  send(msg: Record<string, unknown> = {}): void {
+    this.node('n').receive(msg as never);
+  }
+
+  /** Waits for an event, not for a time: until what was received satisfies the condition. */
+  async until<Value>(look: () => Value | undefined | false): Promise<Value> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** The answer to one message: what came out first, or what a Catch node saw. */
+  async ask(msg: Record<string, unknown> = {}): Promise<Received> {
+    const before = this.outputs[0]?.length ?? 0;
+    const caughtBefore = this.caught.length;
+    this.send(msg);
+    return this.until(() => this.outputs[0]?.[before] ?? this.caught[caughtBefore]);
+  }
+
+  /** The same, for a message that must fail: the code at the Catch node. */
+  async fail(msg: Record<string, unknown> = {}): Promise<Received> {
+    const caughtBefore = this.caught.length;
+    this.send(msg);
+    return this.until(() => this.caught[caughtBefore]);
+  }
+
+  /** A redeploy of everything. */
+  async unload(): Promise<void> {
+    await helper.unload();
+  }
+
+  async end(): Promise<void> {
+    await helper.unload();
+    rmSync(this.userDir, { recursive: true, force: true });
+  }
+}
+
+/** A vehicle configuration that points to a simulated service. */
+export const customVehicle = (service: Simulator, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  service: 'custom',
+  baseUrl: service.url,
+  vin: service.car().vin,
+  ...changes,
+});
+
+export const demoCredentials = { apiKey: 'demo-key', accessToken: 'demo-token' };
