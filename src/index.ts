@@ -18,6 +18,7 @@ export * from './journal';
 export * from './polling';
 export * from './record';
 export * from './service';
+export * from './state-file';
 export type { BudgetSnapshot } from './request/quota';
 export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';
 export * from './vin';
