@@ -52,6 +52,7 @@ type Mark = z.infer<typeof markSchema>;
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const { clock = systemClock, random = Math.random, self = thisProcess, signal } = options;
   const started = clock.now();
+  let unmarkedSince = Infinity;
   let afterCrash = false;
   for (;;) {
     const mark = await create(path, self, clock);
@@ -61,12 +62,13 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
     }
     const found = await readMark(path);
     if (found === 'gone') continue;
-    const waited = clock.now() - started;
-    if (found === 'unmarked' ? waited > unmarkedIsStaleAfter : isStale(found, self, clock.now())) {
+    const now = clock.now();
+    unmarkedSince = found === 'unmarked' ? Math.min(unmarkedSince, now) : Infinity;
+    if (found === 'unmarked' ? now - unmarkedSince > unmarkedIsStaleAfter : isStale(found, self, now)) {
       afterCrash = (await setAside(path, found)) || afterCrash;
       continue;
     }
-    if (waited > patience) throw new VehicleError('TIMEOUT', 'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.');
+    if (now - started > patience) throw new VehicleError('TIMEOUT', 'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.');
     await pause(clock, look * (1 + random()), signal);
   }
 }
@@ -103,7 +105,8 @@ async function create(path: string, self: Self, clock: Clock): Promise<Mark | nu
   } finally {
     await file.close();
   }
-  return mark;
+  // Who was stopped for long between the two steps may have been taken for dead.
+  return nonceOf(await readMark(path)) === mark.nonce ? mark : null;
 }
 
 async function readMark(path: string): Promise<Mark | 'gone' | 'unmarked'> {

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
-import { nobodySignedIn, type Account, type AccountState, type Member } from './account';
-import { accounts as sharedAccounts, fingerprint, pastedKey, signedInKey, type Accounts } from './accounts';
+import { nobodySignedIn, type GrantKeeper, type GrantState, type Member } from './grant-keeper';
+import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './grant-keepers';
 import type { TokenStore } from './store';
 import type { OAuthClient, Send } from './token-endpoint';
 import { isHeaderSafe, isoTime, unusable, type TokenDescription, type TokenSource } from './tokens';
@@ -20,7 +20,7 @@ export interface RefreshingOptions {
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
-  accounts?: Accounts;
+  keepers?: GrantKeepers;
 }
 
 /** An access token that is kept valid from a sign-in or a pasted refresh token (field notes 4). */
@@ -28,21 +28,21 @@ export function refreshingToken(options: RefreshingOptions): TokenSource {
   return new RefreshingToken(options);
 }
 
-const nothingKnown: AccountState = { grant: null, retryAt: null, signInRequiredSince: null, problem: null };
+const nothingKnown: GrantState = { grant: null, retryAt: null, signInRequiredSince: null, problem: null };
 
 class RefreshingToken implements TokenSource {
   readonly #store: TokenStore;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #accounts: Accounts;
+  readonly #keepers: GrantKeepers;
   readonly #member: Member;
   readonly #seed: { token: string; fingerprint: string } | null;
   readonly #ownKey: string;
   readonly #seedKey: string;
   readonly #cancelStart: () => void;
-  #account: Account | null = null;
+  #keeper: GrantKeeper | null = null;
   #signInsSeen = 0;
-  #finding: Promise<Account> | null = null;
+  #finding: Promise<GrantKeeper> | null = null;
   #problem: VehicleError | null = null;
   #leaving: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -53,7 +53,7 @@ class RefreshingToken implements TokenSource {
     this.#store = options.store;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
-    this.#accounts = options.accounts ?? sharedAccounts;
+    this.#keepers = options.keepers ?? sharedKeepers;
     this.#member = { client, send: options.send, onSecret: options.onSecret ?? ignore };
     this.#seed = seed === '' ? null : { token: seed, fingerprint: fingerprint(seed) };
     this.#ownKey = signedInKey(client, options.owner);
@@ -63,16 +63,16 @@ class RefreshingToken implements TokenSource {
   }
 
   async get(signal?: AbortSignal): Promise<string> {
-    const known = this.#signInsSeen === this.#accounts.signIns ? this.#account?.fresh : null;
-    return known ?? orCancelled(this.#find().then((account) => account.token()), signal);
+    const known = this.#signInsSeen === this.#keepers.signIns ? this.#keeper?.fresh : null;
+    return known ?? orCancelled(this.#find().then((keeper) => keeper.token()), signal);
   }
 
   async refused(token: string, signal?: AbortSignal): Promise<boolean> {
-    return orCancelled(this.#find().then((account) => account.refused(token)), signal);
+    return orCancelled(this.#find().then((keeper) => keeper.refused(token)), signal);
   }
 
   describe(): TokenDescription {
-    const { grant, retryAt, signInRequiredSince, problem } = this.#account?.state ?? nothingKnown;
+    const { grant, retryAt, signInRequiredSince, problem } = this.#keeper?.state ?? nothingKnown;
     return {
       kind: this.#problem?.code === 'TOKEN_MISSING' ? 'none' : 'refreshing',
       expiresAt: isoTime(grant?.expiresAt ?? null),
@@ -92,25 +92,25 @@ class RefreshingToken implements TokenSource {
     await this.#leaving;
   }
 
-  /** The account that counts now: one look for all who wait. */
-  #find(): Promise<Account> {
+  /** The keeper that counts now: one look for all who wait. */
+  #find(): Promise<GrantKeeper> {
     this.#finding ??= this.#look().finally(() => {
       this.#finding = null;
     });
     return this.#finding;
   }
 
-  async #look(): Promise<Account> {
+  async #look(): Promise<GrantKeeper> {
     if (this.#closed) throw cancelled();
     try {
-      this.#signInsSeen = this.#accounts.signIns;
+      this.#signInsSeen = this.#keepers.signIns;
       const key = await this.#key();
       this.#problem = null;
-      if (this.#account?.key === key) return this.#account;
+      if (this.#keeper?.key === key) return this.#keeper;
       this.#leave();
       const seed = key === this.#seedKey ? this.#seed : null;
-      this.#account = this.#accounts.join({ key, seed, store: this.#store, clock: this.#clock, random: this.#random }, this.#member);
-      return this.#account;
+      this.#keeper = this.#keepers.join({ key, seed, store: this.#store, clock: this.#clock, random: this.#random }, this.#member);
+      return this.#keeper;
     } catch (error) {
       this.#problem = error instanceof VehicleError ? error : null;
       throw error;
@@ -118,8 +118,8 @@ class RefreshingToken implements TokenSource {
   }
 
   #leave(): void {
-    if (this.#account !== null) this.#leaving = Promise.all([this.#leaving, this.#accounts.leave(this.#account, this.#member)]);
-    this.#account = null;
+    if (this.#keeper !== null) this.#leaving = Promise.all([this.#leaving, this.#keepers.leave(this.#keeper, this.#member)]);
+    this.#keeper = null;
   }
 
   /** The later of the two wins: what was pasted, or the sign-in that knows of it and outdates it. */
@@ -129,7 +129,7 @@ class RefreshingToken implements TokenSource {
       const signedIn = await this.#store.read(this.#ownKey).catch(() => null);
       return signedIn?.outdated.includes(this.#seed.fingerprint) ? this.#ownKey : this.#seedKey;
     }
-    if (this.#account === null && (await this.#store.read(this.#ownKey)) === null) throw nobodySignedIn();
+    if (this.#keeper === null && (await this.#store.read(this.#ownKey)) === null) throw nobodySignedIn();
     return this.#ownKey;
   }
 }

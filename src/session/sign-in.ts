@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
-import { accounts as sharedAccounts, fingerprint, signedInKey, type Accounts } from './accounts';
+import { keepers as sharedKeepers, fingerprint, signedInKey, type GrantKeepers } from './grant-keepers';
 import { trimmed } from './refreshing';
 import type { TokenStore } from './store';
 import { refusalSentence, requestTokens, secureUrl, type OAuthClient, type Send, type Tokens } from './token-endpoint';
@@ -21,7 +21,7 @@ export interface SignInOptions {
   clock?: Clock;
   /** So many random bytes. */
   randomBytes?: (count: number) => Buffer;
-  accounts?: Accounts;
+  keepers?: GrantKeepers;
 }
 
 export interface SignInStart {
@@ -74,14 +74,14 @@ export class SignIns {
   readonly #store: TokenStore;
   readonly #clock: Clock;
   readonly #randomBytes: (count: number) => Buffer;
-  readonly #accounts: Accounts;
+  readonly #keepers: GrantKeepers;
   readonly #pending = new Map<string, Pending>();
 
   constructor(options: SignInOptions) {
     this.#store = options.store;
     this.#clock = options.clock ?? systemClock;
     this.#randomBytes = options.randomBytes ?? randomBytes;
-    this.#accounts = options.accounts ?? sharedAccounts;
+    this.#keepers = options.keepers ?? sharedKeepers;
   }
 
   /**
@@ -166,7 +166,7 @@ export class SignIns {
         outdated: seed === '' ? [] : [fingerprint(seed)],
       }),
     );
-    await this.#accounts.signedIn(this.#store.directory, key);
+    await this.#keepers.signedIn(this.#store.directory, key);
     return { owner: start.owner, scopes: tokens.scopes, expiresAt: isoTime(tokens.expiresAt) };
   }
 

@@ -3,51 +3,50 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
-import { Accounts, pastedKey, fingerprint } from '../../../src/session/accounts';
+import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/grant-keepers';
 import { refreshingToken, type RefreshingOptions } from '../../../src/session/refreshing';
 import { TokenStore } from '../../../src/session/store';
-import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
 import type { TokenSource } from '../../../src/session/tokens';
-import { createTransport, type Transport } from '../../../src/transport';
+import type { SimulatorOptions } from '../../../src/simulator';
 import { ManualClock } from '../../support/manual-clock';
-import { IdentityModel, serve } from './identity-model';
+import { Identity, silent } from './identity';
 
 const minute = 60_000;
 const day = 86_400_000;
 
 describe('a refreshing access token', () => {
   let clock: ManualClock;
-  let identity: IdentityModel;
-  let server: { client: OAuthClient; close: () => Promise<void> };
-  let transport: Transport;
+  let identity: Identity;
   let directory: string;
   let store: TokenStore;
-  let accounts: Accounts;
+  let keepers: GrantKeepers;
   let sources: TokenSource[];
 
   beforeEach(async () => {
     clock = new ManualClock();
-    identity = new IdentityModel({ clock });
-    server = await serve(identity);
-    transport = createTransport();
+    identity = await Identity.start({ clock });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
     store = newStore();
-    accounts = new Accounts();
+    keepers = new GrantKeepers();
     sources = [];
   });
 
   afterEach(async () => {
     await Promise.all(sources.map((source) => source.close()));
-    await transport.close();
-    await server.close();
+    await identity.close();
     await rm(directory, { recursive: true });
     assert.equal(clock.sleeping, 0, 'a timer was left behind');
   });
 
+  const serviceWith = async (options: SimulatorOptions): Promise<void> => {
+    await identity.close();
+    identity = await Identity.start({ clock, ...options });
+  };
+
   const newStore = (secret = 'credential secret'): TokenStore => new TokenStore({ directory, secret });
 
   const source = (options: Partial<RefreshingOptions> = {}): TokenSource => {
-    const made = refreshingToken({ client: server.client, owner: 'config-1', store, send: transport.send, clock, random: () => 0.5, accounts, ...options });
+    const made = refreshingToken({ client: identity.client, owner: 'config-1', store, send: identity.send, clock, random: () => 0.5, keepers, ...options });
     sources.push(made);
     return made;
   };
@@ -63,12 +62,12 @@ describe('a refreshing access token', () => {
   const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
 
   it('comes from a pasted refresh token, with the life and scopes that the service gives it', async () => {
-    const token = source({ refreshToken: `  ${identity.newSeed()}\n` });
-    assert.ok(identity.accepts(await token.get()));
+    const token = source({ refreshToken: `  ${identity.newSeed(['openid', 'conve:vehicle_relation'])}\n` });
+    assert.ok(await identity.accepts(await token.get()));
     assert.deepEqual(token.describe(), {
       kind: 'refreshing',
       expiresAt: '2026-06-01T08:04:59.000Z',
-      scopes: ['openid', 'conve:lock'],
+      scopes: ['openid', 'conve:vehicle_relation'],
       signInRequiredSince: null,
       lastRefreshAt: '2026-06-01T08:00:00.000Z',
       retryAt: null,
@@ -96,7 +95,7 @@ describe('a refreshing access token', () => {
 
   it('is asked for once by two processes that share the store', async () => {
     const seed = identity.newSeed();
-    const processes = [source({ refreshToken: seed }), source({ refreshToken: seed, accounts: new Accounts(), store: newStore() })];
+    const processes = [source({ refreshToken: seed }), source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() })];
     const [one, two] = await Promise.all(processes.map((token) => token.get()));
     assert.equal(one, two);
     assert.equal(identity.requests.length, 1);
@@ -124,11 +123,11 @@ describe('a refreshing access token', () => {
 
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
     it(`never gives an ended token where a token lives ${life} s`, async () => {
-      identity.life = life;
+      await serviceWith({ accessTokenLifeSeconds: life });
       const token = source({ refreshToken: identity.newSeed() });
       for (let step = 0; step < 20; step++) {
         const [got, until] = [await token.get(), Date.parse(token.describe().expiresAt ?? '')];
-        assert.ok(identity.accepts(got) && until > clock.now());
+        assert.ok((await identity.accepts(got)) && until > clock.now());
         await clock.advance(life * 310);
       }
       assert.ok(identity.requests.length <= 15, `${identity.requests.length} refreshes in some six lives`);
@@ -136,46 +135,46 @@ describe('a refreshing access token', () => {
   }
 
   it('does not ask at every request where a token is given no life at all', async () => {
-    identity.life = 0;
+    await serviceWith({ accessTokenLifeSeconds: 0 });
     const token = source({ refreshToken: identity.newSeed() });
     for (let request = 0; request < 50; request++) await token.get();
     assert.equal(identity.requests.length, 1);
   });
 
   it('saves the rotated refresh token before the new access token is used', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const seed = identity.newSeed();
+    const token = source({ refreshToken: seed });
     const saved: boolean[] = [];
     for (let round = 0; round < 3; round++) {
       const got = await token.get();
-      const stored = await newStore().read(await onlyKey(identity.requests[0]?.get('refresh_token') ?? ''));
+      const stored = await newStore().read(pastedKey(identity.client, fingerprint(seed)));
       saved.push(stored?.accessToken === got && identity.issued.includes(stored.refreshToken) && stored.generation === round + 1);
       await clock.advance(299_000);
     }
     assert.deepEqual(saved, [true, true, true]);
   });
 
-  const onlyKey = async (seed: string): Promise<string> => pastedKey(server.client, fingerprint(seed));
-
   it('goes on after a restart with what is stored, without a request while it lives', async () => {
     const seed = identity.newSeed();
     const before = source({ refreshToken: seed });
     const first = await before.get();
     await before.close();
-    const after = source({ refreshToken: seed, accounts: new Accounts(), store: newStore() });
+    const after = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
     assert.equal(await after.get(), first);
     assert.equal(identity.requests.length, 1);
     await clock.advance(1 * day);
-    assert.ok(identity.accepts(await after.get()));
+    assert.ok(await identity.accepts(await after.get()));
     assert.equal(identity.refusals, 0, 'the spent seed was sent again');
   });
 
   it('keeps the old refresh token where an answer holds none', async () => {
-    identity.rotates = false;
+    identity.fault({ withoutRefreshToken: true }, 2);
     const token = source({ refreshToken: identity.newSeed() });
-    await token.get();
-    await clock.advance(300_000);
-    assert.ok(identity.accepts(await token.get()));
-    assert.equal(new Set(identity.requests.map((form) => form.get('refresh_token'))).size, 1);
+    for (let round = 0; round < 4; round++) {
+      assert.ok(await identity.accepts(await token.get()));
+      await clock.advance(300_000);
+    }
+    assert.equal(new Set(identity.sent).size, 2);
   });
 
   it('starts anew from a refresh token that is pasted later', async () => {
@@ -183,14 +182,14 @@ describe('a refreshing access token', () => {
     await old.get();
     await old.close();
     const pasted = identity.newSeed();
-    assert.ok(identity.accepts(await source({ refreshToken: pasted }).get()));
-    assert.equal(identity.requests.at(-1)?.get('refresh_token'), pasted);
+    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
+    assert.equal(identity.sent.at(-1), pasted);
   });
 
   it('says that a refusal needs a sign-in, since when, and asks no more', async () => {
     const token = source({ refreshToken: identity.newSeed() });
     await token.get();
-    identity.revokeAll();
+    identity.simulator.revokeGrants();
     await clock.advance(5 * minute);
     for (let request = 0; request < 20; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
     await clock.advance(30 * day);
@@ -201,23 +200,24 @@ describe('a refreshing access token', () => {
 
   it('tries again at once when the client secret was corrected', async () => {
     const seed = identity.newSeed();
-    const wrong = source({ refreshToken: seed, client: { ...server.client, clientSecret: 'wrong' } });
+    const wrong = source({ refreshToken: seed, client: { ...identity.client, clientSecret: 'wrong' } });
     await assert.rejects(wrong.get(), (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message));
-    assert.ok(identity.accepts(await source({ refreshToken: seed }).get()));
+    assert.ok(await identity.accepts(await source({ refreshToken: seed }).get()));
   });
 
   for (const [what, fault, code] of [
-    ['a cut connection', 'cut before', 'NETWORK'],
-    ['a fault of the server', { status: 500, body: '{"error":"server_error"}' }, 'SERVICE_ERROR'],
-    ['a page of a gateway', { status: 403, body: '<html>403</html>' }, 'SERVICE_ERROR'],
-    ['a refusal that is none', { status: 400, body: '{"message":"no"}' }, 'SERVICE_ERROR'],
-    ['a page instead of tokens', { status: 200, body: '<html>maintenance</html>' }, 'SERVICE_ERROR'],
+    ['a cut connection', { cut: 'before-headers' }, 'NETWORK'],
+    ['a fault of the server', { status: 500, body: { error: 'server_error' } }, 'SERVICE_ERROR'],
+    ['a page of a gateway', { status: 403, html: true }, 'SERVICE_ERROR'],
+    ['a refusal that is none', { status: 400, body: { message: 'no' } }, 'SERVICE_ERROR'],
+    ['a page instead of tokens', { html: true }, 'SERVICE_ERROR'],
     ['an empty answer', { status: 200, body: '' }, 'SERVICE_ERROR'],
-    ['too many requests', { status: 429, body: '' }, 'SERVICE_ERROR'],
+    ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
+    ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
     it(`takes ${what} for "later", with growing pauses and no loop`, async () => {
       const token = source({ refreshToken: identity.newSeed() });
-      identity.faults = Array.from({ length: 4 }, () => fault);
+      identity.fault(fault, 4);
       for (let request = 0; request < 50; request++) {
         await assert.rejects(token.get(), (error: VehicleError) => {
           assert.equal(error.code, code);
@@ -234,20 +234,19 @@ describe('a refreshing access token', () => {
         if (identity.requests.length > tries.length + 1) tries.push(second);
       }
       assert.deepEqual(tries, [2, 6, 14, 30]);
-      assert.ok(identity.accepts(await token.get()));
+      assert.ok(await identity.accepts(await token.get()));
       assert.equal(token.describe().problem, null);
     });
   }
 
   it('waits as long as the sign-in service asks', async () => {
     const token = source({ refreshToken: identity.newSeed() });
-    identity.faults = [{ status: 503, body: '', headers: { 'retry-after': '90' } }];
+    identity.fault({ status: 503, retryAfter: 90 });
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
   });
 
   it('does not wait for ever for an answer', async () => {
-    const send: Send = (request) => new Promise((_, reject) => clock.after(request.timeoutMs, () => reject(new VehicleError('TIMEOUT', ''))));
-    const token = source({ refreshToken: identity.newSeed(), send });
+    const token = source({ refreshToken: identity.newSeed(), send: silent(clock) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
     await clock.whenSleeping(3);
     await clock.advance(minute);
@@ -257,7 +256,7 @@ describe('a refreshing access token', () => {
   it('still gives a living token while the sign-in service is away', async () => {
     const token = source({ refreshToken: identity.newSeed() });
     const first = await token.get();
-    identity.faults = Array.from({ length: 20 }, () => 'cut before' as const);
+    identity.fault({ cut: 'before-headers' }, 20);
     await clock.advance(295_000);
     assert.equal(await token.get(), first);
     assert.equal(token.describe().kind, 'refreshing');
@@ -266,9 +265,9 @@ describe('a refreshing access token', () => {
   });
 
   it('tries soon again, by itself, where an answer was cut: within the grace of a server that has one', async () => {
-    identity.grace = 60;
+    await serviceWith({ refreshGraceSeconds: 60 });
     const token = source({ refreshToken: identity.newSeed() });
-    identity.faults = ['cut after', 'cut after', 'cut after'];
+    identity.fault({ cut: 'after-effect' }, 3);
     await assert.rejects(token.get(), { code: 'NETWORK' });
     for (const [count, pause] of [[2, 2_000], [3, 4_000], [4, 8_000]] as const) {
       const before = token.describe().retryAt;
@@ -276,7 +275,7 @@ describe('a refreshing access token', () => {
       await requestsMade(count);
       await until(() => token.describe().retryAt !== before);
     }
-    assert.ok(identity.accepts(await token.get()));
+    assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 
@@ -312,7 +311,7 @@ describe('a refreshing access token', () => {
     const controller = new AbortController();
     identity.beforeAnswer = () => controller.abort();
     await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
-    assert.ok(identity.accepts(await token.get()));
+    assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.requests.length, 1);
   });
 
@@ -323,7 +322,7 @@ describe('a refreshing access token', () => {
     identity.beforeAnswer = () => void (closing = token.close());
     await token.get();
     await closing;
-    assert.ok(identity.accepts(await source({ refreshToken: seed }).get()));
+    assert.ok(await identity.accepts(await source({ refreshToken: seed }).get()));
     assert.equal(identity.refusals, 0);
   });
 
@@ -340,10 +339,10 @@ describe('a refreshing access token', () => {
     const seed = identity.newSeed();
     const one = source({ refreshToken: seed });
     await one.get();
-    const two = source({ refreshToken: seed, accounts: new Accounts(), store: newStore() });
+    const two = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
     for (let round = 0; round < 10; round++) {
       await clock.advance(250_000);
-      assert.ok(identity.accepts(await one.get()) && identity.accepts(await two.get()));
+      assert.ok((await identity.accepts(await one.get())) && (await identity.accepts(await two.get())));
     }
     assert.equal(identity.refusals, 0);
   });
@@ -358,12 +357,12 @@ describe('a refreshing access token', () => {
     await token.get();
     await writeFile(file, backup);
     await clock.advance(5 * minute);
-    assert.ok(identity.accepts(await token.get()));
+    assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 
   it('refuses to send secrets in the open', async () => {
-    const token = source({ refreshToken: identity.newSeed(), client: { ...server.client, tokenUrl: 'http://id.example/token' } });
+    const token = source({ refreshToken: identity.newSeed(), client: { ...identity.client, tokenUrl: 'http://id.example/token' } });
     await assert.rejects(token.get(), { code: 'CONFIG' });
   });
 
@@ -398,7 +397,7 @@ describe('a refreshing access token', () => {
     await rm(directory);
     await rename(`${directory}-away`, directory);
     await clock.advance(2_000);
-    assert.ok(identity.accepts(await token.get()));
+    assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 

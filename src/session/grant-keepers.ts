@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Account, type AccountOptions, type Member } from './account';
+import { GrantKeeper, type KeeperOptions, type Member } from './grant-keeper';
 import type { OAuthClient } from './token-endpoint';
 
 /** The accounts in use: config nodes that hold the same one share its token, and its one refresh at a time. */
-export class Accounts {
-  readonly #byPlace = new Map<string, Account>();
+export class GrantKeepers {
+  readonly #byPlace = new Map<string, GrantKeeper>();
   #signIns = 0;
 
   /** Grows with every sign-in: who remembers the number sees that it must look again. */
@@ -12,22 +12,22 @@ export class Accounts {
     return this.#signIns;
   }
 
-  join(options: AccountOptions, member: Member): Account {
+  join(options: KeeperOptions, member: Member): GrantKeeper {
     const place = placeOf(options.store.directory, options.key);
-    let account = this.#byPlace.get(place);
-    if (account === undefined) {
-      account = new Account(options);
-      this.#byPlace.set(place, account);
+    let keeper = this.#byPlace.get(place);
+    if (keeper === undefined) {
+      keeper = new GrantKeeper(options);
+      this.#byPlace.set(place, keeper);
     }
-    account.join(member);
-    return account;
+    keeper.join(member);
+    return keeper;
   }
 
-  /** With its last member the account ends; who joins meanwhile gets a new one, and the lock of the store keeps the two in order. */
-  async leave(account: Account, member: Member): Promise<void> {
-    if (!account.isLast(member)) return account.leave(member);
-    this.#byPlace.delete(placeOf(account.directory, account.key));
-    await account.end();
+  /** With its last member the keeper ends; who joins meanwhile gets a new one, and the lock of the store keeps the two in order. */
+  async leave(keeper: GrantKeeper, member: Member): Promise<void> {
+    if (!keeper.isLast(member)) return keeper.leave(member);
+    this.#byPlace.delete(placeOf(keeper.directory, keeper.key));
+    await keeper.end();
   }
 
   /** A sign-in was saved under `key`. */
@@ -38,7 +38,7 @@ export class Accounts {
 }
 
 /** Shared by all config nodes of the process. */
-export const accounts = new Accounts();
+export const keepers = new GrantKeepers();
 
 const placeOf = (directory: string, key: string): string => `${directory}\n${key}`;
 

@@ -13,14 +13,14 @@ export interface Member {
 }
 
 /** What is known of an account. Times in milliseconds since 1970. */
-export interface AccountState {
+export interface GrantState {
   grant: Grant | null;
   retryAt: number | null;
   signInRequiredSince: number | null;
   problem: string | null;
 }
 
-export interface AccountOptions {
+export interface KeeperOptions {
   key: string;
   /** A refresh token to start from where the store has none. */
   seed: { token: string; fingerprint: string } | null;
@@ -46,10 +46,10 @@ const lookAgainEvery = 15 * 60_000;
  * (PingFederate, which serves the real sign-in, calls it the rolling grace period); therefore a try whose end is
  * unknown is repeated within seconds, after a crash too, and room on the disk is claimed before the request is sent.
  */
-export class Account {
+export class GrantKeeper {
   readonly key: string;
   readonly directory: string;
-  readonly #seed: AccountOptions['seed'];
+  readonly #seed: KeeperOptions['seed'];
   readonly #store: TokenStore;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -68,7 +68,7 @@ export class Account {
   #forcedAt = -Infinity;
   #cancelTimer: () => void;
 
-  constructor(options: AccountOptions) {
+  constructor(options: KeeperOptions) {
     this.key = options.key;
     this.directory = options.store.directory;
     this.#seed = options.seed;
@@ -112,7 +112,7 @@ export class Account {
     this.#pause = null;
   }
 
-  get state(): AccountState {
+  get state(): GrantState {
     const trouble = this.#refusal ?? this.#pause;
     return {
       grant: this.#grant,
@@ -285,7 +285,7 @@ export class Account {
     return told;
   }
 
-  /** The account keeps itself alive, and ends a pause, while nobody asks too. */
+  /** The grant is kept alive, and a pause ends, while nobody asks too. */
   #wakeAt(at: number): void {
     this.#cancelTimer();
     if (!this.#ending.signal.aborted) this.#cancelTimer = this.#wakeAfter(at - this.#clock.now());
