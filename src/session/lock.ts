@@ -56,10 +56,7 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
   let afterCrash = false;
   for (;;) {
     const mark = await create(path, self, clock);
-    if (mark !== null) {
-      self.held.add(mark.nonce);
-      return { afterCrash, release: () => release(path, mark, self) };
-    }
+    if (mark !== null) return { afterCrash, release: () => release(path, mark, self) };
     const found = await readMark(path);
     if (found === 'gone') continue;
     const now = clock.now();
@@ -97,16 +94,20 @@ async function create(path: string, self: Self, clock: Clock): Promise<Mark | nu
     if (errorCode(error) === 'EEXIST' || isBeingDeleted(error)) return null;
     throw error;
   }
+  self.held.add(mark.nonce);
   try {
     await file.writeFile(JSON.stringify(mark));
   } catch (error) {
+    self.held.delete(mark.nonce);
     await unlink(path);
     throw error;
   } finally {
     await file.close();
   }
   // Who was stopped for long between the two steps may have been taken for dead.
-  return nonceOf(await readMark(path)) === mark.nonce ? mark : null;
+  if (nonceOf(await readMark(path)) === mark.nonce) return mark;
+  self.held.delete(mark.nonce);
+  return null;
 }
 
 async function readMark(path: string): Promise<Mark | 'gone' | 'unmarked'> {
