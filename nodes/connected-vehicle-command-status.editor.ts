@@ -1,5 +1,5 @@
 import type { CommandStatusOptions } from './shared/options';
-import { labelStyle, nodeField as field, saveNumbers } from './shared/editor/forms';
+import { labelStyle, nodeField as field, saveNumbers, showDefaults } from './shared/editor/forms';
 import { wholeVerdict } from './shared/editor/validators';
 import { wordsOf } from './shared/editor/words';
 
@@ -26,6 +26,9 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   },
   labelStyle() {
     return labelStyle(this);
+  },
+  oneditprepare() {
+    showDefaults(this, field);
   },
   oneditsave() {
     saveNumbers(this, ['timeout', 'interval'], field);

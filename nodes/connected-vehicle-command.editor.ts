@@ -1,6 +1,6 @@
 import { commandNames, commands, isCommandName, titleOf, unlockDurationLimits } from '../src/index';
 import type { CommandOptions } from './shared/options';
-import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showScopes, textOf, trimFields } from './shared/editor/forms';
+import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
 import { showInterface } from './shared/editor/interfaces';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
 import { shared, wordsOf } from './shared/editor/words';
@@ -48,7 +48,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    command: { value: 'lock' },
+    command: { value: '' },
     interface: { value: 'auto' },
     unlockDuration: {
       value: '',
@@ -62,13 +62,14 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette'),
   label() {
-    return this.name || (this.command === '' ? say('palette') : titleOfCommand(this.command));
+    return this.name || (this.command ? titleOfCommand(this.command) : say('palette'));
   },
   labelStyle() {
     return labelStyle(this);
   },
   oneditprepare() {
-    fillDropdown(this.command);
+    showDefaults(this, field);
+    fillDropdown(this.command ?? '');
     choose(field('interface'), this.interface);
     choice().on('change', takeChoice);
     field('command').add(field('interface')).on('change', showCommand);

@@ -2,7 +2,7 @@ import {
   connectedReadNames, connectedReads, isReadName, isResourceName, readScopes, resourceNames, resources, themes, titleOf, type ReadName,
 } from '../src/index';
 import type { StatusOptions } from './shared/options';
-import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showScopes, textOf, trimFields } from './shared/editor/forms';
+import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
 import { showInterface } from './shared/editor/interfaces';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
 import { wordsOf } from './shared/editor/words';
@@ -95,7 +95,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     reads: {
       value: [],
       validate(value, _opt) {
-        return this.read !== 'several' || value.length > 0 || say('noReads');
+        return this.read !== 'several' || (value ?? '').length > 0 || say('noReads');
       },
     },
     interface: { value: 'auto' },
@@ -108,14 +108,15 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette'),
   label() {
-    return this.name || (this.read === 'several' ? say('readings', { count: this.reads.length }) : titleOfRead(this.read));
+    return this.name || (this.read === 'several' ? say('readings', { count: this.reads?.length ?? 0 }) : titleOfRead(this.read ?? 'windows'));
   },
   labelStyle() {
     return labelStyle(this);
   },
   oneditprepare() {
     fillDropdown();
-    fillList(this.reads);
+    fillList(this.reads ?? []);
+    showDefaults(this, field);
     for (const name of ['read', 'interface', 'emit'] as const) choose(field(name), this[name]);
     $('#connected-vehicle-filter').on('input', filterList);
     field('read').add(field('interface')).add(part('reads')).on('change', showChoice);

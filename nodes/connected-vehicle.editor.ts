@@ -1,7 +1,7 @@
 import { shortVin, vinPattern } from '../src/index';
 import type { VehicleCredentials, VehicleOptions } from './shared/options';
 import { addressVerdict } from './shared/editor/addresses';
-import { choose, configField as field, labelStyle, part, saveNumbers, textOf, trimFields } from './shared/editor/forms';
+import { choose, configField as field, labelStyle, part, saveNumbers, showDefaults, textOf, trimFields } from './shared/editor/forms';
 import { vinVerdict, wholeVerdict, type Verdict } from './shared/editor/validators';
 import { shared as say } from './shared/editor/words';
 
@@ -12,13 +12,13 @@ const pastedNames = [
 ];
 
 /** The service that the open form shows, or that the node holds. */
-const serviceOf = (node: VehicleOptions): string => String(field('service').val() ?? node.service);
+const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
 /** What only `custom` asks for is judged only there: a hidden field never makes a node invalid. */
-const ifCustom = (node: VehicleOptions, verdict: () => Verdict): Verdict => serviceOf(node) !== 'custom' || verdict();
+const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict => serviceOf(node) !== 'custom' || verdict();
 
 /** Without a sign-in address there is no sign-in, only pasted tokens (contract 2). */
-const signInVerdict = (node: VehicleOptions, address: string): Verdict => ifCustom(node, () => address.trim() === '' || addressVerdict(address));
+const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict => ifCustom(node, () => address.trim() === '' || addressVerdict(address));
 
 /** Shows what the chosen service needs, and nothing else. */
 function showService(): void {
@@ -45,13 +45,13 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[\w!#$%&'*+.^`|~-]+$/.test(value.trim()) || say('reason.apiKeyHeader'));
+        return ifCustom(this, () => /^[\w!#$%&'*+.^`|~-]+$/.test(value?.trim() ?? '') || say('reason.apiKeyHeader'));
       },
     },
     mediaTypeVendor: {
       value: 'vendor',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[\w.-]+$/.test(value.trim()) || say('reason.mediaTypeVendor'));
+        return ifCustom(this, () => /^[\w.-]+$/.test(value?.trim() ?? '') || say('reason.mediaTypeVendor'));
       },
     },
     authorizeUrl: {
@@ -82,7 +82,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     apiKey: {
       type: 'password',
       validate(value, _opt) {
-        return serviceOf(this) === 'demo' || value.trim() !== '' || say('reason.apiKey');
+        return serviceOf(this) === 'demo' || (value?.trim() ?? '') !== '' || say('reason.apiKey');
       },
     },
     accessToken: { type: 'password' },
@@ -92,14 +92,15 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   },
   paletteLabel: () => say('palette'),
   label() {
-    const vin = this.vin.trim().toUpperCase();
-    const service = say(`service.${this.service}`, { defaultValue: this.service });
+    const vin = this.vin?.trim().toUpperCase() ?? '';
+    const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
     return this.name || (vinPattern.test(vin) ? `${service} ${shortVin(vin)}` : service);
   },
   labelStyle() {
     return labelStyle(this);
   },
   oneditprepare() {
+    showDefaults(this, field);
     choose(field('service'), this.service);
     field('service').on('change', showService);
   },

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { parse, type CallExpression, type Expression, type ObjectExpression, type Property } from 'acorn';
-import { simple } from 'acorn-walk';
+import { parseExpressionAt, type Expression, type ObjectExpression, type Property } from 'acorn';
 
 const root = resolve(__dirname, '../../..');
 const nodes = join(root, 'dist/nodes');
@@ -83,14 +82,10 @@ export function definition(type: string): EditorDefinition {
 
 /** `RED.nodes.registerType("type", { … })` as a parser sees it, which runs nothing. */
 export function registration(type: string): { name: unknown; properties: Map<string, Expression> } {
-  const calls: CallExpression[] = [];
-  simple(parse(script(type), { ecmaVersion: 2020 }), {
-    CallExpression(call) {
-      if (call.callee.type === 'MemberExpression' && call.callee.property.type === 'Identifier' && call.callee.property.name === 'registerType') calls.push(call);
-    },
-  });
-  const [name, object] = calls[0]?.arguments ?? [];
-  if (calls.length !== 1 || object?.type !== 'ObjectExpression') throw new Error(`${type} is not registered with one literal object`);
+  const source = script(type);
+  const call = parseExpressionAt(source, source.indexOf('RED.nodes.registerType('), { ecmaVersion: 2020 });
+  const [name, object] = call.type === 'CallExpression' ? call.arguments : [];
+  if (object?.type !== 'ObjectExpression') throw new Error(`${type} is not registered with a literal object`);
   return { name: literal(name as Expression), properties: propertiesOf(object) };
 }
 

@@ -19,7 +19,7 @@ async function main(userDir: string): Promise<void> {
     telemetry: { enabled: false, updateNotification: false },
     editorTheme: { tours: false, palette: { catalogues: [] } },
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
-    logging: { console: { level: 'warn', metrics: false, audit: false } },
+    logging: { console: { level: 'error', metrics: false, audit: false } },
   } as unknown as Parameters<typeof RED.init>[1]);
   await RED.start();
   const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;

@@ -20,7 +20,7 @@ export type Install = (userDir: string) => Promise<void>;
 /** This checkout as an installed pack. */
 const linkCheckout: Install = async (userDir) => {
   await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
-  await symlink(process.env['PACK'] ?? root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
+  await symlink(root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
   await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }));
 };
 

@@ -4,7 +4,7 @@ import { shared } from './words';
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Contract 2: https, or http on a loopback address; nothing else. */
-export function addressVerdict(value: string): Verdict {
+export function addressVerdict(value = ''): Verdict {
   const address = parseAddress(value);
   if (address === null) return shared('reason.address');
   if (address.username + address.password !== '') return shared('reason.addressSecret');

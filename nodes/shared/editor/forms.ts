@@ -19,14 +19,24 @@ export const textOf = (element: JQuery): string => String(element.val() ?? '').t
 
 export const options = (choices: readonly Choice[]): JQuery[] => choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
+/** Shows the default of each property that the node lacks: it is older than the property, or was written by hand. */
+export function showDefaults(node: EditorNode<object> & Record<string, unknown>, field: Field): void {
+  for (const [name, { value }] of Object.entries(node._def.defaults)) {
+    if (node[name] !== undefined) continue;
+    if (typeof value === 'boolean') field(name).prop('checked', value);
+    else field(name).val(String(value));
+  }
+}
+
 /** Selects a value; one that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
-export function choose(select: JQuery, value: string): void {
+export function choose(select: JQuery, value: string | undefined): void {
+  if (value === undefined) return;
   select.val(value);
   if (select.val() !== value) select.append(...options([{ value, text: value }])).val(value);
 }
 
 /** The editor would store a changed number as text. What is no number (`${NAME}`, a blank) is left to the editor. */
-export function saveNumbers<Name extends string>(node: Record<Name, number | string>, names: readonly Name[], field: Field): void {
+export function saveNumbers<Name extends string>(node: Partial<Record<Name, number | string>>, names: readonly Name[], field: Field): void {
   for (const name of names) {
     const text = textOf(field(name));
     if (text !== '' && !Number.isNaN(Number(text))) node[name] = Number(text);
@@ -45,4 +55,4 @@ export function showScopes(line: JQuery, scopes: readonly string[]): void {
 }
 
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */
-export const labelStyle = (node: { name: string }): string => (node.name === '' ? '' : 'node_label_italic');
+export const labelStyle = (node: { name?: string }): string => (node.name ? 'node_label_italic' : '');

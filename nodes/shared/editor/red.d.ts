@@ -2,7 +2,8 @@
  * What the editor halves use of the editor. Written by hand because @types/node-red has no validators with a reason, no
  * labels on properties and no tie between `defaults` and the options they hold.
  */
-type EditorNode<Options> = Options & { id: string; type: string };
+/** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
+type EditorNode<Options> = Partial<Options> & { _def: { defaults: Record<string, { value: unknown }> } };
 
 interface EditorProperty<Options, Value> {
   value: Value;
@@ -12,7 +13,7 @@ interface EditorProperty<Options, Value> {
   /** Names the property in the editor's own complaints. */
   label?: string;
   /** Two declared parameters: only such a validator may return its reason as a string. */
-  validate?(this: EditorNode<Options>, value: string, opt: unknown): true | string;
+  validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string;
 }
 
 interface EditorDefinition<Options, Credentials> {
@@ -22,7 +23,7 @@ interface EditorDefinition<Options, Credentials> {
   icon: string;
   defaults: { [Name in keyof Options]-?: EditorProperty<Options, Options[Name]> };
   credentials?: {
-    [Name in keyof Credentials]-?: { type: 'password'; validate?(this: EditorNode<Options>, value: string, opt: unknown): true | string };
+    [Name in keyof Credentials]-?: { type: 'password'; validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string };
   };
   inputs?: 0 | 1;
   outputs?: number;

@@ -8,13 +8,14 @@ import { shared } from './words';
 export type Verdict = true | string;
 
 /** Contract 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
-export const vinVerdict = (value: string): Verdict => {
+export const vinVerdict = (value = ''): Verdict => {
   const vin = value.trim().toUpperCase();
   return vin === '' || vinPattern.test(vin) || shared('reason.vin');
 };
 
-/** `value` is text in an open form and may be a number in a stored node. */
-export const wholeVerdict = (value: string | number, minimum: number, maximum = Infinity): Verdict => {
+/** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */
+export const wholeVerdict = (value: string | number | undefined, minimum: number, maximum = Infinity): Verdict => {
+  if (value === undefined) return true;
   const number = String(value).trim() === '' ? NaN : Number(value);
   if (Number.isInteger(number) && number >= minimum && number <= maximum) return true;
   return shared(maximum === Infinity ? 'reason.atLeast' : 'reason.between', { minimum, maximum });

@@ -1,0 +1,255 @@
+import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const missing = existsSync(executablePath) ? '' : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
+
+interface FlowNode {
+  id: string;
+  type: string;
+  [property: string]: unknown;
+}
+
+describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, function () {
+  this.timeout(60_000);
+  this.bail(true);
+  let nodeRed: RealNodeRed;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  before(async function () {
+    if (missing !== '') {
+      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
+      this.skip();
+    }
+    nodeRed = await startNodeRed();
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    page = await openEditor('en-US');
+  });
+
+  after(async () => {
+    await browser?.close();
+    await nodeRed?.stop();
+  });
+
+  /** Opens an editor, and notes whatever it complains of or asks from elsewhere. */
+  async function openEditor(locale: string): Promise<Page> {
+    const opened = await browser.newPage({ locale, viewport: { width: 1400, height: 1000 } });
+    opened.on('pageerror', (error) => complaints.push(error.message));
+    opened.on('console', (message) => {
+      if (message.type() === 'error' || /Definition error|oneditprepare|oneditsave|Validation error/.test(message.text())) complaints.push(message.text());
+    });
+    opened.on('request', (request) => {
+      if (!request.url().startsWith(nodeRed.url) && !request.url().startsWith('data:')) complaints.push(request.url());
+    });
+    await opened.goto(nodeRed.url);
+    await opened.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
+    await opened.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+    return opened;
+  }
+
+  /** Drags a node out of the palette, opens its dialog and chooses its vehicle. */
+  async function addNode(nodeType: string, x: number, y: number, vehicle?: string): Promise<string> {
+    const before = await flowNodeIds();
+    await page.locator(`.red-ui-palette-node[data-palette-type="${nodeType}"]`).dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
+    const [id = ''] = (await flowNodeIds()).filter((other) => !before.includes(other));
+    await openNode(id);
+    if (vehicle !== undefined) await page.locator('#node-input-vehicle').selectOption({ label: vehicle });
+    return id;
+  }
+
+  const flowNodeIds = (): Promise<string[]> => page.locator('g.red-ui-flow-node-group').evaluateAll((groups) => groups.map(({ id }) => id));
+
+  async function openNode(id: string): Promise<void> {
+    await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
+    await page.waitForSelector('#node-dialog-ok');
+    await page.waitForSelector('.connected-vehicle-form');
+  }
+
+  async function closeDialog(button: 'node-dialog-ok' | 'node-config-dialog-ok'): Promise<void> {
+    await page.locator(`#${button}`).click();
+    await page.waitForSelector(`#${button}`, { state: 'detached' });
+  }
+
+  async function deploy(): Promise<FlowNode[]> {
+    await page.locator('#red-ui-header-button-deploy').click();
+    await page.waitForSelector('#red-ui-header-button-deploy.disabled');
+    const { flows } = (await nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
+    return flows;
+  }
+
+  /** Types into a field; the editor looks at what is there when a key goes up. */
+  async function type(field: string, text: string): Promise<void> {
+    await page.locator(field).fill(text);
+    await page.locator(field).press('End');
+  }
+
+  const part = (name: string) => page.locator(`.connected-vehicle-form [data-part="${name}"]`);
+  const invalid = (field: string) => page.locator(`${field}.input-error`);
+
+  it('adds a demo car and a node that reads it, and deploys both', async () => {
+    await addNode('connected-vehicle-status', 300, 100);
+    await page.locator('#node-input-btn-vehicle-add').click();
+    await page.waitForSelector('#node-config-input-service');
+    assert.equal(await page.locator('#node-config-input-apiKey').isVisible(), false);
+    assert.equal(await page.locator('#node-config-input-requestsPerDay').isVisible(), false);
+    await closeDialog('node-config-dialog-ok');
+
+    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:windows_status');
+    await page.locator('#node-input-read').selectOption('odometer');
+    assert.equal(await part('gives').innerText(), 'A number in km.');
+    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid exve:odometer_status');
+    await type('#node-input-poll', '60');
+    await closeDialog('node-dialog-ok');
+
+    const flows = await deploy();
+    const { id, service } = flows.find(({ type }) => type === 'connected-vehicle') ?? ({} as Partial<FlowNode>);
+    const { vehicle, read, poll } = flows.find(({ type }) => type === 'connected-vehicle-status') ?? ({} as Partial<FlowNode>);
+    assert.deepEqual({ service, vehicle, read, poll }, { service: 'demo', vehicle: id, read: 'odometer', poll: 60 });
+  });
+
+  it('finds and chooses several reads, and says which scopes they need', async () => {
+    const id = await addNode('connected-vehicle-status', 300, 200, 'Demo car');
+    await page.locator('#node-input-read').selectOption('several');
+    assert.equal(await part('gives').innerText(), 'Choose at least one read');
+    await type('#connected-vehicle-filter', 'tyre');
+    assert.equal(await part('reads').locator('label:visible').count(), 4);
+    await part('reads').getByText('Front left tyre pressure').click();
+    await type('#connected-vehicle-filter', 'kmTo');
+    await part('reads').getByText('Distance to service').click();
+    await type('#connected-vehicle-filter', '');
+    await part('reads').getByText('Vehicle details').click();
+    assert.equal(await part('gives').innerText(), '3 reads chosen.');
+    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:vehicle_relation exve:tyre_status exve:diagnostics_workshop');
+    await page.locator('#node-input-interface').selectOption('v1');
+    assert.equal(await part('interface').innerText(), 'Not available in version 1: Vehicle details.');
+    await closeDialog('node-dialog-ok');
+
+    assert.deepEqual((await deploy()).find((node) => node.id === id)?.['reads'], ['details', 'frontLeftTyrePressure', 'kmToService']);
+    await openNode(id);
+    assert.equal(await part('reads').locator('input:checked').count(), 3);
+    await closeDialog('node-dialog-ok');
+    assert.equal(await page.locator('#red-ui-header-button-deploy.disabled').count(), 1, 'looking changes nothing');
+  });
+
+  it('sends a command of the list, any other, or the one that a message names', async () => {
+    const id = await addNode('connected-vehicle-command', 300, 300, 'Demo car');
+    assert.equal(await page.locator('#node-input-unlockDuration').isVisible(), false);
+    await page.locator('#connected-vehicle-command-choice').selectOption('unlock');
+    assert.match(await part('does').innerText(), /tailgate/);
+    await type('#node-input-unlockDuration', '121');
+    await invalid('#node-input-unlockDuration').waitFor();
+    await type('#node-input-unlockDuration', '90');
+    await invalid('#node-input-unlockDuration').waitFor({ state: 'detached' });
+    await closeDialog('node-dialog-ok');
+    const stored = async (): Promise<unknown[]> => {
+      const node = (await deploy()).find((other) => other.id === id);
+      return [node?.['command'], node?.['unlockDuration']];
+    };
+    assert.deepEqual(await stored(), ['unlock', 90]);
+
+    await openNode(id);
+    await page.locator('#connected-vehicle-command-choice').selectOption('lock-reduced-guard');
+    await page.locator('#node-input-interface').selectOption('v1');
+    assert.equal(await part('interface').innerText(), 'Not available in version 1: Lock with reduced guard.');
+    await page.locator('#connected-vehicle-command-choice').selectOption('*');
+    await type('#node-input-command', ' climatization-start ');
+    await closeDialog('node-dialog-ok');
+    assert.deepEqual(await stored(), ['climatization-start', 90]);
+
+    await openNode(id);
+    assert.equal(await page.locator('#connected-vehicle-command-choice').inputValue(), '*');
+    await page.locator('#connected-vehicle-command-choice').selectOption('');
+    await closeDialog('node-dialog-ok');
+    assert.deepEqual(await stored(), ['', 90]);
+  });
+
+  it('keeps the numbers of a watch as numbers', async () => {
+    const id = await addNode('connected-vehicle-command-status', 600, 300, 'Demo car');
+    await type('#node-input-timeout', '${WATCH_SECONDS}');
+    await type('#node-input-interval', '10');
+    await page.locator('#node-input-verify').uncheck();
+    assert.equal(await invalid('#node-input-timeout').count(), 0);
+    await closeDialog('node-dialog-ok');
+    const node = (await deploy()).find((other) => other.id === id);
+    assert.deepEqual([node?.['timeout'], node?.['interval'], node?.['verify']], ['${WATCH_SECONDS}', 10, false]);
+  });
+
+  it('sets up another service, refuses an unsafe address, and never shows a secret again', async () => {
+    const id = await addNode('connected-vehicle-status', 600, 100);
+    await page.locator('#node-input-vehicle').selectOption('_ADD_');
+    await page.locator('#node-input-btn-vehicle-add').click();
+    await page.locator('#node-config-input-service').selectOption('custom');
+    await type('#node-config-input-baseUrl', 'http://api.example.com');
+    await invalid('#node-config-input-baseUrl').waitFor();
+    await page.locator('#node-config-input-baseUrl').hover();
+    await page.getByText('Must begin with https:// (http:// only on this machine)').waitFor();
+    await type('#node-config-input-baseUrl', ' https://api.example.com ');
+    await invalid('#node-config-input-baseUrl').waitFor({ state: 'detached' });
+    await type('#node-config-input-vin', 'YV1CT9551B157');
+    await invalid('#node-config-input-vin').waitFor();
+    await type('#node-config-input-vin', '${VIN}');
+    await invalid('#node-config-input-vin').waitFor({ state: 'detached' });
+    await invalid('#node-config-input-apiKey').waitFor();
+    await type('#node-config-input-apiKey', ' key-of-the-test ');
+    await type('#node-config-input-accessToken', 'token-of-the-test');
+    await page.locator('.connected-vehicle-form summary').click();
+    await type('#node-config-input-requestsPerDay', '500');
+    await closeDialog('node-config-dialog-ok');
+    await closeDialog('node-dialog-ok');
+
+    const flows = await deploy();
+    const vehicle = flows.find((node) => node.id === flows.find((other) => other.id === id)?.['vehicle']);
+    assert.deepEqual(
+      ['service', 'baseUrl', 'vin', 'apiKeyHeader', 'requestsPerDay'].map((name) => vehicle?.[name]),
+      ['custom', 'https://api.example.com', '${VIN}', 'vendor-api-key', 500],
+    );
+    assert.deepEqual(await nodeRed.admin('GET', `credentials/connected-vehicle/${vehicle?.id}`), {
+      has_apiKey: true,
+      has_accessToken: true,
+      has_clientId: false,
+      has_clientSecret: false,
+      has_refreshToken: false,
+    });
+    assert.doesNotMatch(JSON.stringify(flows), /of-the-test/);
+    assert.doesNotMatch(await page.content(), /of-the-test/);
+  });
+
+  it('speaks German where the browser does', async () => {
+    const german = await openEditor('de-DE');
+    await german.waitForSelector('g.red-ui-flow-node-group');
+    assert.deepEqual(await german.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label').allInnerTexts(), [
+      'Autostatus',
+      'Autobefehl',
+      'Befehlsstatus',
+    ]);
+    await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
+    await german.waitForSelector('.connected-vehicle-form');
+    assert.equal(await german.locator('label[for="node-input-poll"] span').innerText(), 'Wiederholen alle');
+    await german.close();
+  });
+
+  it('shows a badge in words', async () => {
+    const before = (await nodeRed.admin('GET', 'flows')) as { rev: string };
+    const tab = await page.evaluate('RED.workspaces.active()');
+    await nodeRed.admin('POST', 'flows', {
+      rev: before.rev,
+      flows: [
+        { id: tab, type: 'tab', label: 'Car' },
+        { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
+        { id: 'read', type: 'connected-vehicle-status', z: tab, x: 300, y: 100, name: '', vehicle: 'demo-car', read: 'windows', poll: 0, wires: [[]] },
+        { id: 'go', type: 'inject', z: tab, x: 100, y: 100, name: '', props: [], once: true, onceDelay: 0, repeat: '', wires: [['read']] },
+      ],
+    });
+    const fresh = await openEditor('en-US');
+    await fresh.locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|open: [a-z, ]+) · \d\d:\d\d$/ }).waitFor();
+    await fresh.close();
+  });
+
+  it('complains of nothing and asks nothing from elsewhere', () => {
+    assert.deepEqual(complaints, []);
+  });
+});
