@@ -1,0 +1,77 @@
+// Writes the tables of README.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import door from '../dist/src/index.js';
+
+const { commandNames, commands, connectedReadNames, connectedReads, errorCodes, groupedResources, groups, interfacePaths, outcomes, resourceNames, resources, themes, titleOf } = door;
+
+const code = (text) => `\`${text}\``;
+const table = (header, rows) => [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const scopesOf = ({ scopes }) => scopes.map(code).join(', ');
+const pathOf = (iface, { routes }) => (routes[iface] ? code(interfacePaths[iface] + routes[iface].path) + (routes[iface].unlisted ? ' ¹' : '') : '–');
+
+function valueOf(resource) {
+  switch (resource.kind) {
+    case 'boolean':
+      return `boolean: true = ${resource.words.true}, false = ${resource.words.false}`;
+    case 'enum':
+      return resource.values.map(code).join(', ');
+    default:
+      return `${resource.kind}, ${resource.unit}`;
+  }
+}
+
+/** What to do about each code of a failure; src/errors.ts says whether the same request may work later. */
+const advice = {
+  CONFIG: 'The configuration or a property of the node cannot work; the sentence names it.',
+  VIN_INVALID: 'No VIN, or not 17 characters of A-Z and 0-9. Nothing was sent.',
+  INPUT_INVALID: 'A read, a command, a duration or a record in the message is not valid. Nothing was sent.',
+  TOKEN_MISSING: 'There is no access token yet.',
+  SIGN_IN_REQUIRED: 'The token is refused or has expired for good: a person has to sign in or paste a new one.',
+  API_KEY_REFUSED: 'The service does not accept the API key.',
+  SCOPE_MISSING: 'The token lacks a scope; the sentence names it.',
+  VEHICLE_NOT_LINKED: 'The vehicle does not belong to the account.',
+  NOT_SUPPORTED: 'This service, interface or vehicle does not offer it.',
+  QUOTA_SPENT: 'The requests of the day are used up; `retryAt` says until when.',
+  RATE_LIMITED: 'Too many requests in a short time; `retryAt` says until when.',
+  READ_ONLY: 'The configuration is set to read-only, so no command was sent.',
+  VEHICLE_UNAVAILABLE: 'The car cannot take a command now: asleep, in use, without a connection.',
+  VEHICLE_ERROR: 'The car answered with an error.',
+  TIMEOUT: 'No answer in time.',
+  NETWORK: 'The service could not be reached.',
+  SERVICE_ERROR: 'The service, or the pack, has a fault.',
+  BAD_RESPONSE: 'The answer could not be read.',
+  UNTRUSTED_LINK: 'A link led to another host; the token was not sent there.',
+  CANCELLED: 'Stopped by a message, a deploy or the end of Node-RED.',
+};
+
+const tables = {
+  reads: () =>
+    table(
+      ['read', 'connected v2', 'connected v1', 'scopes besides `openid`'],
+      connectedReadNames.map((name) => [code(name), ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, connectedReads[name])), scopesOf(connectedReads[name])]),
+    ),
+  resources: () =>
+    themes
+      .map((theme) => {
+        const names = resourceNames.filter((name) => resources[name].theme === theme);
+        const placeOf = (name) => (groupedResources[name].group === null ? '–' : code(groupedResources[name].group));
+        const rows = names.map((name) => [code(name), valueOf(resources[name]), code(resources[name].scope), placeOf(name)]);
+        return `**${titleOf(theme)}**\n\n${table(['read', 'value', 'scope besides `openid`', 'in connected v2'], rows)}`;
+      })
+      .join('\n\n'),
+  groups: () => table(['group', 'path', 'scopes besides `openid`'], Object.entries(groups).map(([name, group]) => [code(name), code(interfacePaths['connected-v2'] + group.path), scopesOf(group)])),
+  commands: () =>
+    table(
+      ['command', 'connected v2', 'connected v1', 'scope besides `openid`'],
+      commandNames.map((name) => [code(name), ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, commands[name])), scopesOf(commands[name])]),
+    ),
+  outcomes: () => table(['request status', 'outcome', 'meaning'], Object.entries(outcomes).map(([status, { outcome, sentence }]) => [code(status), code(outcome), sentence])),
+  errors: () => table(['code', 'meaning', 'may work later by itself'], Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), advice[name], retryable ? 'yes' : 'no'])),
+};
+
+const file = fileURLToPath(new URL('../README.md', import.meta.url));
+const before = await readFile(file, 'utf8');
+const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) => [begin, tables[name](), end].join('\n\n'));
+if (process.argv.includes('--check')) process.exitCode = before === after ? 0 : 1;
+else await writeFile(file, after);
