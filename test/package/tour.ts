@@ -7,8 +7,7 @@ import {
   resourceNames,
   resourceRoute,
   resources,
-  type Command,
-  type ConnectedRead,
+  type CommandRoute,
   type InterfaceName,
   type Resource,
   type ResourceName,
@@ -33,30 +32,32 @@ export interface Stop {
   method: 'GET' | 'POST';
   /** With `{vin}` in it. */
   path: string;
+  /** The specification does not name it; only the real dialect has it (field notes 1.10). */
+  unlisted: boolean;
 }
 
 /** What was seen at a stop. */
 export interface Seen {
-  /** In a few words. */
-  answer: string;
+  /** In a few words; null where the dialect does not have the endpoint. */
+  answer: string | null;
   /** What was not as it must be; empty where all was well. */
   problems: string[];
 }
 
 export type TourRow = Stop & { seen: Record<Dialect, Seen> };
 
-const routesOf = (routes: ConnectedRead['routes'] | Command['routes']): ['connected-v1' | 'connected-v2', { path: string }][] => Object.entries(routes) as never;
+type Routes = Partial<Record<InterfaceName, Pick<CommandRoute, 'path' | 'unlisted'>>>;
+
+const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
+  Object.entries(routes).map(([key, { path, unlisted = false }]) => {
+    const iface = key as InterfaceName;
+    return { kind, name, interface: iface, method: kind === 'read' ? 'GET' : 'POST', path: interfacePaths[iface] + path, unlisted };
+  });
 
 export const stops: readonly Stop[] = [
-  ...connectedReadNames.flatMap((name) =>
-    routesOf(connectedReads[name].routes).map(([iface, { path }]): Stop => ({ kind: 'read', name, interface: iface, method: 'GET', path: interfacePaths[iface] + path })),
-  ),
-  ...commandNames.flatMap((name) =>
-    routesOf(commands[name].routes).map(([iface, { path }]): Stop => ({ kind: 'command', name, interface: iface, method: 'POST', path: interfacePaths[iface] + path })),
-  ),
-  ...resourceNames.map(
-    (name): Stop => ({ kind: 'read', name, interface: 'extended-v1', method: 'GET', path: interfacePaths['extended-v1'] + resourceRoute.path.replace('{resource}', name) }),
-  ),
+  ...connectedReadNames.flatMap((name) => stopsOf('read', name, connectedReads[name].routes)),
+  ...commandNames.flatMap((name) => stopsOf('command', name, commands[name].routes)),
+  ...resourceNames.flatMap((name) => stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } })),
 ];
 
 /** The names of the real dialect differ, as those of the real service do (field notes 0). */
@@ -82,7 +83,12 @@ export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
 }
 
 const makeStops = (nodeRed: RealNodeRed, dialect: Dialect, service: Simulator): Promise<Seen[]> =>
-  Promise.all(stops.map(async (stop) => look(stop, await ask(nodeRed, dialect, stop), service)));
+  Promise.all(
+    stops.map(async (stop) => {
+      if (stop.unlisted && dialect === 'plain') return { answer: null, problems: [] };
+      return look(stop, await ask(nodeRed, dialect, stop), service);
+    }),
+  );
 
 /** What the flows answer with: the message that came out of the nodes. */
 interface Answer {
@@ -172,7 +178,7 @@ function flowOf(dialect: Dialect, service: Simulator): object[] {
 
 /** The tour as a table for a person. */
 export function tourTable(rows: readonly TourRow[]): string {
-  const cell = ({ answer, problems }: Seen): string => (problems.length === 0 ? answer : `**failed**: ${problems.join('; ')}`);
+  const cell = ({ answer, problems }: Seen): string => (problems.length === 0 ? (answer ?? '–') : `**failed**: ${problems.join('; ')}`);
   const lines = rows.map((row) => [row.interface, `${row.method} ${row.path}`, row.name, ...dialects.map((dialect) => cell(row.seen[dialect]))]);
   const header = ['interface', 'endpoint', 'read or command', ...dialects.map((dialect) => `seen, ${dialect} dialect`)];
   return [header, header.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');

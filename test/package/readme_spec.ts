@@ -1,0 +1,30 @@
+import { strict as assert } from 'node:assert';
+import { execFileSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandOptions, commandStatusOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
+import { packageJson, readText, root } from './checkout';
+
+describe('README.md', () => {
+  const readme = readText('README.md');
+
+  it('has the tables that the catalogue gives; `npm run readme` writes them', () => {
+    execFileSync(process.execPath, [join(root, 'scripts/readme.mjs'), '--check']);
+  });
+
+  it('names every property and every credential', () => {
+    const shapes = { vehicleOptions, vehicleCredentials, statusOptions, commandOptions, commandStatusOptions };
+    for (const [shape, { def }] of Object.entries(shapes)) {
+      for (const property of Object.keys(def.shape)) assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
+    }
+  });
+
+  it('leads to files and commands that exist', () => {
+    const documents = readme + readText('CONTRIBUTING.md');
+    for (const [, link = ''] of documents.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g)) assert.ok(existsSync(join(root, link)), link);
+    const scripts = packageJson['scripts'] as Record<string, string>;
+    for (const [, script = ''] of documents.matchAll(/npm run ([\w-]+)/g)) assert.ok(script in scripts, script);
+  });
+
+  it('has a picture that loads quickly', () => assert.ok(statSync(join(root, 'docs/editor.png')).size < 200 * 1024));
+});

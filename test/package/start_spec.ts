@@ -1,0 +1,96 @@
+import { strict as assert } from 'node:assert';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
+
+/** What a fresh clone does not have. */
+const notCloned = ['.git', '.cache', '.node-red', 'dist', 'node_modules'];
+
+/** `npm start` in a checkout, and what it printed. */
+class Start {
+  output = '';
+  readonly ended: Promise<number | null>;
+  readonly #process: ChildProcess;
+
+  constructor(checkout: string, port: string) {
+    this.#process = spawn('npm', ['start'], { cwd: checkout, env: { ...process.env, PORT: port }, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [this.#process.stdout, this.#process.stderr]) stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.ended = once(this.#process, 'close').then(([code]) => code as number | null);
+  }
+
+  /** @returns the editor's address */
+  async ready(): Promise<string> {
+    while (!this.output.includes('Ctrl-C ends')) {
+      const ended = await Promise.race([once(this.#process.stdout!, 'data'), this.ended]);
+      assert.ok(Array.isArray(ended), `npm start ended: ${this.output}`);
+    }
+    return /http:\/\/127\.0\.0\.1:\d+\/(?=\s)/.exec(this.output)?.[0] ?? '';
+  }
+
+  async stop(): Promise<number | null> {
+    this.#process.kill('SIGTERM');
+    return this.ended;
+  }
+}
+
+const flowsAt = async (url: string): Promise<FlowNode[]> => (await fetch(`${url}flows`)).json() as Promise<FlowNode[]>;
+
+describe('npm start in a fresh clone', function () {
+  this.timeout(60_000);
+  let checkout: string;
+  let start: Start;
+  let url: string;
+
+  before(async () => {
+    checkout = await mkdtemp(join(tmpdir(), 'clone-'));
+    const entries = (await readdir(root)).filter((entry) => !notCloned.includes(entry));
+    await Promise.all(entries.map((entry) => cp(join(root, entry), join(checkout, entry), { recursive: true })));
+    await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'), 'junction');
+    start = new Start(checkout, '0');
+    url = await start.ready();
+  });
+
+  after(async () => {
+    await start.stop();
+    await rm(checkout, { recursive: true, force: true });
+  });
+
+  it('prints where the editor and the demo car’s service are', async () => {
+    assert.match(await (await fetch(url)).text(), /Node-RED/);
+    const service = /http:\/\/127\.0\.0\.1:\d+(?=\n)/.exec(start.output)?.[0] ?? '';
+    const response = await fetch(`${service}/connected-vehicle/v2/vehicles`, { headers: { authorization: 'Bearer any', 'vendor-api-key': 'any', accept: 'application/json' } });
+    assert.equal(response.status, 200);
+  });
+
+  it('has the pack loaded and every example deployed', async () => {
+    const module = (await (await fetch(`${url}nodes/${packageJson.name}`, { headers: { accept: 'application/json' } })).json()) as { nodes: { name: string; enabled: boolean; err?: string }[] };
+    assert.deepEqual(module.nodes.map(({ name, enabled, err }) => [name, enabled, err]), nodeTypes.map((type) => [type, true, undefined]));
+    assert.deepEqual(new Set((await flowsAt(url)).map(({ id }) => id)), new Set(examples.flatMap(({ nodes }) => nodes.map(({ id }) => id))));
+  });
+
+  it('asks nothing of the network and shows no tour', async () => {
+    const settings = (await (await fetch(`${url}settings`)).json()) as { telemetryEnabled?: boolean; editorTheme: { tours?: boolean; palette: { catalogues: string[] } } };
+    assert.notEqual(settings.telemetryEnabled, true);
+    assert.equal(settings.editorTheme.tours, false);
+    assert.deepEqual(settings.editorTheme.palette.catalogues, []);
+  });
+
+  it('says what to do when the port is taken', async () => {
+    const second = new Start(checkout, new URL(url).port);
+    assert.notEqual(await second.ended, 0);
+    assert.match(second.output, /Port \d+ is taken by another program\. Choose another one: PORT=\d+ npm start/);
+  });
+
+  it('ends cleanly, leaves nothing behind, and keeps what the user did', async () => {
+    const mine = { id: 'mine', type: 'tab', label: 'Mine' };
+    await fetch(`${url}flows`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([mine]) });
+    assert.equal(await start.stop(), 0);
+    await assert.rejects(fetch(url));
+    start = new Start(checkout, '0');
+    url = await start.ready();
+    assert.deepEqual((await flowsAt(url)).map(({ id }) => id), ['mine']);
+  });
+});

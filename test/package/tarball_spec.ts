@@ -1,0 +1,168 @@
+import { strict as assert } from 'node:assert';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
+import { DebugSidebar } from './debug-sidebar';
+import { installTarball, packTarball, type Tarball } from './tarball';
+import { stops, tour, type TourRow } from './tour';
+
+const languages = [...new Set(filesBelow('nodes/locales').map((file) => file.split('/')[2] as string))];
+
+/** What a click on an inject node of an example makes a debug node show. */
+const clicks: Record<string, readonly [inject: string, debug: string, expected: RegExp][]> = {
+  'Read the windows': [
+    ['Read now', 'The windows', /"rearRight":\{"value":"OPEN"/],
+    ['Read now', 'What it means', /"open":\["rearRight"\],"unknown":\[\],"allClosed":false/],
+  ],
+  'Notify when a window is open': [['Every 10 minutes', 'Notify', /^"Open window: rearRight"$/]],
+  'Lock when everybody left': [['Everybody left', 'Notify', /^"The car is locked\."$/]],
+  'Read several resources at once': [
+    ['Chosen in the node', 'Say it', /^"38 liters in the tank, enough for 520 kilometers\."$/],
+    ['Named in the message', 'The values', /"engineRunning":\{"value":false/],
+  ],
+  'Send any command from a message': [
+    ['lock', 'Verdict', /"command":"lock".*"outcome":"succeeded".*"verified":true/],
+    ['flash', 'On the way', /^"WAITING"$/],
+    ['no such command', 'Failure', /"code":"INPUT_INVALID"/],
+  ],
+  'The whole car': [
+    ['Read everything', 'The whole car', /"value":/],
+    ['Read everything', 'What is missing', /^\[\]$/],
+  ],
+};
+
+describe('The packed tarball', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let tarball: Tarball;
+  let nodeRed: RealNodeRed;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tarball-'));
+    tarball = await packTarball(folder);
+    nodeRed = await startNodeRed([], installTarball(tarball));
+  });
+
+  after(async () => {
+    await nodeRed?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const installed = (...path: string[]): string => join(nodeRed.userDir, 'node_modules', packageJson.name, ...path);
+
+  const get = async (path: string, headers: Record<string, string> = {}): Promise<string> => {
+    const response = await fetch(nodeRed.url + path, { headers });
+    assert.equal(response.status, 200, path);
+    return response.text();
+  };
+
+  describe('holds', () => {
+    it('the compiled pack, its words, icons, examples and documents, and nothing else', () => {
+      const meant = [
+        /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+        /^examples\/\d\d [^/]+\.json$/,
+        /^dist\/src\/.+\.(js|d\.ts)$/,
+        /^dist\/nodes\/(shared\/)?[\w-]+\.(js|html)$/,
+        /^dist\/nodes\/icons\/[\w-]+\.svg$/,
+        /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
+      ];
+      assert.deepEqual(tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))), []);
+    });
+
+    it('every example, every document and every part of each node', () => {
+      const parts = nodeTypes.flatMap((type) => [`dist/nodes/${type}.js`, `dist/nodes/${type}.html`, ...languages.flatMap((language) => ['json', 'html'].map((end) => `dist/nodes/locales/${language}/${type}.${end}`))]);
+      const needed = ['README.md', 'CHANGELOG.md', 'LICENSE', String(packageJson['main']), String(packageJson['types']), ...parts, ...filesBelow('examples'), ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`)];
+      assert.deepEqual(needed.filter((path) => !tarball.paths.includes(path)), []);
+    });
+
+    it('no path of the machine that built it', async () => {
+      const files = (await readdir(installed(), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      for (const entry of files) {
+        const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
+        for (const path of [root, homedir(), folder]) assert.ok(path === '/' || !text.includes(path), `${entry.name} names ${path}`);
+      }
+    });
+  });
+
+  describe('in a real Node-RED', () => {
+    it('is loaded without an error', async () => {
+      const module = (await nodeRed.admin('GET', `nodes/${packageJson.name}`)) as { version: string; nodes: { name: string; types: string[]; enabled: boolean; err?: unknown }[] };
+      assert.equal(module.version, packageJson.version);
+      assert.deepEqual(module.nodes.map(({ name, types, enabled, err }) => ({ name, types, enabled, err })), nodeTypes.map((type) => ({ name: type, types: [type], enabled: true, err: undefined })));
+    });
+
+    it('gives the editor a template and a definition of each node', async () => {
+      const html = await get('nodes', { accept: 'text/html' });
+      for (const type of nodeTypes) {
+        assert.ok(html.includes(`data-template-name="${type}"`), type);
+        assert.ok(html.includes(`registerType("${type}"`), type);
+      }
+    });
+
+    it('shows its icons', async () => {
+      const icons = JSON.parse(await get('icons')) as Record<string, string[]>;
+      const own = filesBelow('icons').map((icon) => icon.slice('icons/'.length));
+      assert.deepEqual([...(icons[packageJson.name] ?? [])].sort(), own);
+      for (const icon of own) assert.match(await get(`icons/${packageJson.name}/${icon}`), /<svg/);
+    });
+
+    for (const language of languages) {
+      it(`speaks ${language}`, async () => {
+        const html = await get('nodes', { accept: 'text/html', 'accept-language': language });
+        const words = JSON.parse(await get(`nodes/messages?lng=${language}`)) as Record<string, Record<string, unknown>>;
+        for (const type of nodeTypes) {
+          assert.ok(html.includes(`data-help-name="${type}"`), type);
+          assert.ok(words[`${packageJson.name}/${type}`]?.[type], type);
+        }
+      });
+    }
+
+    it('offers its examples for import', async () => {
+      const listed = JSON.parse(await get(`library/examples/flows/${packageJson.name}`)) as string[] | { f?: string[] }[];
+      const names = (listed as { fn?: string }[]).map((entry) => (typeof entry === 'string' ? entry : entry.fn));
+      assert.deepEqual(names.map((name) => name?.replace(/\.json$/, '')).sort(), examples.map(({ name }) => name));
+    });
+
+    it('answers each example on the demo car', async () => {
+      const imported = await Promise.all(examples.map(async ({ name }) => JSON.parse(await get(`library/examples/flows/${packageJson.name}/${encodeURIComponent(name)}`)) as { id: string; type: string; z?: string; name?: string; label?: string }[]));
+      const flows = imported.flat();
+      await nodeRed.admin('POST', 'flows', { flows });
+      const sidebar = await DebugSidebar.open(nodeRed.url);
+      try {
+        const tabs = flows.filter(({ type }) => type === 'tab');
+        assert.deepEqual(tabs.map(({ label }) => label).sort(), Object.keys(clicks).sort());
+        for (const { id: tab, label = '' } of tabs) {
+          for (const [button, debug, expected] of clicks[label] ?? []) {
+            const inject = flows.find(({ z, type, name }) => z === tab && type === 'inject' && name === button);
+            sidebar.clear();
+            assert.ok((await fetch(`${nodeRed.url}inject/${inject?.id}`, { method: 'POST' })).ok, button);
+            assert.match(JSON.stringify(await sidebar.next(debug)), expected);
+          }
+        }
+      } finally {
+        sidebar.close();
+      }
+    });
+
+    describe('reads and commands the whole service', () => {
+      let rows: TourRow[];
+      before(async () => {
+        rows = await tour(nodeRed);
+      });
+
+      for (const [index, { name, interface: iface }] of stops.entries()) {
+        it(`${name}, ${iface}`, () => {
+          const { plain, real } = (rows[index] as TourRow).seen;
+          assert.deepEqual([...plain.problems, ...real.problems], []);
+        });
+      }
+
+      it('with the 9 endpoints of connected v2, the 7 of connected v1 and the 39 resources of extended v1', () => {
+        const count = (iface: string): number => stops.filter((stop) => stop.interface === iface && !stop.unlisted).length;
+        assert.deepEqual([count('connected-v2'), count('connected-v1'), count('extended-v1')], [9, 7, 39]);
+      });
+    });
+  });
+});
