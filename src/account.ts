@@ -3,6 +3,7 @@ import { VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import { VehicleError } from './errors';
 import { RequestCore } from './request/core';
+import { recordExchanges, type Exchange } from './request/exchanges';
 import { createBudget, type Budget, type BudgetSnapshot } from './request/quota';
 import { createSharedReads } from './request/shared-reads';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
@@ -12,10 +13,12 @@ export interface AccountOptions {
   /** As `resolveService` gives it. */
   service: ServiceProfile;
   apiKey: string;
-  tokens: TokenSource;
+  /** Or what makes it, with the account's own way to the token endpoint. */
+  tokens: TokenSource | ((send: Transport['send']) => TokenSource);
   readOnly?: boolean;
   limits: { requestsPerDay: number; requestsPerMinute: number; commandsPerMinute: number };
   clock?: Clock;
+  /** Closed with the account. */
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
@@ -26,6 +29,8 @@ export interface Account {
   client: VehicleClient;
   quota(): BudgetSnapshot;
   token(): TokenDescription;
+  /** The last requests, oldest first, safe to show. */
+  exchanges(): Exchange[];
   close(): Promise<void>;
 }
 
@@ -38,12 +43,13 @@ export function openAccount(options: AccountOptions): Account {
   const apiKey = options.apiKey.trim();
   if (apiKey === '') throw new VehicleError('CONFIG', 'There is no API key. Enter the key of your application in the vehicle configuration.');
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
-  const transport = options.transport ?? createTransport(clock);
+  const transport = recordExchanges(options.transport ?? createTransport(clock), clock);
+  const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
   const budget: Budget = createBudget({ ...options.limits, clock });
   const core = new RequestCore({
     apiKeyHeader: options.service.apiKeyHeader,
     apiKey,
-    tokens: options.tokens,
+    tokens,
     budget,
     shared: createSharedReads({ clock }),
     transport,
@@ -53,11 +59,13 @@ export function openAccount(options: AccountOptions): Account {
   return {
     client: new VehicleClient({ service: options.service, core, readOnly: options.readOnly ?? false, clock }),
     quota: () => budget.snapshot(),
-    token: () => options.tokens.describe(),
+    token: () => tokens.describe(),
+    exchanges: () => transport.recent(),
     async close() {
       await budget.close();
+      // Before the transport: the answer to a refresh under way may hold the only valid refresh token.
+      await tokens.close();
       await transport.close();
-      await options.tokens.close();
     },
   };
 }

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { Node } from 'node-red';
 import type { VehicleError } from '../../src/index';
 import type { Badge } from './badge';
-import { runtime } from './load';
 import type { Message } from './messages';
+import { safeError } from './redaction';
 
 /** One piece of work that a message started. */
 export interface Task {
@@ -30,7 +30,7 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
     try {
       if ((await work(task)) !== unfinished) done();
     } catch (error) {
-      const failure = runtime().asVehicleError(error);
+      const failure = safeError(error);
       task.msg['vehicle'] = { ...(isRecord(task.msg['vehicle']) && task.msg['vehicle']), error: failure.report() };
       if (!task.signal.aborted) showFailure(badge, failure);
       done(failure);

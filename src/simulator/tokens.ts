@@ -5,6 +5,7 @@ import { groups } from './groups';
 
 /** Scopes of what only the real dialect serves (field notes 3.2, 4.4). */
 export const extendedListScope = 'vehicle:attributes';
+const chargeScope = 'conve:battery_charge_level';
 export const extraCommandScopes: Record<string, string> = {
   'climatization-start': 'conve:climatization_start_stop',
   'climatization-stop': 'conve:climatization_start_stop',
@@ -22,6 +23,7 @@ export const everyScope: readonly string[] = [
     ...Object.values(resources).map((resource) => resource.scope),
     ...Object.values(groups).flatMap((group) => group.scopes),
     extendedListScope,
+    chargeScope,
     ...Object.values(extraCommandScopes),
   ]),
 ];

@@ -1,0 +1,10 @@
+import type { Redactor, VehicleError } from '../../src/index';
+import { runtime } from './load';
+
+let shared: Redactor | undefined;
+
+/** The one redactor of all nodes: whatever any of them knows is taken out of whatever any of them says. */
+export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
+
+/** Whatever was thrown, as an error that may be shown. */
+export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));
