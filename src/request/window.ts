@@ -73,7 +73,8 @@ export class SlidingWindow {
 
   #addTo(bucket: number, count: number): void {
     this.#advance(bucket);
-    this.#counts[this.#slot(this.#newest)]! += count;
+    const slot = this.#slot(this.#newest);
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + count;
     this.#total += count;
   }
 

@@ -55,7 +55,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   async function addNode(nodeType: string, x: number, y: number, vehicle?: string): Promise<string> {
     const before = await flowNodeIds();
     await page.locator(`.red-ui-palette-node[data-palette-type="${nodeType}"]`).dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
-    const [id = ''] = (await flowNodeIds()).filter((other) => !before.includes(other));
+    const id = (await flowNodeIds()).find((other) => !before.includes(other)) ?? '';
     await openNode(id);
     if (vehicle !== undefined) await page.locator('#node-input-vehicle').selectOption({ label: vehicle });
     return id;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
 
 /** What a fresh clone does not have. */
-const notCloned = ['.git', '.cache', '.node-red', 'dist', 'node_modules'];
+const notCloned = new Set(['.git', '.cache', '.node-red', 'dist', 'node_modules']);
 
 /** `npm start` in a checkout, and what it printed. */
 class Start {
@@ -46,7 +46,7 @@ describe('npm start in a fresh clone', function () {
 
   before(async () => {
     checkout = await mkdtemp(join(tmpdir(), 'clone-'));
-    const entries = (await readdir(root)).filter((entry) => !notCloned.includes(entry));
+    const entries = (await readdir(root)).filter((entry) => !notCloned.has(entry));
     await Promise.all(entries.map((entry) => cp(join(root, entry), join(checkout, entry), { recursive: true })));
     await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'), 'junction');
     start = new Start(checkout, '0');

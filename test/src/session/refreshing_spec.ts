@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VehicleError } from '../../../src/errors';
+import type { VehicleError } from '../../../src/errors';
 import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/grant-keepers';
 import { refreshingToken, type RefreshingOptions } from '../../../src/session/refreshing';
 import { TokenStore } from '../../../src/session/store';

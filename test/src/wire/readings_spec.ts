@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { resourceNames, resources, type Resource, type ResourceName } from '../../../src/catalogue/reads';
-import { VehicleError } from '../../../src/errors';
+import type { VehicleError } from '../../../src/errors';
 import {
   parseAccessibility,
   parseCommands,
