@@ -72,7 +72,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     fillDropdown(this.command ?? '');
     choose(field('interface'), this.interface);
     choice().on('change', takeChoice);
-    field('command').add(field('interface')).on('change', showCommand);
+    field('vehicle').add(field('command')).add(field('interface')).on('change', showCommand);
   },
   oneditsave() {
     saveNumbers(this, ['unlockDuration'], field);

@@ -1,9 +1,9 @@
 import {
-  connectedReadNames, connectedReads, isReadName, isResourceName, readScopes, resourceNames, resources, themes, titleOf, type ReadName,
+  connectedReadNames, connectedReads, isReadName, isResourceName, resourceNames, resources, themes, titleOf, type ReadName,
 } from '../src/index';
 import type { StatusOptions } from './shared/options';
 import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
-import { showInterface } from './shared/editor/interfaces';
+import { aliveInterfaces, scopesAt, showInterface } from './shared/editor/interfaces';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
 import { wordsOf } from './shared/editor/words';
 
@@ -72,14 +72,17 @@ function showChoice(): void {
   const several = read === 'several';
   const names = (several ? checkedReads() : [read]).filter(isReadName);
   const [first] = names;
+  const alive = aliveInterfaces();
+  const gone = names.filter((name) => scopesAt(alive, name) === null);
   const connected = names.filter((name) => !isResourceName(name));
   part('several').toggle(several);
   part('gives')
     .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? '' : givesOf(first))
     .toggleClass('warning', several && first === undefined);
-  showScopes(part('scopes'), names.flatMap(readScopes));
+  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(titleOfRead).join(', ') }) : '');
+  showScopes(part('scopes'), names.flatMap((name) => scopesAt(alive, name) ?? []));
   showInterface(connected.map((name) => ({ title: titleOfRead(name), routes: connectedReads[name].routes })), textOf(field('interface')));
-  if (names.length > 0 && connected.length === 0) part('interface').text(say('extended'));
+  if (names.length > 0 && connected.length === 0) part('interface').text(say('single'));
 }
 
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
@@ -119,7 +122,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     showDefaults(this, field);
     for (const name of ['read', 'interface', 'emit'] as const) choose(field(name), this[name]);
     $('#connected-vehicle-filter').on('input', filterList);
-    field('read').add(field('interface')).add(part('reads')).on('change', showChoice);
+    field('vehicle').add(field('read')).add(field('interface')).add(part('reads')).on('change', showChoice);
   },
   oneditsave() {
     this.reads = checkedReads();

@@ -11,6 +11,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
 
+/** One of the compiled tables. */
+const table = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
+
 /** Runs the TypeScript compiler. */
 const compile = (project) =>
   new Promise((resolve, reject) => {
@@ -18,7 +21,21 @@ const compile = (project) =>
     compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
   });
 
-/** `<type>.html` and the bundle of `<type>.editor.ts` in one html. Names and literals stay: the flow library parses them. */
+/** What the forms need of tables that are too heavy for them (nodes/shared/editor/red.d.ts). */
+function digests() {
+  const { groupedResources, groups } = table('groups');
+  const names = (group) => Object.keys(groupedResources).filter((name) => groupedResources[name].group === group);
+  const alive = Object.entries(table('services').services).map(([service, profile]) => [service, profile.alive]);
+  return {
+    ALIVE: JSON.stringify(Object.fromEntries(alive)),
+    GROUPS: JSON.stringify(Object.entries(groups).map(([group, { scopes }]) => ({ scopes, names: names(group) }))),
+  };
+}
+
+/**
+ * `<type>.html` and the bundle of `<type>.editor.ts` in one html, small because each editor loads all of it. What a parser
+ * looks for stays as it is written: no rewriting of the syntax, or `true` becomes `!0`.
+ */
 async function fold(type) {
   const { outputFiles } = await build({
     entryPoints: [`${from}${type}.editor.ts`],
@@ -28,7 +45,9 @@ async function fold(type) {
     target: 'es2020',
     charset: 'utf8',
     packages: 'external',
+    define: digests(),
     minifyWhitespace: true,
+    minifyIdentifiers: true,
   });
   const template = (await readFile(`${from}${type}.html`, 'utf8')).replace(/^ +/gm, '');
   await writeFile(`${to}${type}.html`, `${template}\n<script type="text/javascript">\n${outputFiles[0].text}</script>\n`);
@@ -45,14 +64,14 @@ async function translate(language) {
 
 /** The names to read by the scopes that they need, from the table that the nodes read from. */
 function listOfReads() {
-  const { readNames, readScopes } = createRequire(import.meta.url)('../dist/src/catalogue/reads.js');
+  const { readNames, readScopes } = table('reads');
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
   return Object.entries(byScopes).map(([scopes, names]) => `- ${names.map((name) => `\`${name}\``).join(', ')}: \`${scopes}\``).join('\n');
 }
 
 await rm(`${root}dist`, { recursive: true, force: true });
-await mkdir(to, { recursive: true });
 const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
-await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json'), cp(`${root}icons`, `${to}icons`, { recursive: true }), ...types.map(fold)]);
-await Promise.all((await readdir(`${from}locales`)).map(translate));
+await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
+await cp(`${root}icons`, `${to}icons`, { recursive: true });
+await Promise.all([...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);

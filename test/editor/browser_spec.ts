@@ -218,6 +218,24 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.doesNotMatch(await page.content(), /of-the-test/);
   });
 
+  it('says what the chosen service does not have, and which scopes it calls for', async () => {
+    await addNode('connected-vehicle-status', 600, 200);
+    await page.locator('#node-input-vehicle').selectOption('_ADD_');
+    await page.locator('#node-input-btn-vehicle-add').click();
+    await page.locator('#node-config-input-service').selectOption('volvo-cars');
+    await type('#node-config-input-apiKey', 'key');
+    await closeDialog('node-config-dialog-ok');
+    await page.locator('#node-input-read').selectOption('odometer');
+    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:odometer_status');
+    await page.locator('#node-input-read').selectOption('cabOpen');
+    assert.equal(await part('gone').innerText(), 'The service of this vehicle does not have: Cab open.');
+    await page.locator('#node-input-read').selectOption('windows');
+    assert.equal(await part('interface').innerText(), 'Version 2 is the only one that has it.');
+    await page.locator('#node-input-interface').selectOption('v1');
+    assert.equal(await part('interface').innerText(), 'Not available in version 1: All windows.');
+    await closeDialog('node-dialog-ok');
+  });
+
   it('speaks German where the browser does', async () => {
     const german = await openEditor('de-DE');
     await german.waitForSelector('g.red-ui-flow-node-group');

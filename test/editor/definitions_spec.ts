@@ -69,6 +69,10 @@ describe('The editor halves', () => {
     });
   }
 
+  it('all stand in the table above', () => {
+    assert.deepEqual(Object.keys(options), types);
+  });
+
   it('ask for the credentials that the runtime half reads', () => {
     assert.deepEqual(Object.keys(definition('connected-vehicle').credentials ?? {}), Object.keys(vehicleCredentials.parse({})));
   });

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
 import { commandNames, doorMembers, errorCodes, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
-import { catalogue, definition, has, help, languages, page, script, template, types, words } from '../support/editor-halves';
+import { catalogue, definition, has, help, languages, page, sharedSources, source, template, types, words } from '../support/editor-halves';
 
 /** Where a language may leave a title out: the name's own words then stand in for it. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
 
-/** The keys of texts that a bundle asks for by name, by the catalogue that holds them. */
-const asked = (type: string, asks: RegExp): string[] => [...script(type).matchAll(asks)].map(([, key]) => key ?? '');
+/** The keys of texts that a source asks for by name. */
+const asked = (source: string, asks: RegExp): string[] => [...source.matchAll(asks)].map(([, key]) => key ?? '');
 
 describe('The words of the editor', () => {
   for (const language of languages) {
@@ -33,8 +33,8 @@ describe('The words of the editor', () => {
             const key = names.replace(/^\[[^\]]*\]/, '');
             assert.ok(key.startsWith('node-red:') || has(texts, key.replace(`${type}.`, '')), key);
           }
-          for (const key of asked(type, /\bsay\("([\w.]+)"/g)) assert.ok(has(texts, key), key);
-          for (const key of asked(type, /\bshared\("([\w.]+)"/g)) assert.ok(has(shared, key), key);
+          for (const key of asked(source(type), /\bsay\('([\w.]+)'/g)) assert.ok(has(texts, key), key);
+          for (const key of asked(source(type), /\bshared\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
         });
 
         it(`${type} has a help that names every property and what to do about an error`, () => {
@@ -50,6 +50,12 @@ describe('The words of the editor', () => {
           assert.deepEqual(broken, []);
         });
       }
+
+      it('has a text for everything the shared parts of the forms ask for', () => {
+        const keys = sharedSources.flatMap((text) => asked(text, /\bshared\('([\w.]+)'/g));
+        assert.ok(keys.length > 0);
+        for (const key of keys) assert.ok(has(shared, key), key);
+      });
 
       it('has a badge for every error, short enough to be read at a glance', () => {
         for (const code of Object.keys(errorCodes)) {

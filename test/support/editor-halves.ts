@@ -46,6 +46,11 @@ export const template = (type: string): string => /<script type="text\/html"[^>]
 
 export const script = (type: string): string => /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
 
+/** The editor half as it is written. */
+export const source = (type: string): string => readFileSync(join(root, `nodes/${type}.editor.ts`), 'utf8');
+
+export const sharedSources = readdirSync(join(root, 'nodes/shared/editor')).map((file) => readFileSync(join(root, 'nodes/shared/editor', file), 'utf8'));
+
 /** The message catalogue of a type, as the file has it. */
 export const catalogue = (language: string, type: string): string => read('locales', language, `${type}.json`);
 

@@ -1,4 +1,5 @@
-import { part } from './forms';
+import { isResourceName, readScopes, type ReadName } from '../../../src/index';
+import { nodeField, part, textOf } from './forms';
 import { shared } from './words';
 
 /** A read or a command as the reader calls it, and where it is served; `unlisted`: the specification does not have it there. */
@@ -7,20 +8,28 @@ export interface Served {
   routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>;
 }
 
+/** The interfaces of the chosen vehicle's service; all of them as long as that is not known. */
+export const aliveInterfaces = (): readonly string[] => ALIVE[RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? ''] ?? ALIVE['custom'] ?? [];
+
+/** What a read needs at a service; where the extended interface is gone, the scopes of the group that has the value, or null if none has. */
+export function scopesAt(alive: readonly string[], name: ReadName): readonly string[] | null {
+  if (!isResourceName(name) || alive.includes('extended-v1')) return readScopes(name);
+  const group = GROUPS.find(({ names }) => names.includes(name));
+  return group === undefined ? null : ['openid', ...group.scopes];
+}
+
 /**
  * Says what an interface choice means (contract 3: `auto` is version 2 where it is offered), as a warning where the
  * chosen version does not serve what is asked for.
  */
 export function showInterface(served: readonly Served[], choice: string): void {
-  const missing = choice === 'auto' ? [] : served.filter(({ routes }) => !Object.hasOwn(routes, `connected-${choice}`));
+  const alive = aliveInterfaces();
+  const has = ({ routes }: Served, version: string): boolean => alive.includes(version) && Object.hasOwn(routes, version);
+  const missing = choice === 'auto' ? [] : served.filter((one) => !has(one, `connected-${choice}`));
   const titles = missing.map(({ title }) => title).join(', ');
   const warning = titles && shared('interfaceHint.missing', { version: choice.slice(1), titles });
-  const automatic = choice === 'auto' && served.length > 0 ? shared(`interfaceHint.${automaticOf(served)}`) : '';
+  const only2 = !served.some((one) => has(one, 'connected-v1'));
+  const first1 = served.every(({ routes }) => routes['connected-v2']?.unlisted);
+  const automatic = choice === 'auto' && served.length > 0 ? shared(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`) : '';
   part('interface').toggleClass('warning', warning !== '').text(warning || automatic);
-}
-
-function automaticOf(served: readonly Served[]): 'only2' | 'first1' | 'first2' {
-  const every = (test: (routes: Served['routes']) => boolean): boolean => served.every(({ routes }) => test(routes));
-  if (every((routes) => routes['connected-v1'] === undefined)) return 'only2';
-  return every((routes) => routes['connected-v2']?.unlisted === true) ? 'first1' : 'first2';
 }

@@ -37,9 +37,17 @@ interface EditorDefinition<Options, Credentials> {
   oneditsave?(this: EditorNode<Options>): void;
 }
 
+/** Of the service profiles: the interfaces that each service has. Filled in by the build. */
+declare const ALIVE: Readonly<Record<string, readonly string[]>>;
+
+/** Of the groups of connected v2: which resources each holds, and its scopes. Filled in by the build: the table is too heavy for a form. */
+declare const GROUPS: readonly { scopes: readonly string[]; names: readonly string[] }[];
+
 declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
+    /** A node of the flows being edited, by its id. */
+    node(id: string): { service?: string } | null;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };
 };
