@@ -1,0 +1,46 @@
+// `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED. They are installed into
+// .cache/matrix, apart from the checkout: a `node` among its own dependencies would be the one that npm scripts find.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const legs = [
+  { node: '22', nodeRed: '5' },
+  { node: '24', nodeRed: '5' },
+  { node: '24', nodeRed: '4.1' },
+];
+
+const run = (command, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    spawn(command, args, { cwd: root, stdio: 'inherit', ...options })
+      .on('error', reject)
+      .on('close', resolve);
+  });
+
+/** @returns where the package's own dependencies stand */
+async function install(name, version) {
+  const folder = join(root, '.cache/matrix', `${name}-${version}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
+  const code = await run('npm', ['install', `${name}@${version}`, '--prefer-offline', '--no-audit', '--no-fund', '--no-save'], { cwd: folder });
+  if (code !== 0) throw new Error(`${name}@${version} cannot be installed`);
+  return join(folder, 'node_modules');
+}
+
+async function testOn({ node, nodeRed }) {
+  const bin = join(await install('node', node), 'node/bin');
+  const modules = await install('node-red', nodeRed);
+  const env = {
+    ...process.env,
+    PATH: bin + delimiter + process.env.PATH,
+    NODE_RED_PATH: createRequire(join(modules, 'index.js')).resolve('node-red'),
+  };
+  console.log(`\nNode ${node}, Node-RED ${nodeRed}`);
+  return run(join(bin, 'node'), ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '20000', '--reporter', 'scripts/tally.cjs', 'dist/test/nodes/**/*_spec.js', 'dist/test/package/**/*_spec.js'], { env });
+}
+
+for (const leg of legs) if ((await testOn(leg)) !== 0) process.exitCode = 1;
