@@ -1,5 +1,5 @@
 import type { Simulator } from '../../src/simulator/index';
-import { simulator } from './load';
+import { runtime } from './load';
 import { clock } from './time';
 
 /** All demo vehicles share one simulated service; it ends with the last of them. */
@@ -13,7 +13,7 @@ export class Demo {
   start(): Promise<Simulator> {
     if (!this.#uses) users += 1;
     this.#uses = true;
-    return (running ??= simulator().startSimulator({ open: true, clock: clock() }));
+    return (running ??= runtime().simulator().startSimulator({ open: true, clock: clock() }));
   }
 
   async end(): Promise<void> {
