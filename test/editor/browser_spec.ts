@@ -75,7 +75,10 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   }
 
   async function deploy(): Promise<FlowNode[]> {
+    // The button looks done as soon as it is pressed; the answer says that it is.
+    const deployed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url() === `${nodeRed.url}flows`);
     await page.locator('#red-ui-header-button-deploy').click();
+    assert.ok((await deployed).ok());
     await page.waitForSelector('#red-ui-header-button-deploy.disabled');
     const { flows } = (await nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
     return flows;
