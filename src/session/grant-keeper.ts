@@ -110,6 +110,7 @@ export class GrantKeeper {
   async look(): Promise<void> {
     this.#use(await this.#store.read(this.key));
     this.#pause = null;
+    this.#refusal = null;
   }
 
   get state(): GrantState {

@@ -1,5 +1,12 @@
 import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
 import { createRedactor, VehicleError } from '../../src/index';
+
+const secret = 'k3y/with+odd=chars "and" ümlaut & more';
+const token = 'canary-access-token-0123456789';
+const vin = 'YV1CT9551B1570982';
+const short = '…570982';
 
 describe('The redactor', () => {
   it('takes out what it has learned, also where it is written with escapes', () => {
@@ -50,5 +57,143 @@ describe('The redactor', () => {
     assert.deepEqual(error.cause, { name: 'Error', code: 'ECONNRESET' });
     const harmless = new VehicleError('NETWORK', 'Nothing', { cause: { code: 'EPIPE' } });
     assert.equal(redactor.error(harmless), harmless);
+  });
+
+  const redactor = createRedactor();
+  redactor.learn(secret, token);
+  const { text: redact, value: data } = redactor;
+
+  const forms: Record<string, string> = {
+    'as it is': secret,
+    'twice in a line': `${secret} and ${secret}`,
+    'percent-encoded': encodeURIComponent(secret),
+    'percent-encoded in lower case': encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+    'form-encoded': new URLSearchParams({ a: secret }).toString(),
+    'in an address': new URL(`https://example.com/?a=${encodeURIComponent(secret)}`).href,
+    'in JSON': JSON.stringify({ a: secret }),
+    'in hexadecimal': Buffer.from(secret).toString('hex'),
+    'in Base64': Buffer.from(secret).toString('base64'),
+    'in Base64 for addresses': Buffer.from(secret).toString('base64url'),
+    'as user of HTTP Basic': Buffer.from(`${secret}:x`).toString('base64'),
+    'as password of HTTP Basic': Buffer.from(`a:${secret}`).toString('base64'),
+    'as password of HTTP Basic, otherwise shifted': Buffer.from(`ab:${secret}`).toString('base64'),
+    'as password of HTTP Basic, shifted once more': Buffer.from(`abc:${secret}`).toString('base64'),
+    'form-encoded in HTTP Basic': Buffer.from(`id:${new URLSearchParams({ '': secret }).toString().slice(1)}`).toString('base64'),
+  };
+
+  for (const [what, text] of Object.entries(forms)) {
+    it(`takes out a secret ${what}`, () => {
+      const redacted = redact(`before ${text} after`);
+      assert.match(redacted, /^before .*\[secret\].* after$/);
+      for (const form of [secret, encodeURIComponent(secret), 'odd']) assert.ok(!redacted.includes(form), redacted);
+      for (const decoding of ['base64', 'hex'] as const) {
+        for (const word of redacted.split(/[\s:=]/)) assert.ok(!Buffer.from(word, decoding).toString().includes('odd'), redacted);
+      }
+    });
+  }
+
+  it('treats what a secret says as text, not as a pattern', () => {
+    const odd = createRedactor();
+    odd.learn('.*+?^${}()|[]\\/-');
+    assert.equal(odd.text('a .*+?^${}()|[]\\/- b'), 'a [secret] b');
+  });
+
+  for (const [text, clean] of [
+    [`GET /vehicles/${vin}/doors`, `GET /vehicles/${short}/doors`],
+    [`${vin.toLowerCase()} is locked`, `${short} is locked`],
+    ['/connected-vehicle/v2/vehicles/abcdefghijklmnopq/doors', '/connected-vehicle/v2/vehicles/…lmnopq/doors'],
+    ['the other car YV4952NA4F120DEMO', 'the other car …20DEMO'],
+    ['https://x/?u=%2Fvehicles%2FABCDEFGHIJKLMNOPQ', 'https://x/?u=%2Fvehicles%2F…LMNOPQ'],
+    ['NOTAVINBECAUSEALL 12345678901234567', 'NOTAVINBECAUSEALL 12345678901234567'],
+  ] as const) {
+    it(`shortens a VIN to its last six characters: ${text.slice(0, 40)}`, () => assert.equal(redact(text), clean));
+  }
+
+  for (const [text, clean] of [
+    ['authorization: Bearer new-token-123', `authorization: Bearer [secret]`],
+    ['Authorization: Basic aWQ6c2VjcmV0', `Authorization: Basic [secret]`],
+    ['vcc-api-key: 0123abcd', `vcc-api-key: [secret]`],
+    ["{ 'vendor-api-key': '0123abcd' }", `{ 'vendor-api-key': '[secret]' }`],
+    ['{"access_token":"new","expires_in":299}', `{"access_token":"[secret]","expires_in":299}`],
+    ['"{\\"refresh_token\\":\\"new\\"}"', `"{\\"refresh_token\\":\\"[secret]\\"}"`],
+    ['grant_type=refresh_token&refresh_token=new&scope=a', `grant_type=refresh_token&refresh_token=[secret]&scope=a`],
+    ['https://red/callback?code=abc&state=def&x=1', `https://red/callback?code=[secret]&state=[secret]&x=1`],
+    [`got eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln, thanks`, `got [secret], thanks`],
+    ['clientSecret=abc accessToken: def', `clientSecret=[secret] accessToken: [secret]`],
+  ] as const) {
+    it(`takes out what looks like a secret: ${text.slice(0, 40)}`, () => assert.equal(redact(text), clean));
+  }
+
+  for (const text of ['', 'Front-left window open for 12 minutes', 'VehicleError: code=NETWORK (ECONNRESET)', 'state=OPEN', 'Basic', 'the api key is missing', '2026-06-01T08:00:00.000Z', '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}']) {
+    it(`leaves the rest as it is: ${text}`, () => assert.equal(redact(text), text));
+  }
+
+  it('goes through data of every kind and depth, and changes nothing of the original', () => {
+    const original = {
+      [token]: [1, null, undefined, true, `x ${token}`],
+      headers: new Map([['authorization', 'anything'], ['accept', 'application/json']]),
+      set: new Set([token]),
+      apiKey: 'short',
+      refreshToken: '',
+      at: new Date(0),
+      never: new Date(NaN),
+      url: new URL(`https://example.com/${token}?vin=${vin}`),
+      bytes: Buffer.from(token),
+      big: 10n,
+      call: () => token,
+      get trap(): string {
+        throw new Error('a getter was called');
+      },
+    };
+    const before = inspect(original);
+    const redacted: unknown = data(original);
+    assert.deepEqual(redacted, {
+      '[secret]': [1, null, undefined, true, `x [secret]`],
+      headers: { authorization: '[secret]', accept: 'application/json' },
+      set: ['[secret]'],
+      apiKey: '[secret]',
+      refreshToken: '',
+      at: '1970-01-01T00:00:00.000Z',
+      never: null,
+      url: `https://example.com/[secret]?vin=${short}`,
+      bytes: '[30 bytes]',
+      big: '10',
+      call: undefined,
+    });
+    assert.equal(inspect(original), before);
+  });
+
+  it('does not go round in circles, nor deeper than anybody reads', () => {
+    const circle: { self?: unknown; deep?: unknown } = {};
+    circle.self = circle;
+    let deep: unknown = token;
+    for (let level = 0; level < 10_000; level++) deep = [deep];
+    circle.deep = deep;
+    assert.doesNotMatch(JSON.stringify(data(circle)), /canary/);
+  });
+
+  it('turns an error inside of data into data', () => {
+    const error = data({ error: new VehicleError('TIMEOUT', token) });
+    assert.match(JSON.stringify(error), /"name":"VehicleError".*"message":"\[secret\]".*"code":"TIMEOUT"/);
+  });
+
+  it('keeps up with a busy log, and with a hostile one', () => {
+    const busy = createRedactor();
+    busy.learn(secret, token);
+    for (let count = 0; count < 1000; count++) busy.learnRotated(`rotated-${randomBytes(20).toString('hex')}-token`);
+    const time = (work: () => void): number => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    };
+    const line = 'GET /connected-vehicle/v2/vehicles/…570982/doors 200 in 123 ms';
+    const lines = time(() => {
+      for (let count = 0; count < 10_000; count++) busy.text(line);
+    });
+    assert.ok(lines < 2_000, `${lines} ms for 10,000 lines`);
+    for (const piece of ['-a', '_', 'eyJ', 'a.', 'Bearer ', 'api-', '"\\', 'A1', ' ']) {
+      const hostile = time(() => busy.text(piece.repeat(100_000)));
+      assert.ok(hostile < 2_000, `${hostile} ms for ${piece}`);
+    }
   });
 });

@@ -1,0 +1,232 @@
+import { strict as assert } from 'node:assert';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { VehicleError } from '../../../src/errors';
+import { GrantKeepers } from '../../../src/session/grant-keepers';
+import { refreshingToken } from '../../../src/session/refreshing';
+import { SignIns, type SignInStart } from '../../../src/session/sign-in';
+import { TokenStore } from '../../../src/session/store';
+import type { TokenSource } from '../../../src/session/tokens';
+import { ManualClock } from '../../support/manual-clock';
+import { Identity } from './identity';
+
+const redirectUrl = 'https://red.example/connected-vehicle/callback?tab=1';
+const scopes = ['openid', 'conve:vehicle_relation'];
+
+describe('a sign-in from the editor', () => {
+  let clock: ManualClock;
+  let identity: Identity;
+  let directory: string;
+  let store: TokenStore;
+  let keepers: GrantKeepers;
+  let signIns: SignIns;
+  let sources: TokenSource[];
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    identity = await Identity.start({ clock, redirectUris: [redirectUrl] });
+    directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
+    store = new TokenStore({ directory, secret: 'credential secret' });
+    keepers = new GrantKeepers();
+    signIns = new SignIns({ store, clock, keepers });
+    sources = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(sources.map((source) => source.close()));
+    await identity.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const begin = (options: Partial<SignInStart> = {}): { url: string; state: string } =>
+    signIns.begin({ authorizeUrl: `${identity.simulator.url}/as/authorization.oauth2`, client: identity.client, redirectUrl, scopes, owner: 'config-1', send: identity.send, ...options });
+
+  /** What the browser does: the person decides on the page, and the browser goes where it is sent. */
+  const decide = async (url: string, decision: 'allow' | 'deny' = 'allow'): Promise<string> => {
+    const page = new URL(url);
+    const response = await fetch(page.origin + page.pathname, {
+      method: 'POST',
+      body: new URLSearchParams([...page.searchParams, ['decision', decision]]),
+      redirect: 'manual',
+    });
+    return response.headers.get('location') ?? '';
+  };
+
+  const source = (refreshToken = ''): TokenSource => {
+    const made = refreshingToken({ client: identity.client, owner: 'config-1', refreshToken, store, send: identity.send, clock, keepers });
+    sources.push(made);
+    return made;
+  };
+
+  it('asks for the code with PKCE S256 and a state of 32 random bytes', () => {
+    const { url, state } = begin({ client: { ...identity.client, clientId: ' demo-client ' } });
+    const query = Object.fromEntries(new URL(url).searchParams);
+    assert.match(query['code_challenge'] ?? '', /^[\w-]{43}$/);
+    assert.equal(Buffer.from(state, 'base64url').length, 32);
+    assert.deepEqual(query, {
+      response_type: 'code',
+      client_id: 'demo-client',
+      redirect_uri: redirectUrl,
+      scope: 'openid conve:vehicle_relation',
+      state,
+      code_challenge: query['code_challenge'],
+      code_challenge_method: 'S256',
+    });
+    assert.notEqual(begin().state, state);
+  });
+
+  it('keeps what the sign-in address has in its query already', () => {
+    const { url } = begin({ authorizeUrl: 'https://id.example/authorize?market=se' });
+    assert.equal(new URL(url).searchParams.get('market'), 'se');
+  });
+
+  it('saves the tokens for the config node, which uses them at once', async () => {
+    const token = source();
+    await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
+    const signedIn = await signIns.finish({ redirected: await decide(begin().url) });
+    assert.deepEqual(signedIn, { owner: 'config-1', scopes, expiresAt: '2026-06-01T08:04:59.000Z' });
+    assert.ok(await identity.accepts(await token.get()));
+    await clock.advance(300_000);
+    assert.ok(await identity.accepts(await token.get()));
+  });
+
+  for (const [what, form] of [
+    ['the whole address', (address: string): string => `  ${address}\n`],
+    ['its query', (address: string): string => new URL(address).search],
+    ['its query without the question mark', (address: string): string => new URL(address).search.slice(1)],
+    ['a path with its query', (address: string): string => `/callback${new URL(address).search}`],
+  ] as const) {
+    it(`takes ${what}, as the browser or a person brings it back`, async () => {
+      assert.equal((await signIns.finish({ redirected: form(await decide(begin().url)), owner: 'config-1' })).owner, 'config-1');
+    });
+  }
+
+  const refusals: Record<string, { redirected: () => Promise<string>; owner?: string; code: string; says: RegExp }> = {
+    'was declined': { redirected: () => decide(begin().url, 'deny'), code: 'SIGN_IN_REQUIRED', says: /declined/ },
+    'asks for a scope that the application lacks': { redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url), code: 'SIGN_IN_REQUIRED', says: /scopes/ },
+    'comes back with an unknown error': { redirected: async () => `?error=odd_thing&state=${begin().state}`, code: 'SIGN_IN_REQUIRED', says: /\(odd_thing\)/ },
+    'comes back with an error and no state': { redirected: async () => '?error=access_denied', code: 'SIGN_IN_REQUIRED', says: /declined/ },
+    'has another state': { redirected: async () => (await decide(begin().url)).replace(/state=[^&]+/, 'state=other'), code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
+    'has no state': { redirected: async () => '?code=abc', code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
+    'is no address at all': { redirected: async () => 'Hello', code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
+    'has no code': { redirected: async () => `?state=${begin().state}`, code: 'INPUT_INVALID', says: /whole address/ },
+    'has another code': { redirected: async () => (await decide(begin().url)).replace(/code=[^&]+/, 'code=other'), code: 'SIGN_IN_REQUIRED', says: /code/ },
+    'is late': {
+      redirected: async () => {
+        const { state } = begin();
+        await clock.advance(600_001);
+        return `?code=abc&state=${state}`;
+      },
+      code: 'INPUT_INVALID',
+      says: /ten minutes/,
+    },
+    'is for a deleted config node': {
+      redirected: async () => {
+        const address = await decide(begin().url);
+        signIns.forget('config-1');
+        return address;
+      },
+      code: 'INPUT_INVALID',
+      says: /deleted/,
+    },
+    'is brought to another config node': { redirected: () => decide(begin().url), owner: 'config-2', code: 'INPUT_INVALID', says: /another vehicle configuration/ },
+    'has a wrong client secret': { redirected: () => decide(begin({ client: { ...identity.client, clientSecret: 'wrong' } }).url), code: 'SIGN_IN_REQUIRED', says: /client secret/ },
+    'finds the sign-in service away': {
+      redirected: async () => {
+        identity.fault({ cut: 'before-headers' });
+        return decide(begin().url);
+      },
+      code: 'NETWORK',
+      says: /Start the sign-in again/,
+    },
+    'is given no refresh token': {
+      redirected: async () => {
+        identity.fault({ withoutRefreshToken: true });
+        return decide(begin().url);
+      },
+      code: 'SIGN_IN_REQUIRED',
+      says: /no refresh token/,
+    },
+  };
+
+  for (const [what, { redirected, owner, code, says }] of Object.entries(refusals)) {
+    it(`says what to do where it ${what}, and saves nothing`, async () => {
+      const end = { redirected: await redirected(), ...(owner !== undefined && { owner }) };
+      await assert.rejects(signIns.finish(end), (error: VehicleError) => error.code === code && says.test(error.message));
+      assert.deepEqual(await readdir(directory), []);
+    });
+  }
+
+  it('is good once', async () => {
+    const redirected = await decide(begin().url);
+    await signIns.finish({ redirected });
+    await assert.rejects(signIns.finish({ redirected }), (error: VehicleError) => error.code === 'INPUT_INVALID' && /used already/.test(error.message));
+    assert.ok(await identity.accepts(await source().get()), 'what was saved stays');
+  });
+
+  it('is good until its last second', async () => {
+    const { url, state } = begin();
+    await clock.advance(600_000);
+    assert.equal((await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).owner, 'config-1');
+  });
+
+  it('never repeats what an address says', async () => {
+    await assert.rejects(signIns.finish({ redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${begin().state}` }), (error: VehicleError) => !/script|evil/.test(error.message));
+  });
+
+  it('does not remember abandoned sign-ins for ever', async () => {
+    const first = begin();
+    for (let count = 0; count < 100; count++) begin();
+    await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
+  });
+
+  it('hands every secret to the redactor before it is used', async () => {
+    const heard = new Set<string>();
+    const address = await decide(begin({ onSecret: (secret) => heard.add(secret) }).url);
+    await signIns.finish({ redirected: address });
+    assert.ok(heard.has(new URL(address).searchParams.get('code') ?? ''));
+    assert.deepEqual(identity.issued.filter((secret) => !heard.has(secret)), []);
+  });
+
+  it('wins over a refresh token that was pasted before it, and loses to one that is pasted after it', async () => {
+    const before = identity.newSeed();
+    const token = source(before);
+    await token.get();
+    await signIns.finish({ redirected: await decide(begin({ refreshToken: before }).url) });
+    const signedIn = (await store.read(['signed-in', identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n')))?.accessToken;
+    assert.equal(await token.get(), signedIn);
+    const after = identity.newSeed();
+    await source(after).get();
+    assert.equal(identity.sent.at(-1), after);
+  });
+
+  it('ends a refusal of what was there before', async () => {
+    await signIns.finish({ redirected: await decide(begin().url) });
+    const token = source();
+    identity.simulator.revokeGrants();
+    await clock.advance(300_000);
+    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
+    await signIns.finish({ redirected: await decide(begin().url) });
+    assert.ok(await identity.accepts(await token.get()));
+    assert.equal(token.describe().signInRequiredSince, null);
+  });
+
+  it('replaces a damaged file, and a pasted token does not mind one', async () => {
+    await signIns.finish({ redirected: await decide(begin().url) });
+    const [file = ''] = await readdir(directory);
+    await writeFile(join(directory, file), 'damaged');
+    await assert.rejects(source().get(), { code: 'CONFIG' });
+    assert.ok(await identity.accepts(await source(identity.newSeed()).get()));
+    await signIns.finish({ redirected: await decide(begin().url) });
+    assert.ok(await identity.accepts(await source().get()));
+  });
+
+  it('sends nobody and no secret to an address that is not safe', () => {
+    const open = 'http://id.example/authorize';
+    for (const unsafe of [{ authorizeUrl: open }, { redirectUrl: open }, { client: { ...identity.client, tokenUrl: open } }, { authorizeUrl: '' }, { authorizeUrl: 'javascript:alert(1)' }]) {
+      assert.throws(() => begin(unsafe), { code: 'CONFIG' });
+    }
+    assert.throws(() => begin({ client: { ...identity.client, clientId: '' } }), { code: 'CONFIG' });
+  });
+});
