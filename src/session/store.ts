@@ -147,7 +147,7 @@ export class TokenStore {
 
   /** Removes what a dead process had begun to write. */
   async #sweep(file: string): Promise<void> {
-    const begun = (name: string): boolean => name.startsWith(`${basename(file)}.`) && (name.endsWith('.new') || name.includes('.lock.'));
+    const begun = (name: string): boolean => name.startsWith(`${basename(file)}.`) && name.endsWith('.new');
     const names = await readdir(this.directory).catch(() => []);
     await Promise.all(names.filter(begun).map((name) => unlink(join(this.directory, name)).catch(ignore)));
   }
