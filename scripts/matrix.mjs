@@ -1,5 +1,4 @@
-// `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED. They are installed into
-// .cache/matrix, apart from the checkout: a `node` among its own dependencies would be the one that npm scripts find.
+// `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED, installed into .cache/matrix.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -21,18 +20,21 @@ const run = (command, args, options = {}) =>
       .on('close', resolve);
   });
 
-/** @returns where the package's own dependencies stand */
+/** The package that holds Node's binary, as the package `node` would fetch it by a script. */
+const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+/** @returns where it stands */
 async function install(name, version) {
   const folder = join(root, '.cache/matrix', `${name}-${version}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  const code = await run('npm', ['install', `${name}@${version}`, '--prefer-offline', '--no-audit', '--no-fund', '--no-save'], { cwd: folder });
+  const code = await run('npm', ['install', `${name}@${version}`, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'], { cwd: folder });
   if (code !== 0) throw new Error(`${name}@${version} cannot be installed`);
   return join(folder, 'node_modules');
 }
 
 async function testOn({ node, nodeRed }) {
-  const bin = join(await install('node', node), 'node/bin');
+  const bin = join(await install(nodePackage, node), nodePackage, 'bin');
   const modules = await install('node-red', nodeRed);
   const env = {
     ...process.env,
