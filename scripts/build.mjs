@@ -58,7 +58,7 @@ async function fold(type) {
  * that they take one by one; `dist/src` stays as compiled, for other programs.
  */
 async function foldRuntime() {
-  const terms = await readFile(`${root}node_modules/zod/LICENSE`, 'utf8');
+  const terms = await Promise.all(['undici', 'zod'].map(async (name) => `${name}:\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`));
   await build({
     entryPoints: [`${from}shared/runtime.ts`],
     outfile: `${to}shared/runtime.js`,
@@ -69,7 +69,7 @@ async function foldRuntime() {
     // Whitespace only: names stay in stack traces.
     minifyWhitespace: true,
     legalComments: 'none',
-    banner: { js: `/* Holds parts of zod, https://zod.dev, under these terms:\n\n${terms}*/` },
+    banner: { js: `/* Holds parts of other projects, under these terms.\n\n${terms.join('\n')}*/` },
   });
 }
 
