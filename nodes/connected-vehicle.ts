@@ -1,34 +1,30 @@
 import type { NodeAPI, NodeDef } from 'node-red';
-import type { Account, AccountOptions } from '../src/index';
+import type { Account } from '../src/index';
 import { accessOf } from './shared/access';
+import { serveEditor } from './shared/admin';
+import { forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/demo';
 import { runtime } from './shared/load';
-import type { VehicleOptions } from './shared/options';
-import { clock } from './shared/time';
 import type { VehicleNode } from './shared/vehicle-node';
 
 /** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);
-    const { parseOptions, vehicleOptions, vehicleCredentials, resolveService, openAccount, pastedToken } = runtime();
+    const { parseOptions, vehicleOptions, vehicleCredentials, openAccount } = runtime();
     const demo = new Demo();
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 
-    const demoAccess = async (options: VehicleOptions): Promise<AccountOptions> => {
-      const simulated = await demo.start();
-      demoVin = simulated.car().vin;
-      const service = resolveService('demo', { baseUrl: simulated.url });
-      return { service, apiKey: 'demo-key', tokens: pastedToken('demo-token'), readOnly: options.readOnly, limits: options, clock: clock() };
-    };
-
     const open = async (): Promise<Account> => {
       const options = parseOptions(vehicleOptions, config);
-      const credentials = parseOptions(vehicleCredentials, this.credentials ?? {});
-      return openAccount(options.service === 'demo' ? await demoAccess(options) : accessOf(RED, this.id, options, credentials));
+      if (options.service !== 'demo') return openAccount(accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})));
+      const access = await demo.access(options);
+      demoVin = access.vin;
+      return openAccount(access);
     };
 
+    this.config = config;
     this.account = () => {
       opened ??= open().catch((error: unknown) => {
         opened = undefined;
@@ -43,7 +39,8 @@ export = (RED: NodeAPI): void => {
       if (this.credentials && 'clientId' in this.credentials) void this.account().catch(() => undefined);
     });
 
-    this.on('close', (_removed: boolean, done: () => void) => {
+    this.on('close', (removed: boolean, done: () => void) => {
+      if (removed) forgetSignIns(RED, this.id);
       clearImmediate(keepAlive);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
@@ -53,6 +50,7 @@ export = (RED: NodeAPI): void => {
     });
   }
 
+  serveEditor(RED);
   RED.nodes.registerType('connected-vehicle', ConnectedVehicle as never, {
     credentials: {
       apiKey: { type: 'password' },

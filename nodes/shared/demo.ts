@@ -1,5 +1,7 @@
+import type { AccountOptions } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { runtime } from './load';
+import type { VehicleOptions } from './options';
 import { clock } from './time';
 
 /** All demo vehicles share one simulated service; it ends with the last of them. */
@@ -10,10 +12,20 @@ let running: Promise<Simulator> | undefined;
 export class Demo {
   #uses = false;
 
-  start(): Promise<Simulator> {
-    if (!this.#uses) users += 1;
-    this.#uses = true;
-    return (running ??= runtime().simulator().startSimulator({ open: true, clock: clock() }));
+  /** What an account of the demo car is opened with, and the car's VIN. */
+  async access(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
+    const { resolveService, pastedToken } = runtime();
+    const simulated = await this.#start();
+    const service = resolveService('demo', { baseUrl: simulated.url });
+    return {
+      vin: simulated.car().vin,
+      service,
+      apiKey: 'demo-key',
+      tokens: pastedToken('demo-token'),
+      readOnly: options.readOnly,
+      limits: options,
+      clock: clock(),
+    };
   }
 
   async end(): Promise<void> {
@@ -23,5 +35,11 @@ export class Demo {
     const service = running;
     running = undefined;
     await (await service)?.close();
+  }
+
+  #start(): Promise<Simulator> {
+    if (!this.#uses) users += 1;
+    this.#uses = true;
+    return (running ??= runtime().simulator().startSimulator({ open: true, clock: clock() }));
   }
 }

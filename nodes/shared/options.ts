@@ -107,3 +107,14 @@ export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: 
   const property = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError('CONFIG', `The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`);
 }
+
+/**
+ * Checks what the editor sent.
+ * @throws VehicleError INPUT_INVALID, with the name of the member that is wrong
+ */
+export function parseBody<Shape extends z.ZodMiniType>(shape: Shape, body: unknown): z.infer<Shape> {
+  const parsed = shape.safeParse(body);
+  if (parsed.success) return parsed.data as z.infer<Shape>;
+  const member = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new VehicleError('INPUT_INVALID', `The field “${member}” of this form is not valid. Correct it and try again.`);
+}

@@ -4,6 +4,7 @@
  * its dependencies into one file (scripts/build.mjs), so nothing of the library may be loaded by another way in `nodes/`.
  */
 export * from '../../src/index';
+export * from './admin/bodies';
 export * from './options';
 
 /** Loaded when the first demo vehicle is asked. */

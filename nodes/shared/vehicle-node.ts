@@ -4,6 +4,8 @@ import { runtime } from './load';
 
 /** The config node as the other nodes see it. */
 export interface VehicleNode extends Node {
+  /** As deployed, with what Node-RED took from the environment. */
+  config: unknown;
   /**
    * Opens the account at the first call.
    * @throws VehicleError CONFIG where the configuration cannot work

@@ -228,6 +228,7 @@ export class GrantKeeper {
       expiresAt: answer.expiresAt,
       scopes: answer.scopes ?? this.#grant?.scopes ?? null,
       refreshedAt: answer.receivedAt,
+      ...(this.#grant?.signedInAt !== undefined && { signedInAt: this.#grant.signedInAt }),
       outdated: this.#grant?.outdated ?? (this.#seed === null ? [] : [this.#seed.fingerprint]),
     };
   }

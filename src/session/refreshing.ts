@@ -78,6 +78,7 @@ class RefreshingToken implements TokenSource {
       expiresAt: isoTime(grant?.expiresAt ?? null),
       scopes: grant?.scopes ?? null,
       signInRequiredSince: isoTime(signInRequiredSince),
+      signedInAt: isoTime(grant?.signedInAt ?? null),
       lastRefreshAt: isoTime(grant?.refreshedAt ?? null),
       retryAt: isoTime(retryAt),
       problem: this.#problem?.message ?? problem,

@@ -163,6 +163,7 @@ export class SignIns {
         expiresAt: tokens.expiresAt,
         scopes: tokens.scopes,
         refreshedAt: tokens.receivedAt,
+        signedInAt: tokens.receivedAt,
         outdated: seed === '' ? [] : [fingerprint(seed)],
       }),
     );

@@ -19,6 +19,8 @@ const grantSchema = z.object({
   expiresAt: z.nullable(z.number()),
   scopes: z.nullable(z.array(z.string())),
   refreshedAt: z.number(),
+  /** When a person signed in; absent where a refresh token was pasted. */
+  signedInAt: z.optional(z.number()),
   /** Fingerprints of the pasted refresh tokens that this grant outdates. */
   outdated: z.array(z.string()),
 });

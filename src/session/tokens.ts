@@ -28,6 +28,8 @@ export interface TokenDescription {
   scopes: string[] | null;
   /** ISO-8601: since when only a person can help; null while nobody has to. */
   signInRequiredSince: string | null;
+  /** ISO-8601: when a person signed in; null for what was pasted. */
+  signedInAt: string | null;
   /** ISO-8601; null for a pasted token and before the first refresh. */
   lastRefreshAt: string | null;
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
@@ -81,6 +83,7 @@ class PastedToken implements TokenSource {
       expiresAt: isoTime(this.#expiresAt),
       scopes: this.#scopes,
       signInRequiredSince: expired ? isoTime(this.#expiresAt) : null,
+      signedInAt: null,
       lastRefreshAt: null,
       retryAt: null,
       problem: this.#problem()?.message ?? null,

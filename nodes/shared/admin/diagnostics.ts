@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import { runtime } from '../load';
+import { redactor } from '../redaction';
+import type { VehicleNode } from '../vehicle-node';
+
+/** "Copy diagnostics": what helps to help, with everything private removed. @throws VehicleError */
+export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
+  const { parseOptions, vehicleOptions, vehicleCredentials } = runtime();
+  const options = parseOptions(vehicleOptions, node.config);
+  const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
+  const account = await node.account().catch((error: unknown) => runtime().asVehicleError(error));
+  const opened = 'client' in account ? account : null;
+  return redactor().value({
+    pack: packVersion(),
+    nodeRed: RED.version?.(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    settings: { ...options, name: undefined, vin: options.vin === '' ? '' : runtime().shortVin(options.vin) },
+    // Which are given, not what they are.
+    credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
+    nodes: usersOf(RED, node.id),
+    interfaces: opened?.client.service.alive,
+    problem: 'report' in account ? account.report() : undefined,
+    token: opened?.token(),
+    quota: opened?.quota(),
+    exchanges: opened?.exchanges(),
+  });
+}
+
+/** How many nodes of each type use the configuration. */
+function usersOf(RED: NodeAPI, id: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  RED.nodes.eachNode((node) => {
+    if ((node as unknown as Record<string, unknown>)['vehicle'] === id) counts[node.type] = (counts[node.type] ?? 0) + 1;
+  });
+  return counts;
+}
+
+function packVersion(): string {
+  // From dist/nodes/shared/admin; a folded build stands higher.
+  for (const up of ['../../../..', '../../..', '../..', '..']) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(join(__dirname, up, 'package.json'), 'utf8')) as { name?: unknown; version?: unknown };
+      if (name === '@connected-vehicle/node-red') return String(version);
+    } catch {
+      // Not here.
+    }
+  }
+  return 'unknown';
+}

@@ -1,0 +1,89 @@
+import type { NodeAPI } from 'node-red';
+import type { Account, ServiceProfile } from '../../../src/index';
+import { accessOf, serviceOf } from '../access';
+import { Demo } from '../demo';
+import { runtime } from '../load';
+import type { VehicleCredentials, VehicleOptions } from '../options';
+import type { VehicleNode } from '../vehicle-node';
+import type { FormBody } from './bodies';
+
+/** What stands in the open dialog, with the deployed configuration behind it. */
+export interface Form {
+  id: string;
+  options: VehicleOptions;
+  credentials: VehicleCredentials;
+  /** The deployed node, where the form says the same. */
+  same: VehicleNode | null;
+}
+
+/** The deployed node of this id; null where there is none yet. */
+export function deployedOf(RED: NodeAPI, id: string): VehicleNode | null {
+  const node = RED.nodes.getNode(id) as VehicleNode | null;
+  return node !== null && node.type === 'connected-vehicle' ? node : null;
+}
+
+/**
+ * Fills in what the browser does not know: stored credentials, and what Node-RED took from the environment.
+ * @throws VehicleError CONFIG
+ */
+export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
+  const deployed = deployedOf(RED, id);
+  const options = { ...body.options, ...environmentOf(RED, deployed, body.options) };
+  const before = deployed === null ? null : runtime().parseOptions(runtime().vehicleOptions, deployed.config);
+  const stored = runtime().parseOptions(runtime().vehicleCredentials, deployed?.credentials ?? {});
+  if (before === null || !isSamePlace(before, options)) refuseStored(body, stored);
+  const credentials = Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [name, (body.credentials[name as keyof VehicleCredentials] ?? value).trim()]),
+  ) as VehicleCredentials;
+  for (const value of [...Object.values(options), ...Object.values(credentials)]) {
+    if (typeof value === 'string' && /^\$\{[^}]+\}$/.test(value)) throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
+  }
+  const isSame = JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
+  return { id, options, credentials, same: isSame ? deployed : null };
+}
+
+/** Runs with the deployed account where the form says the same, else with one for this purpose. */
+export async function withAccount<Result>(RED: NodeAPI, form: Form, work: (account: Account, vin: unknown) => Promise<Result>): Promise<Result> {
+  if (form.same !== null) return work(await form.same.account(), form.same.chooseVin());
+  const demo = new Demo();
+  let account: Account | undefined;
+  try {
+    const access = form.options.service === 'demo' ? await demo.access(form.options) : { vin: '', ...accessOf(RED, form.id, form.options, form.credentials) };
+    account = runtime().openAccount(access);
+    return await work(account, form.options.vin || access.vin);
+  } finally {
+    await account?.close();
+    await demo.end();
+  }
+}
+
+/** Whatever still reads as the flow file has it stands for what the runtime made of it. */
+function environmentOf(RED: NodeAPI, deployed: VehicleNode | null, typed: VehicleOptions): Partial<VehicleOptions> {
+  if (deployed === null) return {};
+  const resolved = runtime().parseOptions(runtime().vehicleOptions, deployed.config);
+  const raw: Record<string, unknown> = {};
+  RED.nodes.eachNode((node) => {
+    if (node.id === deployed.id) Object.assign(raw, node);
+  });
+  return Object.fromEntries(Object.entries(resolved).filter(([name]) => raw[name] === typed[name as keyof VehicleOptions]));
+}
+
+/** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
+function refuseStored(body: FormBody, stored: VehicleCredentials): void {
+  const wanted = Object.entries(stored).some(([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null);
+  if (wanted) throw config('The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.');
+}
+
+function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
+  if (before.service === 'demo' || now.service === 'demo') return before.service === now.service;
+  try {
+    const [from, to] = [serviceOf(before), serviceOf(now)];
+    return originOf(from, 'baseUrl') === originOf(to, 'baseUrl') && originOf(from, 'tokenUrl') === originOf(to, 'tokenUrl');
+  } catch {
+    return false;
+  }
+}
+
+const originOf = (service: ServiceProfile, name: 'baseUrl' | 'tokenUrl'): string => (service[name] === '' ? '' : new URL(service[name]).origin);
+
+const config = (sentence: string): Error => new (runtime().VehicleError)('CONFIG', sentence);

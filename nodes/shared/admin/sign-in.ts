@@ -1,0 +1,104 @@
+import type { Request, Response } from 'express';
+import type { NodeAPI } from 'node-red';
+import type { SignedIn } from '../../../src/index';
+import { serviceOf } from '../access';
+import { runtime } from '../load';
+import { redactor, safeError } from '../redaction';
+import { signInKeeping, type SignInKeeping } from '../sign-ins';
+import { clock } from '../time';
+import type { Form } from './form';
+
+/** How the last sign-in of each config node ended, for the dialog that waits for it. */
+interface End {
+  /** ISO-8601. */
+  at: string;
+  error: { code: string; message: string } | null;
+}
+const ends = new Map<string, End>();
+const mostEnds = 100;
+
+export const endOf = (id: string): End | null => ends.get(id) ?? null;
+
+function rememberEnd(id: string, error: End['error']): void {
+  if (ends.size >= mostEnds) ends.clear();
+  ends.set(id, { at: new Date(clock().now()).toISOString(), error });
+}
+
+/** @throws VehicleError CONFIG */
+export function beginSignIn(RED: NodeAPI, { id, options, credentials }: Form, callback: string): { url: string; redirectUrl: string } {
+  const { VehicleError, scopesOfService, sendOnce } = runtime();
+  const service = serviceOf(options);
+  if (service.authorizeUrl === '' || service.tokenUrl === '') {
+    throw new VehicleError('CONFIG', 'Without sign-in and token address there is no sign-in, only pasted tokens. Enter both addresses first.');
+  }
+  const redirectUrl = service.redirectUrl || callback;
+  redactor().learn(...Object.values(credentials));
+  ends.delete(id);
+  const { url, state } = keeping(RED).signIns.begin({
+    authorizeUrl: service.authorizeUrl,
+    client: { tokenUrl: service.tokenUrl, clientId: credentials.clientId, clientSecret: credentials.clientSecret },
+    redirectUrl,
+    scopes: scopesOfService(service.alive),
+    owner: id,
+    refreshToken: credentials.refreshToken,
+    send: sendOnce(clock()),
+    onSecret: (secret) => redactor().learnRotated(secret),
+  });
+  redactor().learnRotated(state);
+  return { url, redirectUrl };
+}
+
+/** @throws VehicleError */
+export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string): Promise<SignedIn> {
+  try {
+    const signedIn = await keeping(RED).signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
+    rememberEnd(signedIn.owner, null);
+    return signedIn;
+  } catch (error) {
+    const { code, message } = safeError(error);
+    if (owner !== undefined) rememberEnd(owner, { code, message });
+    throw error;
+  }
+}
+
+/** A deleted configuration gets no sign-in any more. */
+export function forgetSignIns(RED: NodeAPI, id: string): void {
+  try {
+    signInKeeping(RED)?.signIns.forget(id);
+  } catch {
+    // Without a store nothing was begun.
+  }
+}
+
+/** Where the browser comes back to: anybody can ask for it, so it says whether it worked and nothing else. */
+export function callbackPage(RED: NodeAPI) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const result = await finishSignIn(RED, request.originalUrl).then(
+      () => ({ status: 200, words: sentence(RED, 'done') }),
+      (error: unknown) => ({ status: 400, words: `${sentence(RED, 'failed')} ${safeError(error).message}` }),
+    );
+    response
+      .status(result.status)
+      .set({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      })
+      .send(page(result.words));
+  };
+}
+
+const sentence = (RED: NodeAPI, key: string): string => RED._(`@connected-vehicle/node-red/connected-vehicle:connected-vehicle.callback.${key}`);
+
+const page = (words: string): string =>
+  `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+function keeping(RED: NodeAPI): SignInKeeping {
+  const found = signInKeeping(RED);
+  if (found === null) throw new (runtime().VehicleError)('CONFIG', 'This Node-RED has no user directory to keep a sign-in in. Paste an access token instead.');
+  return found;
+}
