@@ -1,0 +1,260 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { askEditor, formOf } from '../support/editor-client';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import helper = require('node-red-node-test-helper');
+
+interface Finding {
+  about: string;
+  verdict: string;
+  code: string | null;
+  message: string | null;
+  until: string | null;
+  scopes: string[];
+  label: string | null;
+}
+
+const user = (label: string, reads: string[], commands: string[] = []): object => ({ label, reads, commands });
+
+describe('What the dialogs ask of the runtime', () => {
+  let service: Simulator;
+  let flow: Flow;
+  beforeEach(async () => {
+    service = await startSimulator({ cars: [classicCar, demoCar] });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+  });
+
+  const vehicle = (changes: object = {}): Record<string, unknown> => customVehicle(service, changes as Record<string, unknown>);
+  const load = (changes: object = {}, credentials: Record<string, string> = demoCredentials): Promise<void> =>
+    flow.load({ type: 'connected-vehicle-status' }, vehicle(changes), credentials);
+  const check = async (body: object): Promise<Finding[]> => (await askEditor('check', body))['findings'] as Finding[];
+  const summary = (findings: Finding[]): string[] => findings.map(({ about, verdict, code }) => [about, verdict, code ?? ''].join(' ').trim());
+  const good = ['service good', 'quota good', 'key good', 'token good'];
+
+  describe('Find my vehicles', () => {
+    it('lists each vehicle with model and year, with the stored key and token', async () => {
+      await load();
+      const { vehicles } = await askEditor('vehicles', formOf(vehicle()));
+      assert.deepEqual(vehicles, [
+        { vin: classicCar.vin, model: 'V60', year: '2017' },
+        { vin: demoCar.vin, model: 'XC60', year: '2024' },
+      ]);
+    });
+
+    it('works before the first deploy, with what was typed', async () => {
+      await flow.load({ type: 'connected-vehicle-status' });
+      const { vehicles } = await askEditor('vehicles', formOf(vehicle(), { apiKey: ' demo-key ', accessToken: 'demo-token\n' }), { id: 'new' });
+      assert.equal((vehicles as object[]).length, 2);
+    });
+
+    it('finds the demo car', async () => {
+      await flow.load({ type: 'connected-vehicle-status' });
+      for (const id of ['v', 'new']) assert.equal(((await askEditor('vehicles', formOf({ service: 'demo' }), { id }))['vehicles'] as object[]).length, 1);
+    });
+
+    it('lists a vehicle whose details fail without model and year', async () => {
+      await load();
+      service.faults.add({ match: { path: `/vehicles/${classicCar.vin}` }, error: 'not-supported' });
+      const { vehicles } = await askEditor('vehicles', formOf(vehicle()));
+      assert.deepEqual((vehicles as object[])[0], { vin: classicCar.vin, model: '', year: '' });
+    });
+  });
+
+  describe('Check', () => {
+    it('finds nothing wrong where all is well', async () => {
+      await load();
+      assert.deepEqual(summary(await check(formOf(vehicle()))), [...good, 'vehicle good', 'scopes unclear']);
+    });
+
+    it('counts to the quota of the vehicle, and sends one request', async () => {
+      await load();
+      await check(formOf(vehicle()));
+      assert.equal(service.requests.length, 1);
+      assert.equal(((await askEditor('state'))['quota'] as Record<string, unknown>)['usedToday'], 1);
+    });
+
+    it('says that the key is refused', async () => {
+      await load();
+      assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'wrong-key', accessToken: 'demo-token' }))), ['service good', 'quota good', 'key bad API_KEY_REFUSED']);
+    });
+
+    it('says that the token is refused, missing, expired or cannot be sent', async () => {
+      await load();
+      const tokens: [string, string][] = [
+        ['wrong-token', 'SIGN_IN_REQUIRED'],
+        ['', 'TOKEN_MISSING'],
+        [service.issueToken({ lifeSeconds: -10 }), 'SIGN_IN_REQUIRED'],
+        ['two\nlines', 'CONFIG'],
+      ];
+      for (const [accessToken, code] of tokens) {
+        assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'demo-key', accessToken }))).at(-1), `token bad ${code}`);
+      }
+    });
+
+    it('says that the key holds a blank', async () => {
+      await load();
+      const { error } = await askEditor('check', formOf(vehicle(), { apiKey: 'demo key', accessToken: 'demo-token' }));
+      assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key holds a blank/);
+    });
+
+    it('says until when the quota is spent', async () => {
+      await load();
+      service.faults.add({ error: 'quota', refillIn: '01:00:00' });
+      const findings = await check(formOf(vehicle()));
+      assert.deepEqual(summary(findings), ['service good', 'quota bad QUOTA_SPENT']);
+      const hours = (Date.parse(findings.at(-1)?.until ?? '') - Date.now()) / 3_600_000;
+      assert.ok(hours > 0.9 && hours < 1.1, String(hours));
+    });
+
+    it('says that the service is not reached', async () => {
+      await load();
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      server.close();
+      const findings = await check(formOf(vehicle({ baseUrl: `http://127.0.0.1:${port}` }), demoCredentials));
+      assert.deepEqual(summary(findings), ['service bad NETWORK']);
+    });
+
+    it('says that the vehicle is not linked, not valid or not named', async () => {
+      await load();
+      const cases: [string, string][] = [['YV1CT9551B1570000', 'VEHICLE_NOT_LINKED'], ['123', 'VIN_INVALID']];
+      for (const [vin, code] of cases) assert.ok(summary(await check(formOf(vehicle({ vin })))).includes(`vehicle bad ${code}`), code);
+    });
+
+    it('lists each node that needs a scope which the token lacks', async () => {
+      const accessToken = service.issueToken({ scopes: ['openid', 'conve:vehicle_relation', 'conve:doors_status', 'conve:lock_status'] });
+      await load({}, { apiKey: 'demo-key', accessToken });
+      const findings = await check(formOf(vehicle(), {}, { users: [user('Doors', ['doors']), user('Windows', ['windows', 'fuelAmount']), user('Honk', [], ['honk'])] }));
+      const missing = findings.filter(({ code }) => code === 'SCOPE_MISSING').map(({ label, scopes }) => [label, ...scopes]);
+      assert.deepEqual(missing, [['Windows', 'conve:windows_status', 'exve:fuel_status'], ['Honk', 'conve:honk_flash']]);
+      assert.match(findings.find(({ about }) => about === 'token')?.until ?? '', /^\d{4}-/);
+    });
+
+    it('says which scope the list of vehicles needs where the token lacks it', async () => {
+      await load({}, { apiKey: 'demo-key', accessToken: service.issueToken({ scopes: ['openid'] }) });
+      const findings = await check(formOf(vehicle()));
+      assert.deepEqual(summary(findings), [...good, 'vehicle unclear', 'scopes bad SCOPE_MISSING']);
+      assert.deepEqual(findings.at(-1)?.scopes, ['conve:vehicle_relation']);
+    });
+  });
+
+  describe('Stored secrets', () => {
+    it('go to the stored address only: another host asks for them again and gets nothing', async () => {
+      await load({}, { ...demoCredentials, clientId: 'demo-client', clientSecret: 'demo-secret' });
+      const other = await startSimulator();
+      try {
+        for (const action of ['vehicles', 'check', 'sign-in']) {
+          for (const changes of [{ baseUrl: other.url }, { service: 'volvo-cars' }, { baseUrl: service.url, tokenUrl: `${other.url}/as/token.oauth2` }]) {
+            const { error } = await askEditor(action, formOf(vehicle(changes)));
+            assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*Type key, token and secrets again/);
+          }
+        }
+        assert.equal(other.requests.length, 0);
+        const typed = { ...demoCredentials, clientId: '', clientSecret: '', refreshToken: '' };
+        assert.ok((await askEditor('vehicles', formOf(vehicle({ baseUrl: other.url }), typed)))['vehicles']);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('are not taken out of the environment by name', async () => {
+      process.env['TEST_SECRET_NAME'] = 'very-secret';
+      await load();
+      const { error } = await askEditor('check', formOf(vehicle(), { apiKey: '${TEST_SECRET_NAME}', accessToken: 'demo-token' }));
+      assert.match(error?.message ?? '', /Deploy first/);
+    });
+
+    it('are used where the environment gives the address', async () => {
+      process.env['TEST_CAR_URL'] = service.url;
+      await load({ baseUrl: '${TEST_CAR_URL}' });
+      assert.ok((await askEditor('vehicles', formOf(vehicle({ baseUrl: '${TEST_CAR_URL}' }))))['vehicles']);
+    });
+  });
+
+  describe('The routes', () => {
+    const headersOf = async (headers: Record<string, string>, body = '{}'): Promise<number> =>
+      (await helper.request().post('/connected-vehicle/v/state').set({ 'content-type': 'application/json', ...headers }).send(body)).status;
+
+    it('refuse a page from elsewhere, and take programs and the own editor', async () => {
+      await load();
+      assert.equal(await headersOf({ origin: 'https://evil.example' }), 403);
+      assert.equal(await headersOf({ origin: 'null' }), 403);
+      assert.equal(await headersOf({ 'sec-fetch-site': 'cross-site' }), 403);
+      assert.equal(await headersOf({ 'sec-fetch-site': 'same-site' }), 403);
+      assert.equal(await headersOf({ 'sec-fetch-site': 'cross-site', origin: 'http://nodered.lan', host: 'nodered.lan' }), 403);
+      assert.equal(await headersOf({ origin: 'http://nodered.lan', host: 'nodered.lan' }), 200);
+      assert.equal(await headersOf({ 'sec-fetch-site': 'same-origin', origin: 'https://outside.example' }), 200);
+      assert.equal(await headersOf({}), 200);
+    });
+
+    it('refuse a form of a page, and more than the editor sends', async () => {
+      await load();
+      assert.equal(await headersOf({ 'content-type': 'application/x-www-form-urlencoded' }, 'a=b'), 415);
+      assert.equal(await headersOf({ 'content-type': 'text/plain' }), 415);
+      assert.equal(await headersOf({}, JSON.stringify({ vin: 'x'.repeat(300_000) })), 413);
+    });
+
+    it('refuse more than a person asks for', async () => {
+      await load();
+      const statuses = await Promise.all(Array.from({ length: 140 }, () => headersOf({})));
+      assert.equal(statuses.filter((status) => status === 200).length, 120);
+      assert.equal(statuses.filter((status) => status === 429).length, 20);
+    });
+
+    it('say which member of a body is wrong', async () => {
+      await load();
+      for (const [action, body] of [['check', {}], ['check', { options: 'x', credentials: {} }], ['sign-in-finish', {}], ['commands', { vin: 5 }]] as const) {
+        assert.equal((await askEditor(action, body)).error?.code, 'INPUT_INVALID', action);
+      }
+    });
+
+    it('tell a command node what its vehicle lists', async () => {
+      await load();
+      const { commands } = await askEditor('commands', { vin: '' });
+      assert.ok((commands as string[]).includes('lock'));
+      assert.equal((await askEditor('commands', { vin: '12' })).error?.code, 'VIN_INVALID');
+      assert.equal((await askEditor('commands', {}, { id: 'nobody' })).error?.code, 'CONFIG');
+    });
+
+    it('tell the state of token and quota', async () => {
+      const lifeSeconds = 720;
+      await load({}, { apiKey: 'demo-key', accessToken: service.issueToken({ lifeSeconds }) });
+      await flow.ask();
+      const { token, quota } = (await askEditor('state')) as { token: Record<string, unknown>; quota: Record<string, unknown> };
+      assert.equal(token['kind'], 'pasted');
+      assert.ok(Math.abs(Date.parse(String(token['expiresAt'])) - Date.now() - lifeSeconds * 1000) < 10_000);
+      assert.deepEqual([quota['usedToday'], quota['perDay']], [1, 10_000]);
+    });
+  });
+
+  describe('Copy diagnostics', () => {
+    it('gives versions, settings, token, quota and exchanges, and nothing private', async () => {
+      const accessToken = service.issueToken();
+      await load({ name: 'Private name' }, { apiKey: 'demo-key', accessToken });
+      await flow.ask();
+      const { diagnostics } = await askEditor('diagnostics');
+      const text = JSON.stringify(diagnostics);
+      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private name']) assert.ok(!text.includes(secret), secret);
+      const told = diagnostics as Record<string, Record<string, unknown>>;
+      assert.match(String(told['pack']), /^\d+\.\d+\.\d+/);
+      assert.equal(told['settings']?.['vin'], '…570982');
+      assert.deepEqual(told['credentials'], ['apiKey', 'accessToken']);
+      const [exchange] = told['exchanges'] as unknown as Record<string, unknown>[];
+      assert.deepEqual([exchange?.['method'], exchange?.['path'], exchange?.['status'], exchange?.['code']], ['GET', '/connected-vehicle/v2/vehicles/…570982/windows', 200, null]);
+    });
+
+    it('tells why a configuration does not work', async () => {
+      await load({ baseUrl: 'http://example.com' });
+      const { diagnostics } = await askEditor('diagnostics');
+      assert.equal((diagnostics as { problem: { code: string } }).problem.code, 'CONFIG');
+    });
+  });
+});

@@ -1,0 +1,261 @@
+import { strict as assert } from 'node:assert';
+import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { useClock } from '../../nodes/shared/time';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
+import { customVehicle, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+import helper = require('node-red-node-test-helper');
+
+const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
+const callback = 'http://localhost:1880/connected-vehicle/callback';
+
+describe('Signing in from the editor', () => {
+  let service: Simulator;
+  let flow: Flow;
+  beforeEach(async () => {
+    service = await startSimulator();
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    useClock(undefined);
+    await flow.end();
+    await service.close();
+  });
+
+  const vehicle = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
+    customVehicle(service, { authorizeUrl: `${service.url}/as/authorization.oauth2`, tokenUrl: `${service.url}/as/token.oauth2`, ...changes });
+  const load = (credentials: Record<string, string> = client, changes: Record<string, unknown> = {}): Promise<void> =>
+    flow.load({ type: 'connected-vehicle-status' }, vehicle(changes), credentials);
+  const begin = (id = 'v', typed: Record<string, string> = {}): Promise<EditorAnswer> => askEditor('sign-in', formOf(vehicle(), typed, { callback }), { id });
+  const finish = (redirected: string, id = 'v'): Promise<EditorAnswer> => askEditor('sign-in-finish', { redirected }, { id });
+  const state = (id = 'v'): Promise<EditorAnswer> => askEditor('state', {}, { id });
+  const tokenCalls = (): number => service.requests.filter(({ path }) => path === '/as/token.oauth2').length;
+  const page = async (address: string): Promise<{ status: number; text: string; headers: Record<string, string> }> => {
+    const { pathname, search } = new URL(address);
+    const { status, text, headers } = await helper.request().get(pathname + search);
+    return { status, text, headers: headers as Record<string, string> };
+  };
+  const signIn = async (): Promise<void> => {
+    const { url } = await begin();
+    const answer = await finish(await signInAtPage(String(url)));
+    assert.equal(answer.error, undefined, answer.error?.message);
+  };
+  const storeFiles = (): string[] => readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => /^[\da-f]{32}\.json$/.test(name)).map((name) => join(flow.userDir, 'connected-vehicle', name));
+  const files = (): string[] => (readdirSync(flow.userDir, { recursive: true }) as string[]).map((name) => join(flow.userDir, name)).filter((name) => statSync(name).isFile());
+
+  it('works through the callback: the next read has a token, and the form says since when', async () => {
+    await load();
+    assert.equal((await flow.fail()).vehicle?.error?.['code'], 'TOKEN_MISSING');
+    const { url } = await begin();
+    const { origin, pathname, searchParams } = new URL(String(url));
+    assert.equal(origin + pathname, `${service.url}/as/authorization.oauth2`);
+    assert.equal(searchParams.get('redirect_uri'), callback);
+    assert.equal(searchParams.get('code_challenge_method'), 'S256');
+    assert.match(searchParams.get('state') ?? '', /^[\w-]{43}$/);
+    assert.match(searchParams.get('scope') ?? '', /^openid .*conve:windows_status/);
+
+    const answered = await page(await signInAtPage(String(url)));
+    assert.equal(answered.status, 200);
+    assert.match(answered.headers['content-security-policy'] ?? '', /default-src 'none'/);
+    assert.equal(answered.headers['cache-control'], 'no-store');
+    assert.ok((await flow.ask()).payload);
+    const { token, signIn: end } = (await state()) as unknown as { token: Record<string, unknown>; signIn: { error: unknown } };
+    assert.equal(token['kind'], 'refreshing');
+    assert.match(String(token['signedInAt']), /^\d{4}-/);
+    assert.equal(end.error, null);
+  });
+
+  it('works by pasting the address back, whole or its query alone', async () => {
+    await load();
+    for (const cut of [(address: string) => ` ${address}\n`, (address: string) => new URL(address).search]) {
+      const { url } = await begin();
+      const answer = await finish(cut(await signInAtPage(String(url))));
+      assert.equal(answer.error, undefined);
+      assert.ok((answer['scopes'] as string[]).includes('conve:lock'));
+      assert.doesNotMatch(JSON.stringify(answer), /eyJ/);
+    }
+    assert.ok((await flow.ask()).payload);
+  });
+
+  it('works before the first deploy, with what was typed', async () => {
+    await flow.load({ type: 'connected-vehicle-status' });
+    const { url } = await begin('new', client);
+    assert.equal((await finish(await signInAtPage(String(url)), 'new')).error, undefined);
+    await flow.unload();
+    await flow.load({ type: 'connected-vehicle-status', vehicle: 'new' }, {}, {}, []);
+    assert.equal(storeFiles().length, 1);
+  });
+
+  it('takes the place of a pasted access token, without a redeploy', async () => {
+    await load({ ...client, accessToken: 'a-dead-token' });
+    assert.equal((await flow.fail()).vehicle?.error?.['code'], 'SIGN_IN_REQUIRED');
+    await signIn();
+    assert.ok((await flow.ask()).payload);
+  });
+
+  it('is good once: the second answer with the same state changes nothing', async () => {
+    await load();
+    const { url } = await begin();
+    const address = await signInAtPage(String(url));
+    assert.equal((await finish(address)).error, undefined);
+    const calls = tokenCalls();
+    const { error } = await finish(address);
+    assert.match(`${error?.code} ${error?.message}`, /^INPUT_INVALID .*used already/);
+    assert.equal((await page(address)).status, 400);
+    assert.equal(tokenCalls(), calls);
+    assert.ok((await flow.ask()).payload);
+  });
+
+  it('refuses a state that nobody began, and one of another vehicle', async () => {
+    await load();
+    const { url } = await begin();
+    const address = await signInAtPage(String(url));
+    const foreign = new URL(address);
+    foreign.searchParams.set('state', 'x'.repeat(43));
+    assert.match((await finish(foreign.href)).error?.message ?? '', /belongs to no sign-in that was started here/);
+    assert.match((await finish(address, 'another')).error?.message ?? '', /another vehicle configuration/);
+    assert.equal(tokenCalls(), 0);
+    assert.equal((await finish(address)).error, undefined);
+  });
+
+  it('refuses an answer after ten minutes', async () => {
+    const clock = new ManualClock();
+    useClock(clock);
+    await load();
+    const { url } = await begin();
+    const address = await signInAtPage(String(url));
+    await clock.advance(10 * 60_000 + 1);
+    assert.match((await finish(address)).error?.message ?? '', /longer than ten minutes/);
+    assert.equal(tokenCalls(), 0);
+  });
+
+  it('refuses an answer for a deleted vehicle', async () => {
+    await load();
+    const { url } = await begin();
+    const address = await signInAtPage(String(url));
+    await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never);
+    const answered = await page(address);
+    assert.equal(answered.status, 400);
+    assert.match(answered.text, /was deleted/);
+    assert.equal(tokenCalls(), 0);
+  });
+
+  it('says that the driver declined, in the window and in the form', async () => {
+    await load();
+    const { url } = await begin();
+    const answered = await page(await signInAtPage(String(url), 'deny'));
+    assert.match(answered.text, /declined/);
+    const again = await begin();
+    const { error } = await finish(await signInAtPage(String(again['url']), 'deny'));
+    assert.match(`${error?.code} ${error?.message}`, /^SIGN_IN_REQUIRED .*declined/);
+  });
+
+  it('shows nothing of what an address brings along', async () => {
+    await load();
+    for (const query of ['error=<script>alert(1)</script>', 'error=%3Cimg%20src=x%3E&error_description=<b>x', 'state=<script>x</script>&code="><script>', '']) {
+      const { text, status } = await page(`${callback}?${query}`);
+      assert.equal(status, 400);
+      assert.doesNotMatch(text, /<script|<img|alert|<b>/i);
+    }
+  });
+
+  it('says what is missing before it begins', async () => {
+    await load({ apiKey: 'demo-key' });
+    const { error } = await begin();
+    assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client id is missing/);
+    const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), {}, { callback }));
+    assert.match(without.error?.message ?? '', /no sign-in, only pasted tokens/);
+    const insecure = await askEditor('sign-in', formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }));
+    assert.match(insecure.error?.message ?? '', /redirect address must be an https address/);
+  });
+
+  it('says that the application is refused, and that the sign-in service is not reached', async () => {
+    await load({ ...client, clientSecret: 'wrong' });
+    const { url } = await begin();
+    assert.match((await finish(await signInAtPage(String(url)))).error?.message ?? '', /client id and client secret/);
+    service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers', times: 1 });
+    const again = await begin();
+    assert.equal((await finish(await signInAtPage(String(again['url'])))).error?.code, 'NETWORK');
+  });
+
+  describe('The saved sign-in', () => {
+    it('survives a restart: the rotated token goes on, and nobody signs in again', async () => {
+      await load();
+      await signIn();
+      assert.ok((await flow.ask()).payload);
+      for (let restart = 0; restart < 3; restart += 1) {
+        await flow.unload();
+        await load();
+        assert.ok((await flow.ask()).payload);
+      }
+      assert.equal(tokenCalls(), 1);
+    });
+
+    it('is readable by its owner only, and holds no secret in plain', async () => {
+      await load();
+      await signIn();
+      await flow.ask();
+      for (const file of files()) {
+        assert.equal(statSync(file).mode & 0o077, 0, file);
+        assert.doesNotMatch(readFileSync(file, 'utf8'), /eyJ|demo-secret|YV4952NA4F120DEMO/);
+      }
+    });
+
+    const faults: [string, (file: string) => void, RegExp][] = [
+      ['truncated', (file) => truncateSync(file, 40), /damaged/],
+      ['emptied', (file) => truncateSync(file, 0), /damaged/],
+      ['foreign', (file) => writeFileSync(file, '{"hello":"world"}'), /damaged/],
+      ['written by a newer version', (file) => writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version: 99 })), /newer version/],
+    ];
+    for (const [what, harm, sentence] of faults) {
+      it(`that is ${what} is told, is not overwritten by itself, and a new sign-in keeps it aside`, async () => {
+        await load();
+        await signIn();
+        await flow.unload();
+        const [file = ''] = storeFiles();
+        const before = readFileSync(file, 'utf8');
+        harm(file);
+        const harmed = readFileSync(file, 'utf8');
+        await load();
+        const caught = await flow.fail();
+        assert.equal(caught.vehicle?.error?.['code'], 'CONFIG');
+        assert.match(String(caught.vehicle?.error?.['message']), sentence);
+        assert.equal(readFileSync(file, 'utf8'), harmed);
+        const findings = (await askEditor('check', formOf(vehicle())))['findings'] as { code: string; message: string }[];
+        assert.match(findings.at(-1)?.message ?? '', sentence);
+
+        await signIn();
+        assert.ok((await flow.ask()).payload);
+        assert.ok(files().some((name) => name.includes('.unreadable-') && readFileSync(name, 'utf8') === harmed));
+        assert.notEqual(before, harmed);
+      });
+    }
+
+    it('that cannot be read is told', async function () {
+      if (process.getuid?.() === 0) return this.skip();
+      await load();
+      await signIn();
+      await flow.unload();
+      chmodSync(storeFiles()[0] ?? '', 0);
+      await load();
+      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /cannot be read \(EACCES\)/);
+    });
+
+    it('is not lost with the key file: the message says what to restore', async () => {
+      await load();
+      await signIn();
+      await flow.unload();
+      const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
+      const key = readFileSync(keyFile, 'utf8');
+      writeFileSync(keyFile, 'damaged');
+      await load();
+      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /store\.key.* is damaged/);
+      await flow.unload();
+      writeFileSync(keyFile, key);
+      await load();
+      assert.ok((await flow.ask()).payload);
+    });
+  });
+});
