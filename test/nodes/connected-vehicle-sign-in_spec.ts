@@ -135,7 +135,7 @@ describe('Signing in from the editor', () => {
     await load();
     const { url } = await begin();
     const address = await signInAtPage(String(url));
-    await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never);
+    await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'full');
     const answered = await page(address);
     assert.equal(answered.status, 400);
     assert.match(answered.text, /was deleted/);

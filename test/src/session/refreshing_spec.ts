@@ -69,6 +69,7 @@ describe('a refreshing access token', () => {
       expiresAt: '2026-06-01T08:04:59.000Z',
       scopes: ['openid', 'conve:vehicle_relation'],
       signInRequiredSince: null,
+      signedInAt: null,
       lastRefreshAt: '2026-06-01T08:00:00.000Z',
       retryAt: null,
       problem: null,

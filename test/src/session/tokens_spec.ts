@@ -20,6 +20,7 @@ describe('a pasted access token', () => {
       expiresAt: '2026-06-01T08:12:00.000Z',
       scopes: ['openid', 'conve:lock'],
       signInRequiredSince: null,
+      signedInAt: null,
       lastRefreshAt: null,
       retryAt: null,
       problem: null,
