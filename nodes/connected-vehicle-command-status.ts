@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { OpenWatch } from '../src/index';
 import { badgeOf } from './shared/badge';
-import { isRecord, serveInput, unfinished } from './shared/funnel';
+import { serveInput, unfinished } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import { showOutcome } from './shared/outcome-badge';
 import type { CommandStatusOptions } from './shared/options';
+import { RecentIds } from './shared/recent-ids';
+import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
@@ -14,19 +16,20 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommandStatus(this: Node, config: NodeDef & Partial<CommandStatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { asVehicleError, commandStatusOptions, parseOptions, parseRecord, VehicleError, watchCommand, WatchStore } = runtime();
+    const { asVehicleError, cancelledId, commandStatusOptions, parseOptions, parseRecord, VehicleError, watchCommand, WatchStore } = runtime();
     const badge = badgeOf(RED, this);
     const { userDir } = RED.settings;
     const store = new WatchStore(userDir ? join(userDir, 'connected-vehicle', 'watches', this.id) : null);
     const watching = new Map<string, AbortController>();
+    const settled = new RecentIds();
     const resumed = new WeakMap<Message, OpenWatch>();
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      if (msg['cancel'] === true) return cancel(isRecord(msg.payload) ? msg.payload['id'] : undefined);
+      if (msg['cancel'] === true) return cancel(cancelledId(msg.payload));
       const options = parseOptions(commandStatusOptions, config);
       const open: OpenWatch = resumed.get(msg) ?? { record: parseRecord(msg.payload), startedAt: clock().now(), history: [], msg };
       const { id } = open.record;
-      if (watching.has(id)) return;
+      if (watching.has(id) || settled.has(id)) return;
       const abort = new AbortController();
       watching.set(id, abort);
       try {
@@ -43,10 +46,12 @@ export = (RED: NodeAPI): void => {
           signal: AbortSignal.any([signal, abort.signal]),
           clock: clock(),
         });
-        for await (const { settled, report } of updates) {
+        for await (const update of updates) {
+          const report = safeRecord(update.report);
           const out = { ...RED.util.cloneMessage(msg), payload: report };
-          if (settled) {
-            store.remove(id);
+          if (update.settled) {
+            settled.add(id);
+            forget(id);
             send([out, null]);
             showOutcome(badge, RED, report);
           } else {
@@ -56,29 +61,31 @@ export = (RED: NodeAPI): void => {
         }
       } catch (error) {
         if (abort.signal.aborted) {
-          store.remove(id);
+          forget(id);
           throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
         }
         // Closed: the watch goes on after the deploy. A link that must not be followed is the end of it.
         if (signal.aborted) return unfinished;
-        if (asVehicleError(error).code === 'UNTRUSTED_LINK') store.remove(id);
+        if (asVehicleError(error).code === 'UNTRUSTED_LINK') forget(id);
         throw error;
       } finally {
         watching.delete(id);
       }
     });
 
-    /** A full disk must not end a watch; it only cannot outlive a restart then. */
-    const keep = (open: OpenWatch): void => {
+    /** A disk that is full or locked must not end a watch, nor hold back its verdict. */
+    const tryStore = (change: () => void): void => {
       try {
-        store.put(open);
+        change();
       } catch {
         this.warn(RED._(`${this.type}.notKept`));
       }
     };
+    const keep = (open: OpenWatch): void => tryStore(() => store.put(open));
+    const forget = (id: string): void => tryStore(() => store.remove(id));
 
-    const cancel = (id: unknown): void => {
-      for (const [watched, abort] of watching) if (id === undefined || id === watched) abort.abort();
+    const cancel = (id: string | null): void => {
+      for (const [watched, abort] of watching) if (id === null || id === watched) abort.abort();
     };
 
     const resume = setImmediate(() => {

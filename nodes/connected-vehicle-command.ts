@@ -4,6 +4,7 @@ import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { CommandOptions } from './shared/options';
 import { showOutcome } from './shared/outcome-badge';
+import { safeRecord } from './shared/redaction';
 import { vehicleOf } from './shared/vehicle-node';
 
 /** `connected-vehicle-command` (contract 4): sends one command, once, and hands on its invocation record. */
@@ -27,9 +28,8 @@ export = (RED: NodeAPI): void => {
         signal,
       });
       showOutcome(badge, RED, record);
-      msg.payload = record;
-      msg['vehicle'] = { vin: record.vin, command: record.command, interface: record.interface };
-      send(msg);
+      if (signal.aborted) this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
+      send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
     });
   }
 

@@ -26,19 +26,19 @@ export = (RED: NodeAPI): void => {
       const chosen = msg['read'] ?? (options.read === 'several' ? options.reads : options.read);
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };
-      const key = JSON.stringify([vin, chosen]);
+      const key = (): string => JSON.stringify([vin, chosen]);
 
       badge.show('busy', 'reading');
       try {
         const reading = Array.isArray(chosen) ? await client.readSeveral(chosen, readOptions) : await client.read(chosen, readOptions);
         showReading(badge, RED, reading);
         const keeps = options.emit === 'changes' || options.poll > 0;
-        const changed = keeps && last.remember(key, reading);
+        const changed = keeps && last.remember(key(), reading);
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
         // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
-        const kept = polls.has(msg) && options.emit === 'always' && !signal.aborted ? last.kept(key, clock().now()) : undefined;
-        if (kept !== undefined) send(fill({ ...msg }, kept));
+        const kept = polls.has(msg) && options.emit === 'always' && !signal.aborted ? last.kept(key(), clock().now()) : undefined;
+        if (kept !== undefined) send(fill(msg, kept));
         throw error;
       }
     });
@@ -55,8 +55,6 @@ export = (RED: NodeAPI): void => {
 };
 
 function fill(msg: Message, { payload, vehicle }: AnyReading): Message {
-  msg.payload = payload;
-  msg['vehicle'] = vehicle;
-  if (msg.topic === undefined || msg.topic === '') msg.topic = Array.isArray(vehicle.read) ? 'several' : vehicle.read;
-  return msg;
+  const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
+  return { ...msg, payload, vehicle, topic };
 }

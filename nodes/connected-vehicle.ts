@@ -32,7 +32,7 @@ export = (RED: NodeAPI): void => {
       });
       return opened;
     };
-    this.chooseVin = (...given) => [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find((vin) => vin !== undefined && vin !== null && vin !== '');
+    this.chooseVin = (...given) => [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find((vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''));
 
     // A sign-in is kept alive while nothing reads, too.
     const keepAlive = setImmediate(() => {

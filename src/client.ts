@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   commandNames,
+  commandPattern,
   commands,
   isCommandName,
   requestDetails,
@@ -317,7 +318,7 @@ export class VehicleClient {
     const { payload: offers } = await this.commands({ vin, ...(options.signal && { signal: options.signal }) });
     const offer = offers.find(({ command }) => command === name);
     if (!offer?.href) {
-      const listed = offers.map(({ command }) => command).join(', ') || 'none';
+      const listed = listOf(offers.map(({ command }) => command).filter((command) => commandPattern.test(command)).slice(0, 30)) || 'none';
       throw new VehicleError('INPUT_INVALID', `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`);
     }
     return { command: name, interface: 'connected-v2', url: followLink(this.service, offer.href), contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
@@ -435,7 +436,7 @@ export function parseReadName(input: unknown): ReadName {
 /** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
 export function parseCommandName(input: unknown): string {
   const name = typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
-  if (/^[a-z][a-z0-9-]{1,63}$/.test(name)) return name;
+  if (commandPattern.test(name)) return name;
   throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
 }
 

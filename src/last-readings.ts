@@ -23,7 +23,10 @@ export class LastReadings {
     if (last === undefined) return undefined;
     const { payload, vehicle } = structuredClone(last);
     const ageSeconds = Math.max(0, Math.round((now - Date.parse(vehicle.receivedAt)) / 1000));
-    return { payload, vehicle: { ...vehicle, source: 'kept', ageSeconds } } as AnyReading;
+    const mark = <Info>(info: Info): Info => ({ ...info, source: 'kept', ageSeconds });
+    if (!('reads' in vehicle)) return { payload, vehicle: mark(vehicle) };
+    const reads = Object.fromEntries(Object.entries(vehicle.reads).map(([read, info]) => [read, mark(info)]));
+    return { payload: payload as SeveralReading['payload'], vehicle: { ...mark(vehicle), reads } };
   }
 }
 

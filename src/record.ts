@@ -1,14 +1,16 @@
 import * as z from 'zod/mini';
+import { commandPattern } from './catalogue/commands';
 import type { Outcome } from './catalogue/outcomes';
 import { VehicleError } from './errors';
 import { parseVin } from './vin';
+import { toTimestamp } from './wire/schemas';
 
 const text = z._default(z.nullable(z.string()), null);
 
 /** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
 const recordShape = z.object({
   id: z.string().check(z.minLength(1)),
-  command: z.string().check(z.minLength(1)),
+  command: z.string().check(z.regex(commandPattern)),
   vin: z.string(),
   interface: z.enum(['connected-v1', 'connected-v2']),
   sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
@@ -16,7 +18,7 @@ const recordShape = z.object({
   requestStatus: text,
   outcome: z._default(z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]), 'undetermined'),
   message: z._default(z.string(), ''),
-  async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: text })), null),
+  async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: z.optional(z.pipe(z.unknown(), z.transform(toTimestamp))) })), null),
   openUntil: z.optional(z.string()),
 });
 
@@ -34,4 +36,16 @@ export function parseRecord(input: unknown): CommandRecord {
     throw new VehicleError('INPUT_INVALID', 'msg.payload is no invocation record. Wire this node behind a command node, or send the record that one gave.');
   }
   return { ...parsed.data, vin: parseVin(parsed.data.vin) };
+}
+
+/**
+ * Which watch a message with `cancel` names: a record's id, in `payload.id` or as the payload itself; null for all of them.
+ * @throws VehicleError INPUT_INVALID
+ */
+export function cancelledId(payload: unknown): string | null {
+  const id = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? ((payload as { id?: unknown }).id ?? null) : payload;
+  if (typeof id === 'string' && id !== '') return id;
+  // A button's payload is a time or nothing: it names no watch.
+  if (id === null || id === undefined || id === '' || typeof id === 'number') return null;
+  throw new VehicleError('INPUT_INVALID', 'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.');
 }

@@ -22,10 +22,15 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
     if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
   }
-  if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader)) throw new VehicleError('CONFIG', 'The name of the API key header may hold letters, digits and hyphens only.');
+  if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase())) throw new VehicleError('CONFIG', 'The name of the API key header may hold letters, digits and hyphens only, and must not be one that HTTP needs itself.');
   if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor)) throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
   return profile;
 }
+
+/** A key under one of these names would replace the token, the media type or the framing of the request. */
+const reservedHeaders = new Set(
+  'accept accept-encoding authorization connection content-encoding content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(' '),
+);
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
@@ -33,7 +38,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export function parseAddress(input: string, what: string): URL {
   const url = URL.canParse(input) ? new URL(input) : null;
   const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)));
-  if (!safe || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (!safe || url.username !== '' || url.password !== '' || /[?#]/.test(input)) {
     throw new VehicleError('CONFIG', `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`);
   }
   return url;

@@ -81,9 +81,9 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   });
 
   while (mayChange(current) && current.async?.href && sameUnclearLooks < looksAtAnUnclearStatus) {
-    const pause = Math.max(wait, retryDelay(lastFailure, clock.now()));
-    if (clock.now() + pause > deadline) break;
-    await clock.sleep(pause, options.signal);
+    const left = deadline - clock.now();
+    if (left <= 0) break;
+    await clock.sleep(Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now()))), options.signal);
     wait = Math.min(interval, wait * growth);
     try {
       const { requestStatus, message } = await options.client.commandStatus(current, { ...(options.signal && { signal: options.signal }) });

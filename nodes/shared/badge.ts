@@ -10,6 +10,9 @@ const looks = {
   unclear: ['grey', 'ring'],
 } as const satisfies Record<string, readonly [NodeStatusFill, NodeStatusShape]>;
 
+/** A badge is a few words; a service may send any number of them. */
+const longestText = 80;
+
 export type Look = keyof typeof looks;
 
 /** The only writer of a node's badge: words from the locale, and the time where a value stands there to stay. */
@@ -29,7 +32,7 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
   const translate = (key: string, words?: Record<string, string | number>): string => sharedWord(RED, `status.${key}`, words);
   const write = (look: Look, text: string): void => {
     const [fill, shape] = looks[look];
-    node.status({ fill, shape, text });
+    node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
   return {
     show: (look, key, words) => write(look, translate(key, words)),

@@ -31,7 +31,7 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
       if ((await work(task)) !== unfinished) done();
     } catch (error) {
       const failure = safeError(error);
-      task.msg['vehicle'] = { ...(isRecord(task.msg['vehicle']) && task.msg['vehicle']), error: failure.report() };
+      tell(task.msg, failure);
       if (!task.signal.aborted) showFailure(badge, failure);
       done(failure);
     }
@@ -40,7 +40,8 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
   node.on('input', (msg, send, done) => {
     const task = attempt({ msg: msg as Message, send, signal: closing.signal }, done);
     running.add(task);
-    void task.finally(() => running.delete(task));
+    // What is thrown while a failure is told, by a Catch node's flow for one, ends here.
+    void task.catch((error: unknown) => node.warn(safeError(error).message)).finally(() => running.delete(task));
   });
 
   node.on('close', (_removed: boolean, done: () => void) => {
@@ -50,6 +51,15 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
       done();
     });
   });
+}
+
+/** A Catch node gets the very message that came in; one that takes no new property is caught without `msg.vehicle`. */
+function tell(msg: Message, failure: VehicleError): void {
+  try {
+    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: failure.report() };
+  } catch {
+    // `done` tells the failure all the same.
+  }
 }
 
 export const showFailure = (badge: Badge, failure: VehicleError): void => badge.stamp('failed', `failed.${failure.code}`);

@@ -9,7 +9,18 @@ import { interfaceChoices, serviceNames, VehicleError, type ServiceName } from '
 const interfaceChoice = z._default(z.enum(interfaceChoices), 'auto');
 
 const text = z._default(z.pipe(z.string(), z.transform((value: string) => value.trim())), '');
-const flag = (fallback: boolean) => z._default(z.boolean(), fallback);
+/** An environment variable gives a flag as text. */
+const flag = (fallback: boolean) =>
+  z.pipe(
+    z.pipe(
+      z.optional(z.unknown()),
+      z.transform((value) => {
+        if (value === undefined || value === null || value === '') return fallback;
+        return value === 'true' ? true : value === 'false' ? false : value;
+      }),
+    ),
+    z.boolean(),
+  );
 
 /** A number field of the editor holds text, and an empty one its default. */
 const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
@@ -66,7 +77,7 @@ export const statusOptions = z.object({
   reads: z._default(z.array(z.string()), []),
   interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */
-  poll: number(0, 0),
+  poll: number(0, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1)),
   emit: z._default(z.enum(['always', 'changes']), 'always'),
 });
 export type StatusOptions = z.infer<typeof statusOptions>;

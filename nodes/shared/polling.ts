@@ -9,7 +9,7 @@ const firstPollWithinMs = 5_000;
  * @returns ends it
  */
 export function startPolling(id: string, seconds: number, callback: () => void): () => void {
-  if (seconds <= 0) return () => undefined;
+  if (!(seconds >= 1)) return () => undefined;
   let cancel = clock().after(fractionOf(id) * Math.min(firstPollWithinMs, seconds * 1000), function poll() {
     cancel = clock().after(seconds * 1000, poll);
     callback();

@@ -17,7 +17,7 @@ export function showReading(badge: Badge, RED: NodeAPI, { payload, vehicle }: An
 
 function showOpenness(badge: Badge, RED: NodeAPI, { open = [], allClosed, locked }: Partial<Openness>): void {
   if (open.length > 0) {
-    const names = open.map((name) => sharedWord(RED, `members.${name}`, { defaultValue: name })).join(', ');
+    const names = open.slice(0, 8).map((name) => sharedWord(RED, `members.${name}`, { defaultValue: name })).join(', ');
     return badge.stamp('attention', 'open', { names });
   }
   if (allClosed === null || locked === null) return badge.stamp('unclear', 'unknown');
@@ -32,5 +32,5 @@ function valueText(payload: unknown): string | null {
   const { value, unit, unavailableReason, descriptions } = payload;
   if (isRecord(descriptions)) return typeof descriptions['model'] === 'string' ? descriptions['model'] : null;
   if (value === null || value === undefined) return null;
-  return [value, unit, unavailableReason].filter((part) => part !== null && part !== undefined).join(' ');
+  return [value, unit, unavailableReason].filter((part) => part !== null && part !== undefined).join(' ').slice(0, 60);
 }

@@ -7,4 +7,11 @@ let shared: Redactor | undefined;
 export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
 
 /** Whatever was thrown, as an error that may be shown. */
+/** What the service says of a command in its own words may repeat a token or the VIN. */
+export const safeRecord = <Told extends { message: string; reason?: string }>(record: Told): Told => ({
+  ...record,
+  message: redactor().text(record.message),
+  ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
+});
+
 export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));

@@ -76,6 +76,9 @@ export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
+/** What a command may be called, those of the vehicle's own list too. */
+export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
+
 /** Names on the wire that are not the path's name in capitals (field notes 1.7). */
 const wireNames: Record<string, string> = { HONK_AND_FLASH: 'honk-flash' };
 

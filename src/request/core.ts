@@ -129,8 +129,8 @@ export class RequestCore {
     }
     if (isSuccess(response)) return this.#answer(response);
     const failure = this.#failure(response, request.scopes);
-    // The service's gateway gave up on the car: the command may still get there.
-    if (failure.code === 'TIMEOUT') throw new LostCommand(failure);
+    // A gateway that gave up, or a fault on the way: the command may have got there all the same (field notes 6.2).
+    if (uncertainStatuses.has(response.status) && failure.code !== 'VEHICLE_ERROR') throw new LostCommand(failure);
     if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
     throw failure;
   }
@@ -215,6 +215,9 @@ export class RequestCore {
     return Math.max(told, grown * (0.5 + this.#random() / 2));
   }
 }
+
+/** Answers to a command that leave open whether the car got it. */
+const uncertainStatuses = new Set([408, 500, 502, 504]);
 
 const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
 

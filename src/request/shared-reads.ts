@@ -108,8 +108,9 @@ export function createSharedReads<V>({ clock = systemClock, maxAgeMs: defaultAge
       if (!share) return { value: await load(signal ?? new AbortController().signal), source: 'live', ageMs: 0 };
       const held = keeps ? kept.get(key) : undefined;
       if (held !== undefined) {
-        const ageMs = Math.max(0, clock.now() - held.at);
-        if (ageMs < maxAgeMs) return { value: held.value, source: 'shared', ageMs };
+        const ageMs = clock.now() - held.at;
+        // A clock that was set back makes an age that nobody knows.
+        if (ageMs >= 0 && ageMs < maxAgeMs) return { value: held.value, source: 'shared', ageMs };
       }
       const underway = flights.get(key);
       const flight = underway ?? start(key, load, keeps ? Math.max(defaultAge, maxAgeMs) : 0);

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError, type ErrorCode } from '../errors';
 import { defaultPauses, refillTime, retryAfter } from './pauses';
+import { identifier } from './schemas';
 
 /**
  * The five error bodies of the service (field notes 1.11 and 3.3) and every status -> one VehicleError. The texts are no
@@ -20,13 +21,14 @@ export interface FailureContext {
 }
 
 const text = z.catch(z.string(), '');
+const id = z.catch(z.string().check(z.regex(identifier)), '');
 const failureShape = z.object({
   message: text,
   error: z.catch(z.object({ message: text, description: text, detail: text }), { message: '', description: '', detail: '' }),
   exveErrorId: z.optional(z.unknown()),
   exveErrorMsg: text,
   exveNote: text,
-  operationId: text,
+  operationId: id,
 });
 
 interface Failure {
@@ -105,7 +107,7 @@ export function parseJson(body: string): unknown {
 export function operationIdOf(headers: FailedAnswer['headers']): string | null {
   const name = Object.keys(headers).find((header) => header.endsWith('operationid'));
   const value = name === undefined ? undefined : headers[name];
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' && identifier.test(value) ? value : null;
 }
 
 function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | null {

@@ -106,21 +106,29 @@ export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body
 function parseOpenings(body: unknown, known: Record<string, Member>, what: string): Parsed<Members> {
   const data = unwrap(body, what);
   const aliases = new Map(Object.entries(known).flatMap(([name, member]) => member.aliases.map((alias) => [alias, name] as const)));
-  const members = new Map<string, MemberState>(Object.keys(known).map((name) => [name, { value: null, timestamp: null }]));
+  const told = new Map<string, MemberState[]>(Object.keys(known).map((name) => [name, []]));
   for (const [wireName, input] of Object.entries(data)) {
     const name = aliases.get(wireName) ?? wireName;
-    const before = members.get(name);
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (before === undefined && !isMeasured(input)) continue;
+    if (!told.has(name) && !isMeasured(input)) continue;
     const { value, timestamp } = parseMeasured(input);
-    if (before === undefined || before.value === null) members.set(name, { value, timestamp });
+    told.set(name, [...(told.get(name) ?? []), { value, timestamp }]);
   }
+  const members = new Map([...told].map(([name, states]) => [name, agreed(states)]));
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
     measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
     openness: opennessOf(members, known),
   };
+}
+
+/** A member that came under two names: what both say, what the one says that says anything, or nothing where they differ. */
+function agreed(states: readonly MemberState[]): MemberState {
+  const telling = states.filter(({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)));
+  const [first, ...others] = telling.length > 0 ? telling : states.filter(({ value }) => value !== null);
+  if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
+  return first;
 }
 
 function opennessOf(members: Map<string, MemberState>, known: Record<string, Member>): Openness {
@@ -198,8 +206,8 @@ function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;
 
 function toNumber(raw: Scalar): number | null {
-  if (typeof raw === 'number') return raw;
-  return typeof raw === 'string' && numberPattern.test(raw.trim()) ? Number(raw) : null;
+  const number = typeof raw === 'string' && numberPattern.test(raw.trim()) ? Number(raw) : raw;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
 /** Other spellings of the specification's units (field notes 6.2). */

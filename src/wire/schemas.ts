@@ -16,8 +16,9 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** Unix times above this are milliseconds, below it seconds (field notes 3.1). */
+/** Unix times up to this are seconds (field notes 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
+const millisecondsEnd = 1e14;
 
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
@@ -27,6 +28,7 @@ export function toTimestamp(input: unknown): string | null {
     return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
   }
   if (typeof input !== 'number' || !(input > 0)) return null;
+  if (input > millisecondsEnd) return fromMilliseconds(input / 1000);
   return fromMilliseconds(input > secondsEnd ? input : input * 1000);
 }
 
@@ -90,13 +92,17 @@ export const accessibilityShape = z.object({
   unavailableReason: z.optional(z.unknown()),
 });
 
+/** An operation id is handed on to flows and logs: it may be nothing but an id. */
+export const identifier = /^[\w.:-]{1,128}$/;
+const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
+
 /** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
 export const invocationShape = z.object({
   status: scalar,
   invokeStatus: text,
-  operationId: text,
+  operationId,
   message: text,
   async: z.catch(z.nullable(asyncShape), null),
   readyToUnlock: z.catch(z.nullable(z.boolean()), null),

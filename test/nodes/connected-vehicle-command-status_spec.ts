@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
 import type { Account, CommandRecord } from '../../src/index';
@@ -78,6 +78,29 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
+  it('gives no second verdict on the same record', async () => {
+    await load();
+    const payload = await send('flash');
+    flow.send({ payload });
+    await pass(() => verdicts().length === 1);
+    flow.send({ payload });
+    await pass(() => flow.completed.length === 2);
+    assert.equal(verdicts().length, 1);
+  });
+
+  it('gives its verdict where the disk does not let go of the watch', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 20_000, status: 'COMPLETED' }] } });
+    await load();
+    flow.send({ payload: await send('flash') });
+    await pass(() => kept().length === 1);
+    const [file] = kept() as [string];
+    const path = join(flow.userDir, 'connected-vehicle', 'watches', 'n', file);
+    rmSync(path);
+    mkdirSync(join(path, 'in the way'), { recursive: true });
+    await pass(() => verdicts().length === 1);
+    assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
+  });
+
   it('takes a watch up again after a restart, and settles it once', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 60_000, status: 'COMPLETED' }] } });
     await load();
@@ -109,8 +132,13 @@ describe(type, () => {
     await pass(() => flow.caught.length === 1);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CANCELLED');
     assert.equal(kept().length, 2);
-    flow.send({ cancel: true });
-    await pass(() => flow.caught.length === 3);
+    flow.send({ cancel: true, payload: 'no such id' });
+    flow.send({ cancel: true, payload: ['x'] });
+    await pass(() => flow.caught.length === 2);
+    assert.equal(flow.caught[1]?.vehicle?.error?.['code'], 'INPUT_INVALID');
+    assert.equal(kept().length, 2);
+    flow.send({ cancel: true, payload: { id: null } });
+    await pass(() => flow.caught.length === 4);
     assert.deepEqual(kept(), []);
     assert.deepEqual(verdicts(), []);
   });

@@ -74,6 +74,27 @@ describe(type, () => {
     assert.equal(posts(), 0);
   });
 
+  for (const [what, spoil] of [
+    ['takes no new property', (msg: object) => Object.preventExtensions(msg)],
+    ['is frozen', (msg: object) => Object.freeze(msg)],
+    ['has a payload that cannot be written', (msg: object) => Object.defineProperty(msg, 'payload', { value: 1, enumerable: true })],
+  ] as const) {
+    it(`hands on the record where the message ${what}`, async () => {
+      await load({ command: 'flash' });
+      assert.equal(((await flow.ask(spoil({ _msgid: 'm' }) as Record<string, unknown>)).payload as Record<string, unknown>)['command'], 'flash');
+      assert.ok(await flow.fail(spoil({ _msgid: 'm', command: '?' }) as Record<string, unknown>));
+      assert.equal(posts(), 1);
+    });
+  }
+
+  it('repeats no token and no VIN that the service says', async () => {
+    const { vin } = service.car();
+    service.faults.add({ match: { method: 'POST' }, status: 200, body: { data: { invokeStatus: 'REJECTED', message: `token demo-token-of-this-test of ${vin}` } } });
+    await flow.load({ type, command: 'lock' }, customVehicle(service), { ...demoCredentials, accessToken: 'demo-token-of-this-test' });
+    const { message } = (await flow.ask()).payload as Record<string, string>;
+    assert.ok(message && !message.includes('demo-token-of-this-test') && !message.includes(vin), message);
+  });
+
   it('shows a failed command in red and says nothing to a Catch node', async () => {
     service.car().openDoor('rearLeft');
     await load({ command: 'lock' });

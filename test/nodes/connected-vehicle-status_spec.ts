@@ -69,6 +69,8 @@ describe(type, () => {
     ['a read that is none', { read: 'wheels' }, 'INPUT_INVALID'],
     ['an interface that is none', { interface: 'v3' }, 'INPUT_INVALID'],
     ['an empty list', { read: [] }, 'INPUT_INVALID'],
+    ['a number as a read', { read: 10n }, 'INPUT_INVALID'],
+    ['a number as a VIN', { vin: 10n }, 'VIN_INVALID'],
   ] as const) {
     it(`refuses ${what} with ${code}, and keeps working`, async () => {
       await load();
@@ -91,6 +93,7 @@ describe(type, () => {
     ['no token', {}, {}, { apiKey: 'x' }, 'TOKEN_MISSING'],
     ['a token with a line break', {}, {}, { apiKey: 'x', accessToken: 'a\nb' }, 'CONFIG'],
     ['an odd property', { emit: 'sometimes' }, {}, demoCredentials, 'CONFIG'],
+    ['a poll without a pause', { poll: 0.001 }, {}, demoCredentials, 'CONFIG'],
   ] as const) {
     it(`answers with ${code} while there is ${what}`, async () => {
       await load(config, vehicle, credentials);
@@ -98,6 +101,18 @@ describe(type, () => {
       assert.equal(service.requests.length, 0);
     });
   }
+
+  it('takes flags and blanks as the environment gives them', async () => {
+    await flow.load({ type }, { service: 'demo', readOnly: 'true', vin: '  ' });
+    assert.equal((await flow.ask()).vehicle?.['vin'], demoCar.vin);
+  });
+
+  it('keeps its badge short whatever the service says', async () => {
+    service.faults.add({ words: 'x'.repeat(5000) });
+    await load({ read: 'oilLevel' });
+    await flow.ask();
+    assert.ok(flow.badges.every(({ text = '' }) => text.length <= 80));
+  });
 
   it('shows that it reads, then what it read', async () => {
     service.car().set({ windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED' } });

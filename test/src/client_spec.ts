@@ -215,7 +215,7 @@ describe('the client', () => {
       assert.equal((await client.doors({ vin })).vehicle.source, 'live');
     });
 
-    const uncertain: FaultOptions[] = [{ cut: 'before-headers' }, { cut: 'after-headers' }, { cut: 'mid-body' }, { cut: 'after-effect' }, { error: 'gateway-timeout' }, { html: true }];
+    const uncertain: FaultOptions[] = [{ status: 500, body: {} }, { status: 502 }, { cut: 'before-headers' }, { cut: 'after-headers' }, { cut: 'mid-body' }, { cut: 'after-effect' }, { error: 'gateway-timeout' }, { html: true }];
     for (const fault of uncertain) {
       it(`are undetermined and never repeated after ${JSON.stringify(fault)}`, async () => {
         service.faults.add({ match: { method: 'POST' }, ...fault });
@@ -241,6 +241,11 @@ describe('the client', () => {
         assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
       });
     }
+
+    it('hand on no operation id that is none', async () => {
+      service.faults.add({ match: { method: 'POST' }, status: 200, headers: { 'x-operationid': 'Bearer demo-token' }, body: { operationId: 'Bearer demo-token', data: { invokeStatus: 'REJECTED' } } });
+      assert.equal((await client.send('lock', { vin })).operationId, null);
+    });
 
     it('that never left the machine fail with NETWORK', async () => {
       await service.close();

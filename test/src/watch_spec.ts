@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { watchCommand, type CommandRecord, type VehicleClient, type VehicleError, type WatchOptions, type WatchUpdate } from '../../src/index';
+import { parseRecord, watchCommand, type CommandRecord, type VehicleClient, type VehicleError, type WatchOptions, type WatchUpdate } from '../../src/index';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -129,6 +129,18 @@ describe('the watch', () => {
     assert.equal(verdict.outcome, 'undetermined');
     assert.match(verdict.reason, /expired/);
     assert.ok(clock.now() < Date.parse(record.sentAt) + 60_000);
+  });
+
+  it('ends in time where the link names no date for its end', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('honk', { vin });
+    const verdict = verdictOf(await follow(parseRecord({ ...record, async: { ...record.async, expires: 'soon' } }), { timeoutMs: 20_000 }));
+    assert.equal(verdict.outcome, 'undetermined');
+  });
+
+  it('looks once more when its time is up', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 900, status: 'COMPLETED' }));
+    assert.equal(verdictOf(await follow(await client.send('honk', { vin }), { timeoutMs: 1_000 })).outcome, 'succeeded');
   });
 
   it('goes on after looks that fail', async () => {

@@ -88,6 +88,16 @@ describe('shared reads', () => {
     assert.equal(desk.asked.length, 1);
   });
 
+  it('do not answer from an age that a clock set back has made unknown', async () => {
+    const first = ask('windows');
+    desk.answer('closed');
+    await first;
+    await clock.advance(-3_600_000);
+    const second = ask('windows');
+    desk.answer('open');
+    assert.equal((await second).value, 'open');
+  });
+
   it('hold nothing where the account keeps nothing', async () => {
     reads = createSharedReads<string>({ clock, maxAgeMs: 0 });
     const first = ask('windows');

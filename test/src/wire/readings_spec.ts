@@ -79,6 +79,12 @@ describe('windows and doors', () => {
     }
   });
 
+  it('does not believe a body that says two things of the same member', () => {
+    const doors = parseDoors({ data: { ...closedV1, frontLeftDoor: member('OPEN'), carLocked: member('LOCKED'), centralLock: member('UNLOCKED'), tailGate: member('CLOSED'), tailgate: member('CLOSED'), hood: member('CLOSED') } });
+    assert.deepEqual(doors.openness, { open: [], unknown: ['carLocked', 'frontLeft'], allClosed: null, locked: null });
+    assert.equal(parseDoors({ data: { carLocked: member('UNLOCKED'), centralLock: member('UNSPECIFIED') } }).openness?.locked, false);
+  });
+
   it('lets no member reach the prototype', () => {
     const { payload } = parseDoors(JSON.parse('{"data":{"__proto__":{"value":"OPEN"},"constructor":{"value":"OPEN"}}}'));
     assert.equal(payload['constructor']?.value, 'OPEN');
@@ -96,6 +102,7 @@ describe('timestamps', () => {
     [1_599_996_619, '2020-09-13T11:30:19.000Z'],
     [1_599_233_422_000, '2020-09-04T15:30:22.000Z'],
     ['1599233422000', '2020-09-04T15:30:22.000Z'],
+    [1_599_233_422_000_000, '2020-09-04T15:30:22.000Z'],
     ['yesterday', null],
     ['2026-13-45T99:99:99Z', null],
     ['', null],
@@ -144,6 +151,8 @@ describe('extended resources', () => {
       assert.equal(parseResource(name, { [name]: null }).payload.value, null);
     });
   }
+
+  it('cannot tell a number without end', () => assert.equal(parseResource('odometer', { odometer: { value: '9'.repeat(400) } }).payload.value, null));
 
   const value = (name: ResourceName, wire: unknown): unknown => parseResource(name, { [name]: { value: wire } }).payload.value;
 
