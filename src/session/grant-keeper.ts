@@ -24,6 +24,8 @@ export interface KeeperOptions {
   key: string;
   /** A refresh token to start from where the store has none. */
   seed: { token: string; fingerprint: string } | null;
+  /** What the last keeper of this grant left open; see `unanswered`. */
+  unanswered: number | null;
   store: TokenStore;
   clock: Clock;
   random: () => number;
@@ -59,8 +61,7 @@ export class GrantKeeper {
   #refreshing: Promise<Grant> | null = null;
   /** Rotated, but the disk did not take it: kept until it does. */
   #unsaved: NewGrant | null = null;
-  /** The generation whose refresh token was sent and not answered: it may be spent. */
-  #unanswered: number | null = null;
+  #unanswered: number | null;
   #pause: { failures: number; until: number; error: VehicleError } | null = null;
   #refusal: { tokens: ReadonlySet<string>; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. */
@@ -72,6 +73,7 @@ export class GrantKeeper {
     this.key = options.key;
     this.directory = options.store.directory;
     this.#seed = options.seed;
+    this.#unanswered = options.unanswered;
     this.#store = options.store;
     this.#clock = options.clock;
     this.#random = options.random;
@@ -121,6 +123,11 @@ export class GrantKeeper {
       signInRequiredSince: this.#refusal?.since ?? null,
       problem: trouble?.error.message ?? null,
     };
+  }
+
+  /** The generation whose refresh token was sent, and no answer came: it may be spent. */
+  get unanswered(): number | null {
+    return this.#unanswered;
   }
 
   /** The token, where it can be sent without asking anybody. */

@@ -5,6 +5,8 @@ import type { OAuthClient } from './token-endpoint';
 /** The accounts in use: config nodes that hold the same one share its token, and its one refresh at a time. */
 export class GrantKeepers {
   readonly #byPlace = new Map<string, GrantKeeper>();
+  /** Of those that ended: who takes over must hurry to ask again. */
+  readonly #unanswered = new Map<string, number | null>();
   #signIns = 0;
 
   /** Grows with every sign-in: who remembers the number sees that it must look again. */
@@ -12,11 +14,11 @@ export class GrantKeepers {
     return this.#signIns;
   }
 
-  join(options: KeeperOptions, member: Member): GrantKeeper {
+  join(options: Omit<KeeperOptions, 'unanswered'>, member: Member): GrantKeeper {
     const place = placeOf(options.store.directory, options.key);
     let keeper = this.#byPlace.get(place);
     if (keeper === undefined) {
-      keeper = new GrantKeeper(options);
+      keeper = new GrantKeeper({ ...options, unanswered: this.#unanswered.get(place) ?? null });
       this.#byPlace.set(place, keeper);
     }
     keeper.join(member);
@@ -26,7 +28,9 @@ export class GrantKeepers {
   /** With its last member the keeper ends; who joins meanwhile gets a new one, and the lock of the store keeps the two in order. */
   async leave(keeper: GrantKeeper, member: Member): Promise<void> {
     if (!keeper.isLast(member)) return keeper.leave(member);
-    this.#byPlace.delete(placeOf(keeper.directory, keeper.key));
+    const place = placeOf(keeper.directory, keeper.key);
+    this.#byPlace.delete(place);
+    this.#unanswered.set(place, keeper.unanswered);
     await keeper.end();
   }
 

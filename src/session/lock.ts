@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rename, unlink } from 'node:fs/promises';
+import * as diskFiles from 'node:fs/promises';
 import { hostname } from 'node:os';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../clock';
@@ -17,7 +17,11 @@ export interface Lock {
   release(): Promise<void>;
 }
 
+/** What is asked of a file system; a parameter so that a test can cut it at any step. */
+export type Files = Pick<typeof diskFiles, 'link' | 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'unlink'>;
+
 export interface LockOptions {
+  files?: Files;
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
@@ -50,30 +54,24 @@ type Mark = z.infer<typeof markSchema>;
 
 /** @throws VehicleError TIMEOUT where the holder does not let go, CANCELLED; errors of the file system as they come */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
-  const { clock = systemClock, random = Math.random, self = thisProcess, signal } = options;
+  const { files = diskFiles, clock = systemClock, random = Math.random, self = thisProcess, signal } = options;
   const started = clock.now();
   let unmarkedSince = Infinity;
   let afterCrash = false;
   for (;;) {
-    const mark = await create(path, self, clock);
-    if (mark !== null) return { afterCrash, release: () => release(path, mark, self) };
-    const found = await readMark(path);
+    const mark = await create(path, self, clock, files);
+    if (mark !== null) return { afterCrash, release: () => release(path, mark, self, files) };
+    const found = await readMark(path, files);
     if (found === 'gone') continue;
     const now = clock.now();
     unmarkedSince = found === 'unmarked' ? Math.min(unmarkedSince, now) : Infinity;
     if (found === 'unmarked' ? now - unmarkedSince > unmarkedIsStaleAfter : isStale(found, self, now)) {
-      afterCrash = (await setAside(path, found)) || afterCrash;
+      afterCrash = (await setAside(path, found, files)) || afterCrash;
       continue;
     }
     if (now - started > patience) throw new VehicleError('TIMEOUT', 'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.');
     await pause(clock, look * (1 + random()), signal);
   }
-}
-
-/** True where a dead process left its lock: whoever asks may finish its work. */
-export async function isAbandoned(path: string, clock: Clock, self: Self = thisProcess): Promise<boolean> {
-  const found = await readMark(path);
-  return typeof found === 'object' && isStale(found, self, clock.now());
 }
 
 function isStale(mark: Mark, self: Self, now: number): boolean {
@@ -85,11 +83,11 @@ function isStale(mark: Mark, self: Self, now: number): boolean {
   return Math.abs(now - mark.at) > longestHold;
 }
 
-async function create(path: string, self: Self, clock: Clock): Promise<Mark | null> {
+async function create(path: string, self: Self, clock: Clock, files: Files): Promise<Mark | null> {
   const mark: Mark = { pid: self.pid, host: self.host, nonce: randomBytes(12).toString('hex'), at: clock.now() };
   let file;
   try {
-    file = await open(path, 'wx', 0o600);
+    file = await files.open(path, 'wx', 0o600);
   } catch (error) {
     if (errorCode(error) === 'EEXIST' || isBeingDeleted(error)) return null;
     throw error;
@@ -99,20 +97,20 @@ async function create(path: string, self: Self, clock: Clock): Promise<Mark | nu
     await file.writeFile(JSON.stringify(mark));
   } catch (error) {
     self.held.delete(mark.nonce);
-    await unlink(path);
+    await files.unlink(path);
     throw error;
   } finally {
     await file.close();
   }
   // Who was stopped for long between the two steps may have been taken for dead.
-  if (nonceOf(await readMark(path)) === mark.nonce) return mark;
+  if (nonceOf(await readMark(path, files)) === mark.nonce) return mark;
   self.held.delete(mark.nonce);
   return null;
 }
 
-async function readMark(path: string): Promise<Mark | 'gone' | 'unmarked'> {
+async function readMark(path: string, files: Files): Promise<Mark | 'gone' | 'unmarked'> {
   try {
-    const parsed = markSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    const parsed = markSchema.safeParse(parseJson(await files.readFile(path, 'utf8')));
     return parsed.success ? parsed.data : 'unmarked';
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'gone';
@@ -122,28 +120,28 @@ async function readMark(path: string): Promise<Mark | 'gone' | 'unmarked'> {
 }
 
 /** Renaming lets only one win; should the winner have caught a new holder's lock instead of the stale one, it is put back. */
-async function setAside(path: string, stale: Mark | 'unmarked'): Promise<boolean> {
+async function setAside(path: string, stale: Mark | 'unmarked', files: Files): Promise<boolean> {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    await rename(path, aside);
+    await files.rename(path, aside);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || isBeingDeleted(error)) return false;
     throw error;
   }
-  const caught = await readMark(aside);
+  const caught = await readMark(aside, files);
   const same = nonceOf(caught) === nonceOf(stale);
-  if (!same) await link(aside, path).catch(ignore);
-  await unlink(aside).catch(ignore);
+  if (!same) await files.link(aside, path).catch(ignore);
+  await files.unlink(aside).catch(ignore);
   return same;
 }
 
 const nonceOf = (mark: Mark | 'gone' | 'unmarked'): string => (typeof mark === 'object' ? mark.nonce : mark);
 
 /** A lock that cannot be removed is stale from here on: its holder does not hold it. */
-async function release(path: string, mark: Mark, self: Self): Promise<void> {
+async function release(path: string, mark: Mark, self: Self, files: Files): Promise<void> {
   self.held.delete(mark.nonce);
-  const found = await readMark(path).catch(() => 'gone' as const);
-  if (nonceOf(found) === mark.nonce) await unlink(path).catch(ignore);
+  const found = await readMark(path, files).catch(() => 'gone' as const);
+  if (nonceOf(found) === mark.nonce) await files.unlink(path).catch(ignore);
 }
 
 async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, unlink, type FileHandle } from 'node:fs/promises';
+import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
 import { parseJson } from './claims';
-import { acquireLock, errorCode, isAbandoned, type LockOptions, type Self } from './lock';
+import { acquireLock, errorCode, type Files, type LockOptions, type Self } from './lock';
 import { Seal, sealedSchema } from './seal';
 
 /** What is kept of an account between runs. Times in milliseconds since 1970. */
@@ -40,6 +40,7 @@ export interface StoreOptions {
   random?: () => number;
   /** Who this process is to the lock. */
   self?: Self;
+  files?: Files;
 }
 
 /** An account while no other process can touch it. */
@@ -66,22 +67,19 @@ export class TokenStore {
   readonly #clock: Clock;
   readonly #lockOptions: LockOptions;
   readonly #seal: Seal;
+  readonly #files: Files;
 
   constructor(options: StoreOptions) {
     this.directory = options.directory;
     this.#clock = options.clock ?? systemClock;
     this.#lockOptions = { ...options };
     this.#seal = new Seal(options.secret);
+    this.#files = options.files ?? diskFiles;
   }
 
   /** @throws VehicleError CONFIG */
   async read(account: string): Promise<Grant | null> {
     return this.#read(this.#file(account));
-  }
-
-  /** True where a process died while it held the account. */
-  async isAbandoned(account: string): Promise<boolean> {
-    return isAbandoned(lockOf(this.#file(account)), this.#clock, this.#lockOptions.self).catch(() => false);
   }
 
   /**
@@ -91,10 +89,10 @@ export class TokenStore {
   async exclusive<T>(account: string, work: (locked: LockedAccount) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const file = this.#file(account);
     const lock = await this.#onDisk(async () => {
-      await mkdir(this.directory, { recursive: true, mode: 0o700 });
+      await this.#files.mkdir(this.directory, { recursive: true, mode: 0o700 });
       return acquireLock(lockOf(file), { ...this.#lockOptions, signal });
     });
-    const draft = new Draft(`${file}.${randomBytes(6).toString('hex')}.new`);
+    const draft = new Draft(`${file}.${randomBytes(6).toString('hex')}.new`, this.#files);
     try {
       if (lock.afterCrash) await this.#sweep(file);
       return await work({
@@ -116,14 +114,14 @@ export class TokenStore {
     const next: Grant = { ...grant, generation: Math.max(found, follows ?? 0) + 1 };
     const sealed = await this.#seal.seal(JSON.stringify(next), contextOf(file));
     await draft.publish(JSON.stringify({ version, ...sealed }), file);
-    await syncDirectory(this.directory);
+    await syncDirectory(this.directory, this.#files);
     return next;
   }
 
   async #read(file: string): Promise<Grant | null> {
     let text: string;
     try {
-      text = await readFile(file, 'utf8');
+      text = await this.#files.readFile(file, 'utf8');
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return null;
       throw faults.unreadable(errorCode(error), this.directory);
@@ -143,15 +141,15 @@ export class TokenStore {
 
   async #keepAside(file: string): Promise<null> {
     const day = new Date(this.#clock.now()).toISOString().slice(0, 10);
-    await rename(file, `${file}.unreadable-${day}-${randomBytes(3).toString('hex')}`);
+    await this.#files.rename(file, `${file}.unreadable-${day}-${randomBytes(3).toString('hex')}`);
     return null;
   }
 
   /** Removes what a dead process had begun to write. */
   async #sweep(file: string): Promise<void> {
     const begun = (name: string): boolean => name.startsWith(`${basename(file)}.`) && name.endsWith('.new');
-    const names = await readdir(this.directory).catch(() => []);
-    await Promise.all(names.filter(begun).map((name) => unlink(join(this.directory, name)).catch(ignore)));
+    const names = await this.#files.readdir(this.directory).catch(() => []);
+    await Promise.all(names.filter(begun).map((name) => this.#files.unlink(join(this.directory, name)).catch(ignore)));
   }
 
   /** What the file system refuses becomes a sentence. */
@@ -171,11 +169,13 @@ export class TokenStore {
 /** The new content while it is not the file yet: written beside it and renamed, so that a cut leaves the old or the new. */
 class Draft {
   readonly #path: string;
-  #file: FileHandle | null = null;
+  readonly #files: Files;
+  #file: diskFiles.FileHandle | null = null;
   #exists = false;
 
-  constructor(path: string) {
+  constructor(path: string, files: Files) {
     this.#path = path;
+    this.#files = files;
   }
 
   async claim(): Promise<void> {
@@ -191,17 +191,17 @@ class Draft {
     await file.truncate(Buffer.byteLength(text));
     await file.sync();
     await this.#close();
-    await rename(this.#path, target);
+    await this.#files.rename(this.#path, target);
     this.#exists = false;
   }
 
   async discard(): Promise<void> {
     await this.#close();
-    if (this.#exists) await unlink(this.#path).catch(ignore);
+    if (this.#exists) await this.#files.unlink(this.#path).catch(ignore);
   }
 
-  async #open(): Promise<FileHandle> {
-    this.#file ??= await open(this.#path, 'wx', 0o600);
+  async #open(): Promise<diskFiles.FileHandle> {
+    this.#file ??= await this.#files.open(this.#path, 'wx', 0o600);
     this.#exists = true;
     return this.#file;
   }
@@ -222,9 +222,9 @@ const lockOf = (file: string): string => `${file}.lock`;
 const contextOf = (file: string): string => `connected-vehicle sign-in ${version} ${basename(file)}`;
 
 /** The name survives a power cut only when the directory is on disk too; Windows cannot and need not do that. */
-async function syncDirectory(path: string): Promise<void> {
+async function syncDirectory(path: string, files: Files): Promise<void> {
   try {
-    const directory = await open(path, 'r');
+    const directory = await files.open(path, 'r');
     await directory.sync().finally(() => directory.close());
   } catch {
     // The file itself is on disk.

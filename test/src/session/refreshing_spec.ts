@@ -280,6 +280,19 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
+  it('tries soon again after a redeploy too', async () => {
+    await serviceWith({ refreshGraceSeconds: 60 });
+    const seed = identity.newSeed();
+    const before = source({ refreshToken: seed });
+    const first = await before.get();
+    identity.fault({ cut: 'after-effect' });
+    await assert.rejects(before.refused(first), { code: 'NETWORK' });
+    await before.close();
+    const after = source({ refreshToken: seed });
+    assert.notEqual(await after.get(), first);
+    assert.equal(identity.refusals, 0);
+  });
+
   it('keeps an unused grant alive, every third day', async () => {
     const token = source({ refreshToken: identity.newSeed() });
     await clock.advance(1_000);
