@@ -41,6 +41,8 @@ export interface StoreOptions {
   /** Who this process is to the lock. */
   self?: Self;
   files?: Files;
+  /** Made from the secret; one can serve many stores. */
+  seal?: Seal;
 }
 
 /** An account while no other process can touch it. */
@@ -73,7 +75,7 @@ export class TokenStore {
     this.directory = options.directory;
     this.#clock = options.clock ?? systemClock;
     this.#lockOptions = { ...options };
-    this.#seal = new Seal(options.secret);
+    this.#seal = options.seal ?? new Seal(options.secret);
     this.#files = options.files ?? diskFiles;
   }
 

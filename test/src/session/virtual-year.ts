@@ -1,0 +1,445 @@
+import * as diskFiles from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../../src/clock';
+import { sleepOn } from '../../../src/clock';
+import { VehicleError } from '../../../src/errors';
+import { fingerprint, GrantKeepers, pastedKey } from '../../../src/session/grant-keepers';
+import type { Files, Self } from '../../../src/session/lock';
+import { refreshingToken } from '../../../src/session/refreshing';
+import { Seal } from '../../../src/session/seal';
+import { TokenStore } from '../../../src/session/store';
+import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
+import type { TokenSource } from '../../../src/session/tokens';
+import { startSimulator, type Simulator } from '../../../src/simulator';
+import { createTransport, type Transport } from '../../../src/transport';
+
+/**
+ * A year of a sign-in that two Node-RED processes share, in minutes: on one clock that moves only when nobody works, with
+ * the simulated identity service, real files, and processes and connections that are cut at any step.
+ */
+export interface YearOptions {
+  days: number;
+  /** Of the random numbers. */
+  seed: number;
+  /** Seconds for which the service takes a rotated refresh token once more; 0: never (field notes 4.2). */
+  graceSeconds: number;
+  /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
+  cuts: 'anywhere' | 'outside';
+}
+
+export interface YearReport {
+  reads: number;
+  /** Reads that got no token, because of an outage. */
+  without: number;
+  refreshes: number;
+  cutConnections: number;
+  killedProcesses: number;
+  /** Grants that came to their end, as every one does after six months. */
+  endedGrants: number;
+  /** Lost, although the store held the newest refresh token that the service had issued: the fault would be ours. */
+  lost: number;
+  /** Lost, because an answer with a rotated token never came, or came to a process that died before the save. */
+  lostUnheard: number;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const secret = 'credential secret';
+
+/** Chances, per request to the token endpoint or per read. */
+const chance = { cutBefore: 0.02, cutAfter: 0.02, serverFault: 0.01, kill: 0.01, outage: 0.0001, holiday: 0.0001, both: 0.2, check: 0.02 };
+
+export async function virtualYear(options: YearOptions): Promise<YearReport> {
+  const year = new Year(options);
+  try {
+    await year.open();
+    await year.run();
+    return year.report;
+  } finally {
+    await year.close();
+  }
+}
+
+class Year {
+  readonly report: YearReport = { reads: 0, without: 0, refreshes: 0, cutConnections: 0, killedProcesses: 0, endedGrants: 0, lost: 0, lostUnheard: 0 };
+  readonly #options: YearOptions;
+  readonly #random: () => number;
+  readonly #world = new World();
+  /** Its key is derived once for all processes, outside of the time that is watched. */
+  readonly #seal = new Seal(secret);
+  readonly #transport: Transport = createTransport();
+  readonly #processes: SimulatedProcess[] = [];
+  #simulator!: Simulator;
+  #directory = '';
+  #seed = '';
+  #grantEnds = 0;
+  /** The newest refresh token that the service has issued. */
+  #newest = '';
+  #outageUntil = 0;
+  #signedOut = false;
+  #nextPid = 1;
+
+  constructor(options: YearOptions) {
+    this.#options = options;
+    this.#random = randomNumbers(options.seed);
+  }
+
+  async open(): Promise<void> {
+    const { graceSeconds } = this.#options;
+    this.#simulator = await startSimulator({ clock: this.#world, refreshGraceSeconds: graceSeconds, accessTokenLifeSeconds: 299 });
+    this.#directory = await diskFiles.mkdtemp(join(tmpdir(), 'virtual-year-'));
+    await this.#seal.seal('', '');
+    this.#signIn();
+    this.#start(0);
+    this.#start(1);
+  }
+
+  async close(): Promise<void> {
+    for (const process of this.#processes) process.kill();
+    await this.#transport.close();
+    await this.#simulator.close();
+    await diskFiles.rm(this.#directory, { recursive: true });
+  }
+
+  async run(): Promise<void> {
+    const end = this.#world.now() + this.#options.days * day;
+    while (this.#world.now() < end) {
+      await this.#world.runFor(this.#gap());
+      if (this.#random() < chance.outage) this.#outageUntil = this.#world.now() + this.#between(5 * minute, 12 * hour);
+      if (this.#random() < chance.holiday) await this.#holiday();
+      const which = this.#random() < 0.5 ? 0 : 1;
+      if (this.#random() < chance.kill) this.#killSoon(which);
+      await this.#world.settled(this.#random() < chance.both ? [this.#read(0), this.#read(1)] : [this.#read(which)]);
+      if (this.#signedOut) await this.#signInAgain();
+    }
+  }
+
+  /** A read every few minutes, now and then a break of hours. */
+  #gap(): number {
+    return this.#random() < 0.01 ? this.#between(hour, 10 * hour) : this.#between(10 * second, 10 * minute);
+  }
+
+  /** Both processes stopped properly, for less than a grant lives unused. */
+  async #holiday(): Promise<void> {
+    await this.#stopAll();
+    await this.#world.runFor(this.#between(day, 4 * day));
+    this.#start(0);
+    this.#start(1);
+  }
+
+  async #stopAll(): Promise<void> {
+    await this.#world.settled(this.#processes.map((process) => process.stop()));
+  }
+
+  #signIn(): void {
+    this.#seed = this.#simulator.issueRefreshToken();
+    this.#newest = this.#seed;
+    const end = new Date(this.#world.now());
+    this.#grantEnds = end.setUTCMonth(end.getUTCMonth() + 6);
+  }
+
+  #start(index: number): void {
+    this.#processes[index] = new SimulatedProcess({
+      pid: this.#nextPid++,
+      world: this.#world,
+      random: this.#random,
+      directory: this.#directory,
+      client: { tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: 'demo-secret' },
+      seed: this.#seed,
+      seal: this.#seal,
+      send: this.#send,
+      mayDieUnheard: this.#options.cuts === 'anywhere',
+      isAlive: (pid) => this.#processes.some((process) => process.pid === pid && process.alive),
+    });
+  }
+
+  /** Dies within its next steps, and is started again by whatever watches over it. */
+  #killSoon(index: number): void {
+    const process = this.#processes[index];
+    process?.dieAfter(Math.floor(this.#random() * 45), () => {
+      this.report.killedProcesses += 1;
+      const restart = (): void => void (this.#processes[index] === process && this.#start(index));
+      this.#world.after(this.#between(second, 30 * second), restart);
+    });
+  }
+
+  async #read(index: number): Promise<void> {
+    const process = this.#processes[index];
+    if (process === undefined || !process.alive) return;
+    this.report.reads += 1;
+    try {
+      const token = await process.orDeath(process.source.get());
+      if (token !== null && this.#random() < chance.check) await this.#check(token);
+    } catch (error) {
+      if (!(error instanceof VehicleError)) throw error;
+      if (error.code === 'SIGN_IN_REQUIRED') this.#signedOut = true;
+      else if (error.retryAt === null) throw error;
+      else this.report.without += 1;
+    }
+  }
+
+  /** The vehicle interface takes what we were given. */
+  async #check(token: string): Promise<void> {
+    const headers = { accept: 'application/json', authorization: `Bearer ${token}`, 'vendor-api-key': 'demo-key' };
+    const url = new URL('/connected-vehicle/v2/vehicles', this.#simulator.url);
+    const { status } = await this.#world.during(this.#transport.send({ method: 'GET', url, headers, timeoutMs: 10_000 }));
+    if (status !== 200) throw new Error(`The service answered ${status} to a token that was given as good.`);
+  }
+
+  /** A person signs in again, and pastes the new token into both. */
+  async #signInAgain(): Promise<void> {
+    if (this.#world.now() >= this.#grantEnds) this.report.endedGrants += 1;
+    else if ((await this.#stored()) === this.#newest) this.report.lost += 1;
+    else this.report.lostUnheard += 1;
+    await this.#stopAll();
+    this.#signedOut = false;
+    this.#signIn();
+    this.#start(0);
+    this.#start(1);
+  }
+
+  async #stored(): Promise<string> {
+    const client = { tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: '' };
+    const store = new TokenStore({ directory: this.#directory, secret, seal: this.#seal });
+    return (await store.read(pastedKey(client, fingerprint(this.#seed))))?.refreshToken ?? this.#seed;
+  }
+
+  readonly #send: Send = async (request) => {
+    const luck = this.#random();
+    if (this.#world.now() < this.#outageUntil || luck < chance.cutBefore) return this.#cut();
+    if (luck < chance.cutBefore + chance.serverFault) return { status: 503, headers: {}, body: '<html>Service unavailable</html>' };
+    const response = await this.#transport.send(request);
+    this.report.refreshes += 1;
+    this.#newest = /"refresh_token":"([^"]+)"/.exec(response.body)?.[1] ?? this.#newest;
+    if (this.#options.cuts === 'anywhere' && luck > 1 - chance.cutAfter) return this.#cut();
+    return response;
+  };
+
+  #cut(): never {
+    this.report.cutConnections += 1;
+    throw new VehicleError('NETWORK', 'The service could not be reached (ECONNRESET).');
+  }
+
+  #between(least: number, most: number): number {
+    return least + this.#random() * (most - least);
+  }
+}
+
+interface ProcessOptions {
+  pid: number;
+  world: World;
+  random: () => number;
+  directory: string;
+  client: OAuthClient;
+  seed: string;
+  seal: Seal;
+  send: Send;
+  /** Also between the answer of the service and the save. */
+  mayDieUnheard: boolean;
+  isAlive: (pid: number) => boolean;
+}
+
+/** A process as far as the store and the service can tell: what it asks of files, network and clock ends with it. */
+class SimulatedProcess {
+  readonly pid: number;
+  readonly source: TokenSource;
+  alive = true;
+  readonly #world: World;
+  readonly #mayDieUnheard: boolean;
+  readonly #death: Promise<null>;
+  #die = (): void => undefined;
+  #stepsLeft = Infinity;
+  /** A refresh token has been sent, and what came of it is not saved. */
+  #unheard = false;
+  readonly #open = new Set<diskFiles.FileHandle>();
+
+  constructor(options: ProcessOptions) {
+    this.pid = options.pid;
+    this.#world = options.world;
+    this.#mayDieUnheard = options.mayDieUnheard;
+    this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
+    const { random, directory, seal, client, seed } = options;
+    const self: Self = { pid: options.pid, host: 'here', isAlive: options.isAlive, held: new Set() };
+    const clock = this.#clock();
+    const store = new TokenStore({ directory, secret, seal, clock, random, self, files: this.#files() });
+    const send: Send = (request) => this.#send(() => options.send(request));
+    this.source = refreshingToken({ client, owner: 'config', refreshToken: seed, store, send, clock, random, keepers: new GrantKeepers() });
+  }
+
+  /** Ends as Node-RED does when it is asked to. */
+  async stop(): Promise<void> {
+    await this.orDeath(this.source.close());
+    this.#end();
+  }
+
+  kill(): void {
+    this.#end();
+    this.#die();
+  }
+
+  dieAfter(steps: number, then: () => void): void {
+    if (this.#stepsLeft < Infinity) return;
+    this.#stepsLeft = steps;
+    void this.#death.then(then);
+  }
+
+  orDeath<T>(work: Promise<T>): Promise<T | null> {
+    return Promise.race([work, this.#death]);
+  }
+
+  #end(): void {
+    this.alive = false;
+    for (const file of this.#open) void file.close().catch(() => undefined);
+    this.#open.clear();
+  }
+
+  /** One step of the process: nothing comes back to the dead, and nothing new begins. */
+  async #step<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#countsDown()) await never;
+    try {
+      const result = await this.#world.during(work());
+      if (this.#countsDown()) await never;
+      return result;
+    } catch (error) {
+      if (!this.alive) await never;
+      throw error;
+    }
+  }
+
+  #countsDown(): boolean {
+    this.#stepsLeft -= 1;
+    if (this.#stepsLeft < 0 && this.alive && (this.#mayDieUnheard || !this.#unheard)) this.kill();
+    return !this.alive;
+  }
+
+  #send<T>(work: () => Promise<T>): Promise<T> {
+    return this.#step(async () => {
+      this.#unheard = true;
+      return work().catch((error: unknown) => {
+        this.#unheard = false;
+        throw error;
+      });
+    });
+  }
+
+  #files(): Files {
+    const stepwise = <T extends object>(object: T): T =>
+      new Proxy(object, {
+        get: (target, name) => {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== 'function') return member;
+          // There are no power cuts here, and a real disk would make a day of it.
+          if (name === 'sync') return () => Promise.resolve();
+          return (...given: unknown[]) =>
+            this.#step(async () => {
+              const result: unknown = await Reflect.apply(member, target, given);
+              if (name === 'rename') this.#unheard = false;
+              return name === 'open' ? this.#opened(result, stepwise) : result;
+            });
+        },
+      });
+    return stepwise(diskFiles);
+  }
+
+  #opened(result: unknown, stepwise: <T extends object>(object: T) => T): unknown {
+    const file = result as diskFiles.FileHandle;
+    this.#open.add(file);
+    return stepwise(file);
+  }
+
+  #clock(): Clock {
+    const clock: Clock = {
+      now: () => this.#world.now(),
+      after: (ms, callback) => this.#world.after(ms, () => void (this.alive && callback())),
+      sleep: (ms, signal) => sleepOn(clock, ms, signal),
+    };
+    return clock;
+  }
+}
+
+const never = new Promise<never>(() => undefined);
+
+interface Timer {
+  due: number;
+  callback: () => void;
+}
+
+/** A clock that moves from timer to timer, and only when nobody reads a file or waits for an answer. */
+class World implements Clock {
+  #now = Date.parse('2026-01-01T00:00:00Z');
+  #busy = 0;
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { due: this.#now + Math.max(0, ms), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#busy += 1;
+    try {
+      return await work;
+    } finally {
+      this.#busy -= 1;
+    }
+  }
+
+  async runFor(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    do await this.#quiet();
+    while (this.#fireNext(end));
+    this.#now = end;
+  }
+
+  /** Time passes until all of it is done. */
+  async settled(works: readonly Promise<unknown>[]): Promise<void> {
+    let pending = true;
+    const all = Promise.all(works).finally(() => (pending = false));
+    all.catch(() => undefined);
+    for (;;) {
+      await this.#quiet();
+      if (!pending) return void (await all);
+      if (!this.#fireNext(Infinity)) throw new Error('Somebody waits for nothing.');
+    }
+  }
+
+  #fireNext(until: number): boolean {
+    const next = [...this.#timers].filter((timer) => timer.due <= until).sort((a, b) => a.due - b.due)[0];
+    if (next === undefined) return false;
+    this.#timers.delete(next);
+    this.#now = Math.max(this.#now, next.due);
+    next.callback();
+    return true;
+  }
+
+  async #quiet(): Promise<void> {
+    for (let turns = 0; turns < 3; turns++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#busy > 0) turns = -1;
+    }
+  }
+}
+
+/** Mulberry32: the same numbers from the same seed. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
