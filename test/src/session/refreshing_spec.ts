@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
 import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/grant-keepers';
@@ -289,6 +289,19 @@ describe('a refreshing access token', () => {
     await assert.rejects(before.refused(first), { code: 'NETWORK' });
     await before.close();
     const after = source({ refreshToken: seed });
+    assert.notEqual(await after.get(), first);
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('asks at once where a process died in the middle of a refresh, for its answer may be lost', async () => {
+    await serviceWith({ refreshGraceSeconds: 60 });
+    const seed = identity.newSeed();
+    const before = source({ refreshToken: seed });
+    const first = await before.get();
+    await before.close();
+    const [file = ''] = await readdir(directory);
+    await writeFile(join(directory, `${file}.lock`), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), nonce: 'of the dead', at: Date.now() }));
+    const after = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
   });

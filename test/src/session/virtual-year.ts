@@ -51,7 +51,7 @@ const day = 24 * hour;
 const secret = 'credential secret';
 
 /** Chances, per request to the token endpoint or per read. */
-const chance = { cutBefore: 0.02, cutAfter: 0.02, serverFault: 0.01, kill: 0.01, outage: 0.0001, holiday: 0.0001, both: 0.2, check: 0.02 };
+const chance = { cutBefore: 0.02, cutAfter: 0.02, serverFault: 0.01, kill: 0.01, outage: 0.0001, holiday: 0.0001, both: 0.2, check: 0.02, refused: 0.05 };
 
 export async function virtualYear(options: YearOptions): Promise<YearReport> {
   const year = new Year(options);
@@ -173,7 +173,10 @@ class Year {
     this.report.reads += 1;
     try {
       const token = await process.orDeath(process.source.get());
-      if (token !== null && this.#random() < chance.check) await this.#check(token);
+      if (token === null) return;
+      if (this.#random() < chance.check) await this.#check(token);
+      // A 401 by chance (field notes 6.2): a token is renewed while it lives.
+      if (this.#random() < chance.refused) await process.orDeath(process.source.refused(token));
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (error.code === 'SIGN_IN_REQUIRED') this.#signedOut = true;
