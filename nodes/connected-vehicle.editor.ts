@@ -77,6 +77,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     requestsPerDay: { value: 10000, validate: (value, _opt) => wholeVerdict(value, 1) },
     requestsPerMinute: { value: 100, validate: (value, _opt) => wholeVerdict(value, 1) },
     commandsPerMinute: { value: 10, validate: (value, _opt) => wholeVerdict(value, 1) },
+    shareFor: { value: 5, validate: (value, _opt) => wholeVerdict(value, 0) },
+    polling: { value: 'fixed' },
   },
   credentials: {
     apiKey: {
@@ -106,6 +108,6 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   },
   oneditsave() {
     trimFields(pastedNames, field);
-    saveNumbers(this, ['requestsPerDay', 'requestsPerMinute', 'commandsPerMinute'], field);
+    saveNumbers(this, ['requestsPerDay', 'requestsPerMinute', 'commandsPerMinute', 'shareFor'], field);
   },
 });

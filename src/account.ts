@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import { VehicleError } from './errors';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
-import { createBudget, type Budget, type BudgetSnapshot } from './request/quota';
-import { createSharedReads } from './request/shared-reads';
+import { Lines } from './request/lines';
+import type { BudgetSnapshot, Quota } from './request/quota';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
 import { createTransport, type Transport } from './transport';
 
@@ -15,8 +16,15 @@ export interface AccountOptions {
   apiKey: string;
   /** Or what makes it, with the account's own way to the token endpoint. */
   tokens: TokenSource | ((send: Transport['send']) => TokenSource);
+  /** Accounts with the same API key and the same owner of their token share readings. Default: nobody else's. */
+  owner?: string;
   readOnly?: boolean;
-  limits: { requestsPerDay: number; requestsPerMinute: number; commandsPerMinute: number };
+  /** Counted over all accounts with the same API key at the same service; the strictest hold. */
+  limits: Quota;
+  /** How old another reader's answer may be, in milliseconds; 0: every read is a request of its own. Default 5000. */
+  shareForMs?: number;
+  /** A private directory where the counts of the quota outlive a restart. Default: none. */
+  directory?: string | null;
   clock?: Clock;
   /** Closed with the account. */
   transport?: Transport;
@@ -34,6 +42,15 @@ export interface Account {
   close(): Promise<void>;
 }
 
+/** One set for each clock: a test that owns its time shares nothing with others. */
+const linesOf = new WeakMap<Clock, Lines>();
+
+function linesBy(clock: Clock): Lines {
+  const lines = linesOf.get(clock) ?? new Lines();
+  linesOf.set(clock, lines);
+  return lines;
+}
+
 /**
  * Puts an account together: transport, budget, shared reads, token, client.
  * @throws VehicleError CONFIG where the key is missing or cannot be sent
@@ -45,24 +62,28 @@ export function openAccount(options: AccountOptions): Account {
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = recordExchanges(options.transport ?? createTransport(clock), clock);
   const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
-  const budget: Budget = createBudget({ ...options.limits, clock });
+  const { limits, directory = null, owner = randomUUID(), service } = options;
+  const line = linesBy(clock).join({ baseUrl: service.baseUrl, apiKey, limits, directory, clock });
   const core = new RequestCore({
-    apiKeyHeader: options.service.apiKeyHeader,
+    apiKeyHeader: service.apiKeyHeader,
     apiKey,
     tokens,
-    budget,
-    shared: createSharedReads({ clock }),
+    budget: line.budget,
+    shared: line.shared,
+    owner,
+    shareForMs: options.shareForMs ?? 5_000,
     transport,
     clock,
     ...(options.random && { random: options.random }),
   });
   return {
-    client: new VehicleClient({ service: options.service, core, readOnly: options.readOnly ?? false, clock }),
-    quota: () => budget.snapshot(),
+    client: new VehicleClient({ service, core, readOnly: options.readOnly ?? false, clock }),
+    quota: () => line.budget.snapshot(),
     token: () => tokens.describe(),
     exchanges: () => transport.recent(),
     async close() {
-      await budget.close();
+      core.close();
+      await line.leave();
       // Before the transport: the answer to a refresh under way may hold the only valid refresh token.
       await tokens.close();
       await transport.close();

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import type { AccountOptions, ServiceProfile } from '../../src/index';
 import { runtime } from './load';
@@ -13,6 +15,18 @@ export function serviceOf(options: VehicleOptions): ServiceProfile {
   // Only where the sign-in returns to is a person's own.
   return resolveService(options.service, { redirectUrl: options.redirectUrl });
 }
+
+/** What a configuration says of an account, whatever the service. */
+export const settingsOf = (options: VehicleOptions): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'clock'> => ({
+  readOnly: options.readOnly,
+  limits: options,
+  shareForMs: options.shareFor * 1000,
+  clock: clock(),
+});
+
+/** The same pasted token is the same person's; a sign-in is its config node's own. */
+const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
+  clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
 /**
  * What an account of a configuration is opened with. From here on, none of its secrets leaves the pack.
@@ -38,8 +52,8 @@ export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, cred
         onSecret: (secret) => redactor().learnRotated(secret),
         clock: clock(),
       }),
-    readOnly: options.readOnly,
-    limits: options,
-    clock: clock(),
+    owner: ownerOf(id, credentials),
+    directory: RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null,
+    ...settingsOf(options),
   };
 }

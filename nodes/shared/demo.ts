@@ -1,5 +1,6 @@
 import type { AccountOptions } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
+import { settingsOf } from './access';
 import { runtime } from './load';
 import type { VehicleOptions } from './options';
 import { clock } from './time';
@@ -22,9 +23,8 @@ export class Demo {
       service,
       apiKey: 'demo-key',
       tokens: pastedToken('demo-token'),
-      readOnly: options.readOnly,
-      limits: options,
-      clock: clock(),
+      owner: 'demo',
+      ...settingsOf(options),
     };
   }
 

@@ -6,6 +6,8 @@ import { interfaceChoices, serviceNames, VehicleError, type ServiceName } from '
  * checks. A flow file may be older, odd or hand-written, so what is missing takes its default and what is wrong says so.
  */
 
+const pollings = ['fixed', 'adaptive'] as const;
+
 const interfaceChoice = z._default(z.enum(interfaceChoices), 'auto');
 
 const text = z._default(z.pipe(z.string(), z.transform((value: string) => value.trim())), '');
@@ -53,6 +55,10 @@ export const vehicleOptions = z.object({
   requestsPerDay: number(10_000, 1),
   requestsPerMinute: number(100, 1),
   commandsPerMinute: number(10, 1),
+  /** Seconds that a reading answers other readers; 0: every read is a request of its own. */
+  shareFor: number(5, 0),
+  /** How the nodes that poll do so: each at its own seconds, or as often as the car gives reason to. */
+  polling: z._default(z.enum(pollings), 'fixed'),
 });
 export type VehicleOptions = z.infer<typeof vehicleOptions>;
 

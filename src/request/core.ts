@@ -16,6 +16,10 @@ export interface RequestCoreOptions {
   tokens: TokenSource;
   budget: Budget;
   shared: SharedReads<Answer>;
+  /** Whose token this is: readings are shared with the same owner only. */
+  owner: string;
+  /** How old another reader's answer may be; 0: nothing is shared. */
+  shareForMs: number;
   transport: Transport;
   clock?: Clock;
   /** 0 to 1, for the jitter of pauses. */
@@ -78,6 +82,7 @@ export class RequestCore {
   readonly #options: RequestCoreOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
+  #closed = false;
 
   constructor(options: RequestCoreOptions) {
     this.#options = options;
@@ -90,17 +95,24 @@ export class RequestCore {
    * @throws VehicleError of contract 6
    */
   async read(request: ReadRequest): Promise<SharedAnswer> {
-    const { value, source } = await this.#options.shared.read(
-      `${request.url.href} ${request.accept}`,
-      { maxAgeMs: request.maxAgeMs, keep: request.keep, signal: request.signal },
-      (signal) => this.#readUntilAnswered(request, signal),
-    );
-    return { ...value, source };
+    try {
+      return await this.#readShared(request);
+    } catch (error) {
+      // The account whose request this one had joined was closed under it.
+      const left = error instanceof VehicleError && error.code === 'CANCELLED' && !this.#closed && request.signal?.aborted !== true;
+      if (!left) throw error;
+      return this.#readShared(request);
+    }
   }
 
   /** Drops what is kept of the URLs that begin so: after a command, a reading from before it must not answer. */
   forget(urlPrefix: string): void {
     this.#options.shared.invalidate(urlPrefix);
+  }
+
+  /** What is under way ends with the transport; nothing of it is tried again. */
+  close(): void {
+    this.#closed = true;
   }
 
   /**
@@ -133,6 +145,14 @@ export class RequestCore {
     if (uncertainStatuses.has(response.status) && failure.code !== 'VEHICLE_ERROR') throw new LostCommand(failure);
     if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
     throw failure;
+  }
+
+  async #readShared(request: ReadRequest): Promise<SharedAnswer> {
+    const { shared, shareForMs, owner } = this.#options;
+    const { url, accept, maxAgeMs = shareForMs, keep, signal } = request;
+    const options = { maxAgeMs, keep, share: shareForMs > 0, signal };
+    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) => this.#readUntilAnswered(request, until));
+    return { ...value, source };
   }
 
   async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {

@@ -17,6 +17,8 @@ export interface Budget {
   take(kind: RequestKind, options?: TakeOptions): Promise<void>;
   /** The service said stop: nothing of this key is sent until then (at most a day). What waits goes on afterwards. */
   stop(code: StopCode, until: Date): void;
+  /** Other limits from now on; what is counted stays. */
+  limit(quota: Quota): void;
   snapshot(): BudgetSnapshot;
   /** Fails what waits with CANCELLED and stores the counts. */
   close(): Promise<void>;
@@ -48,10 +50,14 @@ export interface BudgetSnapshot {
   waiting: number;
 }
 
-export interface BudgetOptions {
+/** What the service grants one API key (contract 2). */
+export interface Quota {
   requestsPerDay: number;
   requestsPerMinute: number;
   commandsPerMinute: number;
+}
+
+export interface BudgetOptions extends Quota {
   /** The share of the minute and of the day that plain reads leave to commands. */
   reserveForCommands?: number;
   clock?: Clock;
@@ -125,7 +131,8 @@ class SlidingBudget implements Budget {
   readonly #minute = new SlidingWindow(minute, second);
   readonly #commands = new SlidingWindow(minute, second);
   readonly #day = new SlidingWindow(24 * hour, dayBucket);
-  readonly #limits: Record<RequestKind, readonly Limit[]>;
+  #quota: Quota;
+  #limits: Record<RequestKind, readonly Limit[]>;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
   /** The sum of their sizes: the way of a request that need not wait looks at nothing else. */
   #waiters = 0;
@@ -140,24 +147,14 @@ class SlidingBudget implements Budget {
   readonly #writer: LateWriter | null;
 
   constructor(options: BudgetOptions) {
-    const { requestsPerDay, requestsPerMinute, commandsPerMinute, reserveForCommands = 0.04, clock = systemClock } = options;
     this.#options = options;
-    this.#clock = clock;
-    const limit = (window: SlidingWindow, size: number, code: StopCode, name: string): Limit => ({ window, size, code, name });
-    const leaving = (size: number): number => size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
-    const perMinute = limit(this.#minute, requestsPerMinute, 'RATE_LIMITED', `${count(requestsPerMinute)} requests a minute`);
-    const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${count(requestsPerDay)} requests a day`);
-    this.#limits = {
-      command: [limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${count(commandsPerMinute)} commands a minute`), perMinute, perDay],
-      follow: [perMinute, perDay],
-      read: [
-        { ...perMinute, size: leaving(requestsPerMinute) },
-        { ...perDay, size: leaving(requestsPerDay) },
-      ],
-    };
+    this.#clock = options.clock ?? systemClock;
+    this.#quota = options;
+    this.#limits = this.#limitsOf(options);
+    const { requestsPerDay, requestsPerMinute } = options;
     // As much as the seconds until the next write hold at a steady pace.
     const ahead = Math.ceil(Math.min(requestsPerMinute / 6, requestsPerDay / 100));
-    this.#writer = options.save === undefined ? null : new LateWriter((more) => this.#save(more), ahead, clock);
+    this.#writer = options.save === undefined ? null : new LateWriter((more) => this.#save(more), ahead, this.#clock);
     this.#loading = options.load === undefined ? null : this.#load();
   }
 
@@ -184,16 +181,22 @@ class SlidingBudget implements Budget {
     this.#serve();
   }
 
+  limit(quota: Quota): void {
+    this.#quota = quota;
+    this.#limits = this.#limitsOf(quota);
+    if (this.#waiters > 0) this.#serve();
+  }
+
   snapshot(): BudgetSnapshot {
     const time = this.#now();
     const stop = this.#stop !== null && this.#stop.until > time ? this.#stop : null;
     return {
       usedToday: this.#day.total(time),
-      perDay: this.#options.requestsPerDay,
+      perDay: this.#quota.requestsPerDay,
       usedThisMinute: this.#minute.total(time),
-      perMinute: this.#options.requestsPerMinute,
+      perMinute: this.#quota.requestsPerMinute,
       commandsThisMinute: this.#commands.total(time),
-      commandsPerMinute: this.#options.commandsPerMinute,
+      commandsPerMinute: this.#quota.commandsPerMinute,
       stoppedUntil: stop === null ? null : new Date(stop.until - this.#shift).toISOString(),
       stopCode: stop?.code ?? null,
       waiting: this.#waiters,
@@ -206,6 +209,22 @@ class SlidingBudget implements Budget {
     for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, closedError());
     await this.#loading;
     await this.#writer?.close();
+  }
+
+  #limitsOf({ requestsPerDay, requestsPerMinute, commandsPerMinute }: Quota): Record<RequestKind, readonly Limit[]> {
+    const { reserveForCommands = 0.04 } = this.#options;
+    const limit = (window: SlidingWindow, size: number, code: StopCode, name: string): Limit => ({ window, size, code, name });
+    const leaving = (size: number): number => size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
+    const perMinute = limit(this.#minute, requestsPerMinute, 'RATE_LIMITED', `${count(requestsPerMinute)} requests a minute`);
+    const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${count(requestsPerDay)} requests a day`);
+    return {
+      command: [limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${count(commandsPerMinute)} commands a minute`), perMinute, perDay],
+      follow: [perMinute, perDay],
+      read: [
+        { ...perMinute, size: leaving(requestsPerMinute) },
+        { ...perDay, size: leaving(requestsPerDay) },
+      ],
+    };
   }
 
   /** The clock's time, held so that it never runs backwards. */

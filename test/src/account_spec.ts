@@ -1,0 +1,91 @@
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../support/account';
+
+const key = 'demo-key';
+
+describe('accounts', () => {
+  let service: Simulator;
+  let directory: string;
+  let vin: string;
+
+  beforeEach(async () => {
+    service = await startSimulator();
+    vin = service.car().vin;
+    directory = mkdtempSync(join(tmpdir(), 'accounts-'));
+  });
+  afterEach(async () => {
+    await closeAccounts();
+    await service.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('with the same key and owner answer each other', async () => {
+    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
+    const readings = await Promise.all([one.client.windows({ vin }), other.client.windows({ vin })]);
+    assert.equal((await other.client.windows({ vin })).vehicle.source, 'shared');
+    assert.deepEqual(readings.map(({ vehicle }) => vehicle.source).sort(), ['live', 'shared']);
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('of other owners count against one quota, and read for themselves', async () => {
+    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
+    await one.client.windows({ vin });
+    assert.equal((await other.client.windows({ vin })).vehicle.source, 'live');
+    assert.equal(one.quota().usedToday, 2);
+    assert.equal(other.quota().usedToday, 2);
+  });
+
+  it('of other owners forget what they read of a car that one of them commanded', async () => {
+    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
+    await one.client.doors({ vin });
+    await other.client.send('lock', { vin });
+    assert.equal((await one.client.doors({ vin })).vehicle.source, 'live');
+  });
+
+  it('share nothing where sharing is off', async () => {
+    const account = openTestAccount(service, { owner: 'me', shareForMs: 0 });
+    await Promise.all(Array.from({ length: 3 }, () => account.client.windows({ vin })));
+    assert.equal((await account.client.windows({ vin })).vehicle.source, 'live');
+    assert.equal(service.requests.length, 4);
+  });
+
+  it('keep within the strictest limits of those that are open', async () => {
+    const limits = { requestsPerDay: 1000, requestsPerMinute: 1000, commandsPerMinute: 10 };
+    const one = openTestAccount(service, { limits });
+    const other = openTestAccount(service, { limits: { ...limits, requestsPerDay: 20 } });
+    assert.equal(one.quota().perDay, 20);
+    await other.close();
+    assert.equal(one.quota().perDay, 1000);
+  });
+
+  it('go on when another one is closed, even under a request that both waited for', async () => {
+    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
+    service.faults.add({ latencyMs: 60_000, times: 1 });
+    const first = one.client.windows({ vin });
+    const second = other.client.windows({ vin });
+    while (service.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [, left] = await Promise.all([one.close(), first.catch((error: unknown) => error)]);
+    assert.equal((left as { code: string }).code, 'CANCELLED');
+    assert.equal((await second).vehicle.source, 'live');
+  });
+
+  it('know after a restart what was used, without the key in any file', async () => {
+    const open = () => openTestAccount(service, { directory, owner: 'me' });
+    const before = open();
+    await before.client.windows({ vin });
+    // Opened anew while the last one still writes.
+    const closing = before.close();
+    const after = open();
+    await after.client.doors({ vin });
+    await closing;
+    assert.equal(after.quota().usedToday, 2);
+    await after.close();
+    const [file = ''] = readdirSync(join(directory, 'quota'));
+    assert.doesNotMatch(file + readFileSync(join(directory, 'quota', file), 'utf8'), new RegExp(key));
+    assert.equal(statSync(join(directory, 'quota', file)).mode & 0o777, 0o600);
+  });
+});
