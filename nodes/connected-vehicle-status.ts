@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { AnyReading } from '../src/index';
+import type { AnyReading, ReadName } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
@@ -17,38 +17,49 @@ export = (RED: NodeAPI): void => {
     const { LastReadings, parseInterface, parseOptions, statusOptions } = runtime();
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
-    const polls = new WeakSet<Message>();
+    /** Of the messages that are polls: which reads are due. */
+    const polls = new WeakMap<Message, readonly ReadName[]>();
+    let parsed: StatusOptions | undefined;
+    const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      const options = parseOptions(statusOptions, config);
+      const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
       const { client } = await vehicle.account();
       const chosen = msg['read'] ?? (options.read === 'several' ? options.reads : options.read);
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };
+      const due = polls.get(msg);
       const key = (): string => JSON.stringify([vin, chosen]);
+
+      const read = async (): Promise<AnyReading> => {
+        if (!Array.isArray(chosen)) return client.read(chosen, readOptions);
+        const reading = await client.readSeveral(due ?? chosen, readOptions);
+        return due === undefined || due.length === chosen.length ? reading : last.filled(key(), reading, clock().now());
+      };
 
       badge.show('busy', 'reading');
       try {
-        const reading = Array.isArray(chosen) ? await client.readSeveral(chosen, readOptions) : await client.read(chosen, readOptions);
+        const reading = await read();
         showReading(badge, RED, reading);
         const keeps = options.emit === 'changes' || options.poll > 0;
         const changed = keeps && last.remember(key(), reading);
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
         // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
-        const kept = polls.has(msg) && options.emit === 'always' && !signal.aborted ? last.kept(key(), clock().now()) : undefined;
+        const kept = due !== undefined && options.emit === 'always' && !signal.aborted ? last.kept(key(), clock().now()) : undefined;
         if (kept !== undefined) send(fill(msg, kept));
         throw error;
       }
     });
 
-    const poll = (): void => {
-      const msg: Message = { _msgid: RED.util.generateId() };
-      polls.add(msg);
-      this.receive(msg);
-    };
-    this.on('close', startPolling(this.id, Number(config.poll) || 0, poll));
+    if (Number(config.poll) > 0) {
+      startPolling(RED, this, settings, (due) => {
+        const msg: Message = { _msgid: RED.util.generateId() };
+        polls.set(msg, due);
+        this.receive(msg);
+      });
+    }
   }
 
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);

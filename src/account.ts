@@ -5,6 +5,7 @@ import { systemClock, type Clock } from './clock';
 import { VehicleError } from './errors';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
+import { Poller } from './poller';
 import { Lines } from './request/lines';
 import type { BudgetSnapshot, Quota } from './request/quota';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
@@ -23,6 +24,8 @@ export interface AccountOptions {
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; 0: every read is a request of its own. Default 5000. */
   shareForMs?: number;
+  /** `adaptive`: who polls does so as often as the car gives reason to (src/polling.ts). Default `fixed`. */
+  polling?: 'fixed' | 'adaptive';
   /** A private directory where the counts of the quota outlive a restart. Default: none. */
   directory?: string | null;
   clock?: Clock;
@@ -35,6 +38,8 @@ export interface AccountOptions {
 /** A client, and what it stands on: everything is ended by `close`. */
 export interface Account {
   client: VehicleClient;
+  /** When to read what again. */
+  poller: Poller;
   quota(): BudgetSnapshot;
   token(): TokenDescription;
   /** The last requests, oldest first, safe to show. */
@@ -76,12 +81,19 @@ export function openAccount(options: AccountOptions): Account {
     clock,
     ...(options.random && { random: options.random }),
   });
+  const usedShare = (): number => {
+    const { usedToday, perDay } = line.budget.snapshot();
+    return usedToday / perDay;
+  };
+  const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, usedShare, clock });
   return {
-    client: new VehicleClient({ service, core, readOnly: options.readOnly ?? false, clock }),
+    client: new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock }),
+    poller,
     quota: () => line.budget.snapshot(),
     token: () => tokens.describe(),
     exchanges: () => transport.recent(),
     async close() {
+      poller.close();
       core.close();
       await line.leave();
       // Before the transport: the answer to a refresh under way may hold the only valid refresh token.

@@ -119,9 +119,17 @@ export interface SendOptions {
   signal?: AbortSignal;
 }
 
+/** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/poller.ts). */
+export interface VehicleObserver {
+  saw(read: ReadName, vin: string, reading: Reading): void;
+  failed(read: ReadName, vin: string, failure: VehicleError): void;
+  commanded(vin: string): void;
+}
+
 export interface VehicleClientOptions {
   service: ServiceProfile;
   core: RequestCore;
+  observer?: VehicleObserver | undefined;
   /** No command is sent while set (contract 2). */
   readOnly?: boolean;
   clock?: Clock;
@@ -138,11 +146,13 @@ export class VehicleClient {
   readonly #core: RequestCore;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #observer: VehicleObserver | undefined;
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
     this.readOnly = options.readOnly ?? false;
     this.#core = options.core;
+    this.#observer = options.observer;
     this.#clock = options.clock ?? systemClock;
     this.#newId = options.newId ?? randomUUID;
   }
@@ -184,14 +194,9 @@ export class VehicleClient {
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const vin = parseVin(options.vin);
     if (!this.service.alive.includes('extended-v1')) return this.#grouped(name, vin, options);
-    const answer = await this.#core.read({
-      url: addressOf(this.service, 'extended-v1', resourceRoute.path, { vin, resource: name }),
-      accept: resourceRoute.accept,
-      scopes: [resources[name].scope],
-      maxAgeMs: options.maxAgeMs,
-      signal: options.signal,
-    });
-    return reading(parseResource(name, answer.body), answer, { vin, read: name, interface: 'extended-v1' });
+    const url = addressOf(this.service, 'extended-v1', resourceRoute.path, { vin, resource: name });
+    const asked = { read: name, vin, interface: 'extended-v1', url, accept: resourceRoute.accept, scopes: [resources[name].scope] } as const;
+    return this.#ask(asked, (body) => parseResource(name, body), options);
   }
 
   /** Any read by its name (contract 3). */
@@ -264,14 +269,8 @@ export class VehicleClient {
       throw new VehicleError('NOT_SUPPORTED', `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`);
     }
     const { path, scopes } = groups[group];
-    const answer = await this.#core.read({
-      url: addressOf(this.service, 'connected-v2', path, { vin }),
-      accept: json,
-      scopes,
-      maxAgeMs: options.maxAgeMs,
-      signal: options.signal,
-    });
-    return reading(fromGroup(name, answer.body), answer, { vin, read: name, interface: 'connected-v2' });
+    const url = addressOf(this.service, 'connected-v2', path, { vin });
+    return this.#ask({ read: name, vin, interface: 'connected-v2', url, accept: json, scopes }, (body) => fromGroup(name, body), options);
   }
 
   async #connected<Payload>(
@@ -281,19 +280,25 @@ export class VehicleClient {
     { keep = true } = {},
   ): Promise<Reading<Payload>> {
     const { routes, scopes }: ConnectedRead = connectedReads[name];
-    const needsVin = name !== 'vehicles';
-    const vin = needsVin ? parseVin(options.vin) : null;
+    const vin = name === 'vehicles' ? null : parseVin(options.vin);
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
-    const answer = await this.#core.read({
-      url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
-      accept: mediaType(this.service, route.accept),
-      scopes,
-      maxAgeMs: options.maxAgeMs,
-      keep,
-      signal: options.signal,
-    });
-    return reading(parse(answer.body), answer, { vin, read: name, interface: iface });
+    const url = addressOf(this.service, iface, route.path, { vin: vin ?? '' });
+    return this.#ask({ read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep }, parse, options);
+  }
+
+  async #ask<Payload>(asked: Asked, parse: (body: unknown) => Parsed<Payload>, { maxAgeMs, signal }: ReadOptions): Promise<Reading<Payload>> {
+    const { read, vin, url, accept, scopes, keep } = asked;
+    try {
+      const answer = await this.#core.read({ url, accept, scopes, keep, maxAgeMs, signal });
+      const told = reading(parse(answer.body), answer, asked);
+      if (vin !== null) this.#observer?.saw(read, vin, told);
+      return told;
+    } catch (error) {
+      const failure = asVehicleError(error);
+      if (vin !== null && failure.code !== 'CANCELLED') this.#observer?.failed(read, vin, failure);
+      throw failure;
+    }
   }
 
   async #commandRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {
@@ -338,10 +343,19 @@ export class VehicleClient {
       if (!(error instanceof LostCommand)) throw error;
       return lostInvocation(error);
     } finally {
+      this.#observer?.commanded(vin);
       // Every interface tells of the same car, whichever took the command.
       for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
     }
   }
+}
+
+/** A read with all that is chosen about it. */
+interface Asked extends Pick<ReadingInfo, 'vin' | 'read' | 'interface'> {
+  url: URL;
+  accept: string;
+  scopes: readonly string[];
+  keep?: boolean;
 }
 
 interface ChosenRoute {
@@ -381,7 +395,7 @@ function reading<Payload>(
   };
 }
 
-function severalReading(reads: ReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
+export function severalReading(reads: ReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
   const infos = readings.map(({ vehicle }) => vehicle);
   const interfaces = new Set(infos.map((info) => info.interface));
   return {

@@ -17,6 +17,7 @@ export * from './clock';
 export * from './errors';
 export * from './guard';
 export * from './journal';
+export * from './poller';
 export * from './polling';
 export * from './record';
 export { createRedactor, type Redactor } from './redact';

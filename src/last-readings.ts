@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Reading, SeveralReading } from './client';
+import type { ReadName } from './catalogue/reads';
+import { severalReading, type Reading, type SeveralReading } from './client';
 
 export type AnyReading = Reading | SeveralReading;
 
@@ -22,13 +23,29 @@ export class LastReadings {
     const last = this.#readings.get(key);
     if (last === undefined) return undefined;
     const { payload, vehicle } = structuredClone(last);
-    const ageSeconds = Math.max(0, Math.round((now - Date.parse(vehicle.receivedAt)) / 1000));
-    const mark = <Info>(info: Info): Info => ({ ...info, source: 'kept', ageSeconds });
+    const mark = <Info extends { receivedAt: string }>(info: Info): Info => ({ ...info, source: 'kept', ageSeconds: ageOf(info, now) });
     if (!('reads' in vehicle)) return { payload, vehicle: mark(vehicle) };
     const reads = Object.fromEntries(Object.entries(vehicle.reads).map(([read, info]) => [read, mark(info)]));
     return { payload: payload as SeveralReading['payload'], vehicle: { ...mark(vehicle), reads } };
   }
+
+  /** A reading of some of several, filled up with what was last known of the others. */
+  filled(key: string, fresh: SeveralReading, now: number): SeveralReading {
+    const last = this.#readings.get(key);
+    if (last === undefined || !isSeveral(last)) return fresh;
+    const asked = new Set<ReadName>(fresh.vehicle.read);
+    const kept = partsOf(structuredClone(last)).filter(({ vehicle }) => !asked.has(vehicle.read));
+    const marked = kept.map(({ payload, vehicle }): Reading => ({ payload, vehicle: { ...vehicle, source: 'kept', ageSeconds: ageOf(vehicle, now) } }));
+    const errors = [...fresh.vehicle.errors, ...last.vehicle.errors.filter(({ read }) => !asked.has(read))];
+    return severalReading(last.vehicle.read, [...partsOf(fresh), ...marked], errors);
+  }
 }
+
+const ageOf = ({ receivedAt }: { receivedAt: string }, now: number): number => Math.max(0, Math.round((now - Date.parse(receivedAt)) / 1000));
+
+const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in reading.vehicle;
+
+const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] => Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
 
 /** When it was measured does not count, nor do the addresses of images, which the service renews all the time (specification 2.2). */
 const sameValues = (before: unknown, now: unknown): boolean => isDeepStrictEqual(valuesOf(before), valuesOf(now));

@@ -17,10 +17,11 @@ export function serviceOf(options: VehicleOptions): ServiceProfile {
 }
 
 /** What a configuration says of an account, whatever the service. */
-export const settingsOf = (options: VehicleOptions): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'clock'> => ({
+export const settingsOf = (options: VehicleOptions): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'clock'> => ({
   readOnly: options.readOnly,
   limits: options,
   shareForMs: options.shareFor * 1000,
+  polling: options.polling,
   clock: clock(),
 });
 

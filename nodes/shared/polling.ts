@@ -1,25 +1,34 @@
-import { clock } from './time';
-
-/** Nodes that poll alike start within this time of each other, each at its own moment, so that they do not fire together. */
-const firstPollWithinMs = 5_000;
+import type { Node, NodeAPI } from 'node-red';
+import type { ReadName } from '../../src/index';
+import { runtime } from './load';
+import type { StatusOptions } from './options';
+import { vehicleOf } from './vehicle-node';
 
 /**
- * Calls back soon after the start and then every `seconds`; 0 never does.
- * @param id of the node: decides its moment
- * @returns ends it
+ * Calls back whenever the vehicle's poller finds something due. Where nothing can ever be due, once: the poll that fails
+ * says what is wrong.
+ * @param poll with the reads that are due
  */
-export function startPolling(id: string, seconds: number, callback: () => void): () => void {
-  if (!(seconds >= 1)) return () => undefined;
-  let cancel = clock().after(fractionOf(id) * Math.min(firstPollWithinMs, seconds * 1000), function poll() {
-    cancel = clock().after(seconds * 1000, poll);
-    callback();
-  });
-  return () => cancel();
-}
+export function startPolling(RED: NodeAPI, node: Node, settings: () => StatusOptions, poll: (due: readonly ReadName[]) => void): void {
+  const { isReadName, parseVin } = runtime();
+  let stop: (() => void) | undefined;
+  let closed = false;
 
-/** An id as a number from 0 to 1, always the same for the same id (FNV-1a). */
-function fractionOf(id: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of id) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
-  return (hash >>> 0) / 2 ** 32;
+  const begin = async (): Promise<void> => {
+    const options = settings();
+    const reads = (options.read === 'several' ? options.reads : [options.read]).filter(isReadName);
+    const vehicle = vehicleOf(RED, options.vehicle);
+    // Only then the demo car's VIN is known.
+    const { poller } = await vehicle.account();
+    if (closed) return;
+    const vin = parseVin(vehicle.chooseVin(options.vin));
+    stop = poller.start({ vin, reads, everyMs: options.poll * 1000 }, poll);
+  };
+
+  const start = setImmediate(() => void begin().catch(() => closed || poll([])));
+  node.on('close', () => {
+    closed = true;
+    clearImmediate(start);
+    stop?.();
+  });
 }
