@@ -190,9 +190,10 @@ const explain = (issue: z.core.$ZodIssue): string => {
   const where = issue.path.join('.') || 'the body';
   return issue.code === 'unrecognized_keys'
     ? `${where}: there is no ${issue.keys.join(', ')}`
-    : `${where}: must be ${issue.message === 'Invalid input' ? expected(issue) : issue.message}`;
+    : `${where}: must be ${issue.message.startsWith('Invalid input') ? expected(issue) : issue.message}`;
 };
 
+/** Other code in the process may have given zod a language, and with it longer messages. */
 const expected = (issue: z.core.$ZodIssue): string => (issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else');
 
 function problemsOf({ resources = {}, overrides = {}, measuredAt = {} }: CarChanges): string[] {
