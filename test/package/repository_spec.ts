@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { filesBelow, readText, root } from './checkout';
 
-const isCode = (file: string): boolean => file.endsWith('.ts');
+const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.d.ts');
 const sources = filesBelow('src').filter(isCode);
 const nodes = filesBelow('nodes').filter(isCode);
 
