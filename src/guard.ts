@@ -1,12 +1,12 @@
 import { VehicleError } from './errors';
-import type { GuardEvent, GuardInput, NamedOpening, OpenOpening } from './guard/events';
+import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } from './guard/events';
 import { hear } from './guard/hear';
-import { openings, openingsNamed, type OpeningKey, type WatchName } from './guard/openings';
+import { openings, openingsNamed, watchNames, type OpeningKey, type OpeningRead, type WatchName } from './guard/openings';
 import { minutesSchema, parseGuardSettings, type GuardOptions, type GuardSettings } from './guard/options';
 import { closedOnes, copyAsOf, isAllClosed, openOnes, parseGuardState, unknownOnes, untoldOnes, type GuardState } from './guard/state';
 
-export type { GuardEvent, GuardInput, GuardReading, NamedOpening, OpeningMembers, OpenOpening } from './guard/events';
-export { openingKinds, watchNames, type OpeningKind, type WatchName } from './guard/openings';
+export type { GuardEvent, GuardInput, GuardReading, GuardView, NamedOpening, OpeningMembers, OpenOpening } from './guard/events';
+export { defaultWatch, openingKinds, openings as openingRows, watchNames, type OpeningKind, type OpeningRead, type WatchName } from './guard/openings';
 export type { GuardSettings } from './guard/options';
 export type { GuardState } from './guard/state';
 export { guardText, guardWordKeys, type GuardWords } from './guard/text';
@@ -33,6 +33,29 @@ export class Guard {
   /** @throws VehicleError CONFIG */
   constructor(settings: GuardSettings = {}) {
     this.#options = parseGuardSettings(settings);
+  }
+
+  /** The reads that tell of what is watched. */
+  get reads(): OpeningRead[] {
+    return [...new Set(this.#options.watched.map((key) => openings[key].read))];
+  }
+
+  /** Whether it must be told that the car is in use. */
+  get mindsUse(): boolean {
+    return this.#options.onlyWhileNotInUse;
+  }
+
+  /** How things stand, at the time of the last step. */
+  view(state: GuardState): GuardView {
+    const { watched } = this.#options;
+    const snoozed = snoozedUntil(state);
+    const at = state.at ?? 0;
+    return {
+      open: describe(state, openOnes(state, watched), at),
+      unknown: unknownOnes(state, watched).map(named),
+      allClosed: isAllClosed(state, watched),
+      snoozedUntil: snoozed > at ? snoozed : null,
+    };
   }
 
   /** A state to go on from: what `stored` holds of one, else a new one. Never throws. */
@@ -159,6 +182,19 @@ export function parseSnooze(input: unknown): number | null {
   const minutes = minutesSchema('A snooze').safeParse(input);
   if (minutes.success) return minutes.data;
   throw new VehicleError('INPUT_INVALID', `${minutes.error.issues[0]?.message ?? 'This is not a snooze.'} Send minutes, or "until-closed".`);
+}
+
+/**
+ * What a question is about, from a message: one name or a list; nothing given: all that is watched.
+ * @throws VehicleError INPUT_INVALID
+ */
+export function parseWatchNames(input: unknown): WatchName[] {
+  if (input === undefined || input === null || input === '') return [];
+  return (Array.isArray(input) ? input : [input]).map((given: unknown) => {
+    const name = watchNames.find((known) => known === given);
+    if (name === undefined) throw new VehicleError('INPUT_INVALID', `There is no such opening. Send one of these names, or a list: ${watchNames.join(', ')}.`);
+    return name;
+  });
 }
 
 function mark(state: GuardState, keys: readonly OpeningKey[], marks: { alerted: boolean } | { untoldSaid: boolean }): void {

@@ -16,6 +16,8 @@ export * from './client';
 export * from './clock';
 export * from './errors';
 export * from './guard';
+export * from './guard-keeper';
+export * from './guard-look';
 export * from './journal';
 export * from './poller';
 export * from './polling';

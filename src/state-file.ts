@@ -37,6 +37,11 @@ export class StateFile {
     return this.#next((path) => replace(path, text));
   }
 
+  /** When all that was asked for is done, well or not. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
   /** Whoever it belonged to is gone for good. */
   remove(): Promise<void> {
     return this.#next((path) => rm(path, { force: true }));

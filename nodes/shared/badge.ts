@@ -36,9 +36,10 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
   };
   return {
     show: (look, key, words) => write(look, translate(key, words)),
-    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: timeOfDay(now()) })),
+    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: clockTime(now()) })),
     clear: () => node.status({}),
   };
 }
 
-const timeOfDay = (date: Date): string => `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;
+/** `14:05`, in the machine's time. */
+export const clockTime = (date: Date): string => `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;

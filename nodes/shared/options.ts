@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { interfaceChoices, serviceNames, VehicleError, type ServiceName } from '../../src/index';
+import { defaultWatch, interfaceChoices, openingKinds, serviceNames, VehicleError, watchNames, type ServiceName, type WatchName } from '../../src/index';
 
 /**
  * The properties of each node as Node-RED stores them (contract 2 to 5): what the editor half writes and the runtime half
@@ -113,6 +113,29 @@ export const commandStatusOptions = z.object({
   verify: flag(true),
 });
 export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
+
+/** `connected-vehicle-guard`. The guard itself checks what the quiet hours and the time zone say. */
+export const guardOptions = z.object({
+  name: text,
+  vehicle: text,
+  vin: text,
+  /** Kinds of openings, or single ones. */
+  watch: z._default(z.array(z.enum(watchNames as [WatchName, ...WatchName[]])), [...defaultWatch]),
+  /** Minutes that something may be open. */
+  minutes: number(10, 0),
+  /** Other minutes for some kinds. */
+  minutesFor: z._default(z.partialRecord(z.enum(openingKinds), z.union([z.number(), z.string()])), {}),
+  /** Minutes; 0 = said once. */
+  repeat: number(0, 0),
+  /** `22:00-07:00`; empty: none. */
+  quietHours: text,
+  /** IANA name; empty: the machine's own. */
+  timeZone: text,
+  onlyWhileNotInUse: flag(false),
+  /** Seconds; 0 = only what messages bring. */
+  poll: number(120, 0),
+});
+export type GuardOptions = z.infer<typeof guardOptions>;
 
 /**
  * Checks what a flow file holds.

@@ -55,3 +55,15 @@ export type GuardEvent =
   | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[] }
   /** Unasked once for each opening until it can be told again. */
   | { type: 'cannot-tell'; at: string; reason: 'untold-too-long' | 'asked'; openings: NamedOpening[] };
+
+/** How things stand, for a badge. */
+export interface GuardView {
+  /** In the order of the car. */
+  open: OpenOpening[];
+  /** What cannot be told and was not open when it was last told. */
+  unknown: NamedOpening[];
+  /** Told, not assumed. */
+  allClosed: boolean;
+  /** Milliseconds since 1970, Infinity until everything is closed; null: not snoozed. */
+  snoozedUntil: number | null;
+}

@@ -4,6 +4,9 @@ import { lockWords, openingWords } from '../catalogue/members';
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
 export type OpeningKind = (typeof openingKinds)[number];
 
+/** All but the tank lid, which stands open for hours while a car charges. */
+export const defaultWatch: readonly OpeningKind[] = /* @__PURE__ */ openingKinds.filter((kind) => kind !== 'tankLid');
+
 /** The reads that tell of openings (contract 3). */
 export type OpeningRead = 'windows' | 'doors';
 
@@ -37,11 +40,11 @@ export const openings = {
 } as const satisfies Record<string, OpeningRow>;
 
 export type OpeningKey = keyof typeof openings;
-export const openingKeys = Object.keys(openings) as OpeningKey[];
+export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[];
 
 /** A kind (all windows) or one opening (the left front window). */
 export type WatchName = OpeningKind | OpeningKey;
-export const watchNames: readonly WatchName[] = [...new Set<WatchName>([...openingKinds, ...openingKeys])];
+export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as readonly WatchName[]).concat(openingKeys.filter((key) => !openingKinds.some((kind) => kind === key)));
 
 /** The openings that a list of names means, in the order of the table. */
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>

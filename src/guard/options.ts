@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { openingKinds, openingsNamed, watchNames, type OpeningKey, type OpeningKind, type WatchName } from './openings';
+import { defaultWatch, openingKinds, openingsNamed, watchNames, type OpeningKey, type OpeningKind, type WatchName } from './openings';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
 /** What is set for a guard; everything may be left out. Numbers may be text, as an editor's form stores them. */
@@ -15,7 +15,7 @@ export interface GuardSettings {
   quietHours?: string;
   /** IANA name in which the quiet hours are meant; empty: the machine's own. */
   timeZone?: string;
-  /** Kinds or single openings (all but the tank lid, which stands open for hours while a car charges). */
+  /** Kinds or single openings (`defaultWatch`). */
   watch?: readonly WatchName[];
   /** Count only the time in which the car is not in use (false). */
   onlyWhileNotInUse?: boolean;
@@ -58,7 +58,7 @@ const schema = z.object({
   timeZone: z._default(z.string({ error: 'The time zone must be text like Europe/Stockholm.' }), ''),
   watch: z._default(
     z.array(z.enum(watchNames, { error: watchError }), { error: watchError }),
-    openingKinds.filter((kind) => kind !== 'tankLid'),
+    [...defaultWatch],
   ),
   onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
 });

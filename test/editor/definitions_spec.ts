@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
-import { commandOptions, commandStatusOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
+import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
 import { definition, icons, literal, propertiesOf, registration, template, types } from '../support/editor-halves';
 
 const options = {
@@ -8,7 +8,11 @@ const options = {
   'connected-vehicle-status': statusOptions,
   'connected-vehicle-command': commandOptions,
   'connected-vehicle-command-status': commandStatusOptions,
+  'connected-vehicle-guard': guardOptions,
 };
+
+/** Properties that a list of the form's own holds. */
+const listed = ['reads', 'watch', 'minutesFor'];
 
 /** Names that the editor keeps for itself. */
 const reserved = /^(.|id|type|wires|inputs|outputs|changed|dirty|moved|selected|users|valid|validationErrors|inputLabels|outputLabels|_config|_def|_orig)$/;
@@ -47,7 +51,7 @@ describe('The editor halves', () => {
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
         const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
-        const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => name !== 'reads');
+        const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.includes(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
         for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
         assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);
@@ -158,6 +162,14 @@ describe('The validators', () => {
       for (const [property, { validate }] of Object.entries(defaults)) assert.equal(validate?.call({}, undefined, {}) ?? true, true, `${type}.${property}`);
       assert.equal(typeof definition(type).label.call({}), 'string');
     }
+  });
+
+  it('take quiet hours as two times of day, or none, and at least one thing to watch', () => {
+    const type = 'connected-vehicle-guard';
+    for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45']) assert.equal(verdict(type, 'quietHours', value), true, value);
+    for (const value of ['22-7', '24:00-07:00', 'night']) assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
+    assert.equal(verdict(type, 'watch', []), `${type}.reason.nothing`);
+    assert.equal(verdict(type, 'watch', ['window']), true);
   });
 
   it('ask for at least one read where several are wanted', () => {

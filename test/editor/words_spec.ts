@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
-import { commandNames, doorMembers, errorCodes, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
+import { commandNames, doorMembers, errorCodes, guardWordKeys, openingKinds, openingRows, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
 import { catalogue, definition, has, help, languages, page, sharedSources, source, template, types, words } from '../support/editor-halves';
 
 /** Where a language may leave a title out: the name's own words then stand in for it. */
@@ -78,6 +78,9 @@ describe('The words of the editor', () => {
           if ('unit' in resource) need(status, 'unit', [resource.unit]);
           if ('words' in resource) need(status, 'word', Object.values(resource.words));
         }
+        const guard = words(language, 'connected-vehicle-guard');
+        need(guard, 'kind', openingKinds);
+        need(guard, 'words', guardWordKeys(guard.get('words.language') ?? '').filter((key) => !Object.hasOwn(openingRows, key)));
         need(status, 'read', readNames.slice(0, 6));
         need(status, 'gives', readNames.slice(0, 6));
       });

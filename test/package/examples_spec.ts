@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isReadName, resourceNames } from '../../src/index';
-import { parseOptions, commandOptions, commandStatusOptions, statusOptions, vehicleOptions } from '../../nodes/shared/options';
+import { parseOptions, commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleOptions } from '../../nodes/shared/options';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
 
 const shapes = {
@@ -10,6 +10,7 @@ const shapes = {
   'connected-vehicle-status': statusOptions,
   'connected-vehicle-command': commandOptions,
   'connected-vehicle-command-status': commandStatusOptions,
+  'connected-vehicle-guard': guardOptions,
 } as const;
 
 /** The types of Node-RED's own nodes, as their html names them. */

@@ -109,5 +109,6 @@ export function propertiesOf(object: ObjectExpression): Map<string, Expression> 
 export function literal(expression: Expression): unknown {
   if (expression.type === 'Literal') return expression.value;
   if (expression.type === 'ArrayExpression') return expression.elements.map((element) => literal(element as Expression));
+  if (expression.type === 'ObjectExpression') return Object.fromEntries([...propertiesOf(expression)].map(([name, value]) => [name, literal(value)]));
   throw new Error(`${expression.type} is not a literal`);
 }

@@ -5,13 +5,14 @@ import type { Node } from 'node-red';
 import helper = require('node-red-node-test-helper');
 import command = require('../../nodes/connected-vehicle-command');
 import commandStatus = require('../../nodes/connected-vehicle-command-status');
+import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
 import type { Simulator } from '../../src/simulator/index';
 
 export type Received = Record<string, unknown> & { payload?: unknown; vehicle?: Record<string, unknown> & { error?: Record<string, unknown> } };
 
-const nodeTypes = [vehicle, status, command, commandStatus];
+const nodeTypes = [vehicle, status, command, commandStatus, guard];
 
 /** The properties of a node in a flow, its id and type among them. */
 export type NodeConfig = { id: string; type: string } & Record<string, unknown>;

@@ -1,0 +1,52 @@
+import { asVehicleError, type VehicleClient } from './client';
+import type { VehicleError } from './errors';
+import type { GuardReading, OpeningRead } from './guard';
+import type { Accessibility } from './wire/readings';
+
+export interface GuardLook {
+  client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility'>;
+  vin: string;
+  reads: readonly OpeningRead[];
+  /** Ask whether the car is in use too. */
+  use: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * A look at the car for a guard, through the shared reads of the account.
+ * @returns what it brought, and why what is missing failed
+ * @throws VehicleError CANCELLED through the signal
+ */
+export async function lookAtCar({ client, vin, reads, use, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: VehicleError[] }> {
+  const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
+  const failures: VehicleError[] = [];
+  const note = (error: unknown): void => {
+    if (signal.aborted) throw asVehicleError(error);
+    failures.push(asVehicleError(error));
+  };
+  const opening = async (read: OpeningRead): Promise<void> => {
+    try {
+      heard[read] = (await client[read]({ vin, signal })).payload;
+    } catch (error) {
+      note(error);
+      heard.failed = [...(heard.failed ?? []), read];
+    }
+  };
+  const inUse = async (): Promise<void> => {
+    try {
+      heard.inUse = isInUse((await client.accessibility({ vin, signal })).payload);
+    } catch (error) {
+      note(error);
+      heard.inUse = null;
+    }
+  };
+  await Promise.all([...reads.map(opening), ...(use ? [inUse()] : [])]);
+  return { heard, failures };
+}
+
+/** Whether somebody uses the car (specification 2.7); null where it cannot be told. */
+export function isInUse({ value, unavailableReason }: Pick<Accessibility, 'value' | 'unavailableReason'>): boolean | null {
+  if (value === 'AVAILABLE') return false;
+  if (value !== 'UNAVAILABLE') return null;
+  return unavailableReason === null || unavailableReason === 'UNSPECIFIED' ? null : unavailableReason === 'CAR_IN_USE';
+}

@@ -1,0 +1,241 @@
+import { strict as assert } from 'node:assert';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { useClock } from '../../nodes/shared/time';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+
+const type = 'connected-vehicle-guard';
+const minute = 60_000;
+
+describe(type, () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    clock = new ManualClock('2026-06-01T08:00:00Z');
+    useClock(clock);
+    service = await startSimulator({ clock });
+    service.car().set({ windows: { rearRight: 'CLOSED' } });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+    useClock(undefined);
+  });
+
+  const load = async (config: Record<string, unknown> = {}): Promise<void> => {
+    Object.assign(flow, { outputs: [[], []], caught: [], completed: [] });
+    await flow.load({ type, timeZone: 'UTC', ...config }, customVehicle(service), demoCredentials);
+    // A reading that says nothing: whoever takes it is up.
+    flow.send({ payload: {}, vehicle: { vin: config['vin'] ?? service.car().vin, read: 'accessibility' } });
+    await flow.until(() => flow.completed.length > 0 || flow.caught.length > 0);
+  };
+  /** Lets so many minutes pass, in steps that leave every look its time on the wire. */
+  const pass = async (minutes: number): Promise<void> => {
+    for (let i = 0; i < minutes * 4; i += 1) {
+      await clock.advance(minute / 4);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const until = async (look: () => boolean): Promise<void> => {
+    while (!look()) await clock.advance(1000);
+  };
+  const said = (output: 0 | 1): Record<string, unknown>[] => (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  const names = (payload: unknown, of = 'openings'): string[] => (payload as Record<string, { kind: string; name: string }[]>)[of]?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
+
+  it('says once that a window stayed open, and that all is closed again', async () => {
+    await load();
+    service.car().openWindow('frontLeft');
+    await until(() => said(0).length === 1);
+    const [alert] = said(0);
+    assert.equal(alert?.['type'], 'alert');
+    assert.equal(alert?.['reason'], 'open-too-long');
+    assert.deepEqual(names(alert), ['window frontLeft']);
+    assert.equal(typeof alert?.['text'], 'string');
+    assert.equal(Date.parse(String(alert?.['at'])) - Date.parse('2026-06-01T08:00:00Z'), 10 * minute);
+    assert.deepEqual(flow.outputs[0]?.[0]?.vehicle, { vin: service.car().vin });
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'alert');
+    await pass(30);
+    assert.equal(said(0).length, 1);
+    service.car().closeWindow('frontLeft');
+    await until(() => said(1).length === 1);
+    assert.equal(said(1)[0]?.['type'], 'clear');
+    assert.equal(said(0).length, 1);
+  });
+
+  it('says again after the set time, not in quiet hours, and not while snoozed', async () => {
+    await load({ minutes: 5, repeat: 5, quietHours: '08:20-09:00' });
+    service.car().openDoor('tailGate');
+    await pass(18);
+    assert.deepEqual(said(0).map(({ reason }) => reason), ['open-too-long', 'repeat', 'repeat']);
+    await pass(40);
+    assert.equal(said(0).length, 3);
+    await until(() => said(0).length === 4);
+    assert.equal(said(0)[3]?.['at'], '2026-06-01T09:00:00.000Z');
+    flow.send({ snooze: 60 });
+    await pass(55);
+    assert.equal(said(0).length, 4);
+    await pass(10);
+    assert.ok(said(0).length >= 5);
+  });
+
+  it('tells of an unlocked car, with a time of its own', async () => {
+    await load({ minutes: 60, minutesFor: { lock: '3' } });
+    service.car().set({ lock: 'UNLOCKED' });
+    await until(() => said(0).length === 1);
+    assert.deepEqual(names(said(0)[0]), ['lock carLocked']);
+    assert.ok(clock.now() < Date.parse('2026-06-01T08:06:00Z'));
+  });
+
+  it('counts only while the car is not in use, where that is chosen', async () => {
+    service.car().openWindow('frontLeft').set({ inUse: true });
+    await load({ onlyWhileNotInUse: true });
+    await pass(30);
+    assert.equal(said(0).length, 0);
+    service.car().set({ inUse: false });
+    await pass(9);
+    assert.equal(said(0).length, 0);
+    await until(() => said(0).length === 1);
+    assert.ok(service.requests.some(({ path }) => path.endsWith('/command-accessibility')));
+  });
+
+  it('asks nobody whether the car is in use where that does not matter', async () => {
+    await load();
+    await pass(10);
+    assert.ok(service.requests.length > 0);
+    assert.ok(service.requests.every(({ path }) => /\/(windows|doors)$/.test(path)));
+  });
+
+  for (const question of [{ ask: true }, { topic: 'ask' }]) {
+    it(`answers ${JSON.stringify(question)} at once, keeping the message`, async () => {
+      await load({ poll: 0, quietHours: '00:00-23:59' });
+      service.car().openWindow('frontLeft').openDoor('hood');
+      flow.send({ ...question, keep: 1 });
+      const { payload, keep } = await flow.until(() => flow.outputs[0]?.[0]);
+      assert.equal(keep, 1);
+      assert.equal((payload as Record<string, unknown>)['reason'], 'asked');
+      assert.deepEqual(names(payload), ['window frontLeft', 'hood hood']);
+      flow.send({ ...question, only: 'door' });
+      const clear = await flow.until(() => flow.outputs[1]?.[0]);
+      assert.deepEqual(names(clear.payload).length, 4);
+    });
+  }
+
+  it('says that it cannot tell, once, and never that all is closed', async () => {
+    await load({ minutes: 4, poll: 60 });
+    await pass(3);
+    service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
+    await until(() => said(0).length === 1);
+    assert.equal(said(0)[0]?.['type'], 'cannot-tell');
+    assert.equal(names(said(0)[0]).length, 5 - 1);
+    await pass(30);
+    assert.equal(said(0).length, 1);
+    assert.deepEqual(said(1), []);
+    assert.deepEqual(flow.caught, []);
+    flow.send({ ask: true, only: ['window'] });
+    const answer = await flow.until(() => flow.outputs[0]?.[1]);
+    assert.equal((answer.payload as Record<string, unknown>)['type'], 'cannot-tell');
+  });
+
+  it('tells a Catch node why nothing could be read at all', async () => {
+    await load();
+    service.faults.add({ error: 'not-supported' });
+    await until(() => flow.caught.length > 0);
+    assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'NOT_SUPPORTED');
+    assert.deepEqual(said(1), []);
+  });
+
+  it('lives on the messages of a status node alone', async () => {
+    await load({ poll: 0, watch: ['window', 'lock'] });
+    const { vin } = service.car();
+    const windows = (value: string, source = 'live'): Received => {
+      const member = { value, timestamp: new Date(clock.now()).toISOString() };
+      return { payload: { frontLeft: member, frontRight: member, rearLeft: member, rearRight: member }, vehicle: { vin, read: 'windows', source } };
+    };
+    flow.send(windows('OPEN'));
+    await until(() => said(0).length === 1);
+    flow.send(windows('CLOSED'));
+    flow.send({ payload: { doors: { carLocked: { value: 'LOCKED', timestamp: null } } }, vehicle: { vin, source: 'live', reads: { doors: { source: 'live' } }, errors: [] } });
+    await flow.until(() => flow.outputs[1]?.[0]);
+    flow.send(windows('CLOSED', 'kept'));
+    flow.send({ payload: {}, vehicle: { vin, reads: {}, errors: [{ read: 'doors' }] } });
+    await until(() => said(0).length === 2);
+    assert.deepEqual(names(said(0)[1]).length, 5);
+    assert.equal(service.requests.length, 0);
+  });
+
+  for (const [what, msg] of [
+    ['a snooze that is none', { snooze: 'long' }],
+    ['a question about nothing that there is', { ask: true, only: 'roof' }],
+    ['a reading of another vehicle', { payload: {}, vehicle: { vin: 'YV1CT9551B1570982', read: 'windows' } }],
+  ] as const) {
+    it(`refuses ${what} with INPUT_INVALID, and keeps working`, async () => {
+      await load({ poll: 0 });
+      assert.equal((await flow.fail({ ...msg })).vehicle?.error?.['code'], 'INPUT_INVALID');
+      service.car().openWindow('frontLeft');
+      assert.ok((await flow.ask({ ask: true })).payload);
+    });
+  }
+
+  for (const [what, config] of [
+    ['quiet hours that are none', { quietHours: '22-7' }],
+    ['a time zone that is none', { quietHours: '22:00-07:00', timeZone: 'Sweden' }],
+    ['nothing to watch', { watch: [] }],
+    ['an odd time', { minutes: 'ten' }],
+    ['an odd time of its own', { minutesFor: { window: 'ten' } }],
+  ] as const) {
+    it(`answers with CONFIG while there is ${what}`, async () => {
+      await load({ poll: 0, ...config });
+      assert.equal((await flow.fail({ ask: true })).vehicle?.error?.['code'], 'CONFIG');
+    });
+  }
+
+  it('goes on after a redeploy where it was: counts on, and does not say it twice', async () => {
+    await load({ minutes: 10 });
+    service.car().openWindow('frontLeft');
+    await pass(4);
+    await flow.unload();
+    assert.equal(clock.sleeping, 0);
+    const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    await clock.advance(3 * minute);
+    // Nothing is read any more: what it says it knows from before.
+    service.faults.add({ error: 'not-supported' });
+    await load({ minutes: 10, poll: 0 });
+    await until(() => said(0).length === 1);
+    assert.equal(said(0)[0]?.['at'], '2026-06-01T08:10:00.000Z');
+    await flow.unload();
+    await load({ minutes: 10, poll: 0 });
+    await pass(30);
+    assert.deepEqual(said(0), []);
+  });
+
+  it('forgets what it knew of another car', async () => {
+    await load();
+    service.car().openWindow('frontLeft');
+    await pass(4);
+    await flow.unload();
+    await load({ vin: 'YV1CT9551B1570982', poll: 0 });
+    await pass(30);
+    assert.deepEqual(said(0), []);
+  });
+
+  it('keeps nothing once it is deleted', async () => {
+    await load();
+    const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
+    await until(() => existsSync(file));
+    await (flow.node('n') as unknown as { close(removed: boolean): Promise<void> }).close(true);
+    assert.equal(existsSync(file), false);
+  });
+
+  it('shows what is open since when, else that all is closed', async () => {
+    await load();
+    await until(() => flow.badges.some(({ fill }) => fill === 'green'));
+    service.car().openWindow('frontLeft');
+    await until(() => flow.badges.at(-1)?.fill === 'yellow');
+  });
+});
