@@ -1,6 +1,6 @@
 import { openingKinds, type OpeningKind } from '../src/index';
 import type { GuardOptions } from './shared/options';
-import { labelStyle, nodeField as field, part, saveNumbers, trimFields } from './shared/editor/forms';
+import { labelStyle, nodeField as field, part, saveNumbers, showDefaults, trimFields } from './shared/editor/forms';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
 import { wordsOf } from './shared/editor/words';
 
@@ -9,7 +9,7 @@ const say = wordsOf('connected-vehicle-guard');
 const quietHours = /^\s*(([01]?\d|2[0-3]):[0-5]\d\s*[-–]\s*([01]?\d|2[0-3]):[0-5]\d)?\s*$/;
 
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
-function fillList({ watch, minutesFor }: GuardOptions): void {
+function fillList({ watch = [], minutesFor = {} }: Partial<GuardOptions>): void {
   const lines = openingKinds.map((kind) => {
     const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
     const minutes = $('<input type="text" inputmode="numeric">').css({ width: 60, marginLeft: 'auto' }).attr('placeholder', say('placeholder.minutes')).val(String(minutesFor[kind] ?? ''));
@@ -19,9 +19,9 @@ function fillList({ watch, minutesFor }: GuardOptions): void {
 }
 
 /** Single openings, which only a flow file can name, stay. */
-function readList(node: GuardOptions): void {
+function readList(node: Partial<GuardOptions>): void {
   const lines = part('watch').find('label').get().map((line) => $(line).find<HTMLInputElement>('input').get());
-  const single = node.watch.filter((name) => !openingKinds.some((kind) => kind === name));
+  const single = (node.watch ?? []).filter((name) => !openingKinds.some((kind) => kind === name));
   node.watch = [...lines.flatMap(([box]) => (box?.checked === true ? [box.value as OpeningKind] : [])), ...single];
   node.minutesFor = Object.fromEntries(lines.flatMap(([box, minutes]) => (box !== undefined && minutes?.value.trim() ? [[box.value, minutes.value.trim()]] : [])));
 }
@@ -34,11 +34,11 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    watch: { value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'], validate: (value, _opt) => value.length > 0 || say('reason.nothing') },
+    watch: { value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'], validate: (value, _opt) => value?.length !== 0 || say('reason.nothing') },
     minutes: { value: 10, validate: (value, _opt) => wholeVerdict(value, 0) },
     minutesFor: { value: {} },
     repeat: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0) },
-    quietHours: { value: '', validate: (value, _opt) => quietHours.test(value) || say('reason.quietHours') },
+    quietHours: { value: '', validate: (value, _opt) => quietHours.test(value ?? '') || say('reason.quietHours') },
     timeZone: { value: '' },
     onlyWhileNotInUse: { value: false },
     poll: { value: 120, validate: (value, _opt) => wholeVerdict(value, 0) },
@@ -56,6 +56,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   },
   oneditprepare() {
     fillList(this);
+    showDefaults(this, field);
   },
   oneditsave() {
     readList(this);

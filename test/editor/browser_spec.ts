@@ -246,6 +246,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       'Autostatus',
       'Autobefehl',
       'Befehlsstatus',
+      'Autowache',
     ]);
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.connected-vehicle-form');

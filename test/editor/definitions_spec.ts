@@ -12,7 +12,7 @@ const options = {
 };
 
 /** Properties that a list of the form's own holds. */
-const listed = ['reads', 'watch', 'minutesFor'];
+const listed = new Set(['reads', 'watch', 'minutesFor']);
 
 /** Names that the editor keeps for itself. */
 const reserved = /^(.|id|type|wires|inputs|outputs|changed|dirty|moved|selected|users|valid|validationErrors|inputLabels|outputLabels|_config|_def|_orig)$/;
@@ -51,7 +51,7 @@ describe('The editor halves', () => {
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
         const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
-        const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.includes(name));
+        const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.has(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
         for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
         assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);

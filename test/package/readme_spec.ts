@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandOptions, commandStatusOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
+import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
 import { packageJson, readText, root } from './checkout';
 
 describe('README.md', () => {
@@ -13,7 +13,7 @@ describe('README.md', () => {
   });
 
   it('names every property and every credential', () => {
-    const shapes = { vehicleOptions, vehicleCredentials, statusOptions, commandOptions, commandStatusOptions };
+    const shapes = { vehicleOptions, vehicleCredentials, statusOptions, commandOptions, commandStatusOptions, guardOptions };
     for (const [shape, { def }] of Object.entries(shapes)) {
       for (const property of Object.keys(def.shape)) assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
     }
