@@ -33,7 +33,7 @@ export = (RED: NodeAPI): void => {
       const abort = new AbortController();
       watching.set(id, abort);
       try {
-        const { client } = await vehicleOf(RED, options.vehicle).account();
+        const { client, commands } = await vehicleOf(RED, options.vehicle).account();
         keep(open);
         badge.show('busy', 'watching', { count: watching.size });
         const updates = watchCommand(open.record, {
@@ -48,6 +48,7 @@ export = (RED: NodeAPI): void => {
         });
         for await (const update of updates) {
           const report = safeRecord(update.report);
+          commands.learned(report, update.settled);
           const out = { ...RED.util.cloneMessage(msg), payload: report };
           if (update.settled) {
             settled.add(id);

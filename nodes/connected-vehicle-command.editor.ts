@@ -34,6 +34,8 @@ function showCommand(): void {
   const selected = textOf(field('interface'));
   part('other').toggle(chosen === other);
   part('unlock').toggle(name === 'unlock');
+  part('arm').toggle(name === 'unlock' || chosen === '' || chosen === other);
+  part('wait').toggle(textOf(field('whenUnavailable')) === 'wait');
   part('does').text(say(`does.${chosen === other ? 'other' : chosen || 'message'}`));
   part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
   showScopes(part('scopes'), known ? ['openid', ...known.scopes] : []);
@@ -55,6 +57,11 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
       validate: (value, _opt) => value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
     },
     precheck: { value: false },
+    whenBusy: { value: 'refuse' },
+    whenUnavailable: { value: 'fail' },
+    deadline: { value: 600, validate: (value, _opt) => wholeVerdict(value, 1, 86400) },
+    waitUnlock: { value: false },
+    arming: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0, 3600) },
   },
   inputs: 1,
   outputs: 1,
@@ -70,12 +77,12 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   oneditprepare() {
     showDefaults(this, field);
     fillDropdown(this.command ?? '');
-    choose(field('interface'), this.interface);
+    for (const name of ['interface', 'whenBusy', 'whenUnavailable'] as const) choose(field(name), this[name]);
     choice().on('change', takeChoice);
-    field('vehicle').add(field('command')).add(field('interface')).on('change', showCommand);
+    field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).on('change', showCommand);
   },
   oneditsave() {
-    saveNumbers(this, ['unlockDuration'], field);
+    saveNumbers(this, ['unlockDuration', 'deadline', 'arming'], field);
     trimFields(['vin', 'command'], field);
   },
 });

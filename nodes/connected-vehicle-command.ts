@@ -5,31 +5,61 @@ import { runtime } from './shared/load';
 import type { CommandOptions } from './shared/options';
 import { showOutcome } from './shared/outcome-badge';
 import { safeRecord } from './shared/redaction';
+import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
-/** `connected-vehicle-command` (contract 4): sends one command, once, and hands on its invocation record. */
+/** `connected-vehicle-command` (contract 4): sends one command, once and with care, and hands on its invocation record. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);
-    const { commandOptions, parseInterface, parseOptions } = runtime();
+    const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
+    const arming = new Arming(clock());
+    /** What waits here: for its turn, or for a car that takes commands. */
+    const unsent = new Set<AbortController>();
+
+    const cancel = (): void => {
+      arming.disarm();
+      for (const one of unsent) one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
+    };
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
+      if (msg['cancel'] === true) return cancel();
       const options = parseOptions(commandOptions, config);
+      if (msg['arm'] === true) {
+        arming.arm(options.arming);
+        return badge.show('waiting', 'armed', { seconds: options.arming });
+      }
       const vehicle = vehicleOf(RED, options.vehicle);
-      const { client } = await vehicle.account();
+      const { commands } = await vehicle.account();
+      const command = msg['command'] ?? options.command;
+      const unlocks = isUnlock(command);
+      if (unlocks) arming.take(options.arming);
 
+      const waits = options.whenUnavailable === 'wait' && (!unlocks || options.waitUnlock);
+      const own = new AbortController();
+      unsent.add(own);
       badge.show('busy', 'sending');
-      const record = await client.send(msg['command'] ?? options.command, {
-        vin: vehicle.chooseVin(msg['vin'], options.vin),
-        interface: parseInterface(msg['interface'] ?? options.interface),
-        unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
-        precheck: options.precheck,
-        signal,
-      });
-      showOutcome(badge, RED, record);
-      if (signal.aborted) this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
-      send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
+      try {
+        const record = await commands.send(command, {
+          vin: vehicle.chooseVin(msg['vin'], options.vin),
+          interface: parseInterface(msg['interface'] ?? options.interface),
+          unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
+          // Who lets other commands wait does not want an unlock sent into the blue either.
+          precheck: !waits && (options.precheck || options.whenUnavailable === 'wait'),
+          whenBusy: options.whenBusy,
+          waitMs: waits ? options.deadline * 1000 : undefined,
+          onWaiting: () => badge.show('waiting', 'waiting'),
+          sentBy: this.name || this.id,
+          cancel: own.signal,
+          signal,
+        });
+        showOutcome(badge, RED, record);
+        if (signal.aborted) this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
+        send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
+      } finally {
+        unsent.delete(own);
+      }
     });
   }
 

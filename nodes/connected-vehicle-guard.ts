@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { GuardEvent, GuardKeeper } from '../src/index';
+import type { GuardEvent, GuardKeeper, GuardRead } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
@@ -8,7 +8,6 @@ import { guardWordsOf, showView } from './shared/guard-words';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import type { GuardOptions } from './shared/options';
-import { startPolling } from './shared/polling';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
@@ -20,18 +19,19 @@ export = (RED: NodeAPI): void => {
     const badge = badgeOf(RED, this);
     const { userDir } = RED.settings;
     const file = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'guards', `${this.id}.json`) : null);
-    const inner = new WeakMap<Message, 'look' | 'tick'>();
+    /** Of the messages that come from the guard itself: what to read. */
+    const inner = new WeakMap<Message, readonly GuardRead[]>();
     let opened: Promise<{ vin: string; keeper: GuardKeeper }> | undefined;
     let endPolling = (): void => undefined;
 
     const open = async (): Promise<{ vin: string; keeper: GuardKeeper }> => {
       const { vehicle: id, vin: own, poll, ...settings } = parseOptions(guardOptions, config);
       const vehicle = vehicleOf(RED, id);
-      const { client } = await vehicle.account();
+      const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
       const onUnkept = (): void => this.warn(RED._(`${this.type}.notKept`));
-      const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake('tick'), onUnkept });
-      endPolling = startPolling(this.id, poll, () => wake('look'));
+      const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
+      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.reads, everyMs: poll * 1000 }, (due) => wake(keeper.reads.filter((read) => due.includes(read))));
       return { vin, keeper };
     };
 
@@ -41,8 +41,8 @@ export = (RED: NodeAPI): void => {
         throw error;
       });
       const { vin, keeper } = await opened;
-      const self = inner.get(msg);
-      const { heard, snooze, ask } = self === undefined ? guardRequestOf(msg) : {};
+      const due = inner.get(msg);
+      const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
       if (heard !== undefined && heard.vin !== vin) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
       const tell = (events: GuardEvent[]): void => {
@@ -52,24 +52,24 @@ export = (RED: NodeAPI): void => {
           send(event.type === 'clear' ? [null, out] : [out, null]);
         }
       };
-      if (self === 'tick') tell(keeper.step({ type: 'tick' }));
+      if (due?.length === 0) tell(keeper.step({ type: 'tick' }));
       if (heard !== undefined) tell(keeper.step(heard.reading));
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
-      const looks = self === 'look' || ask !== undefined || (self === undefined && heard === undefined && snooze === undefined);
-      const { events, failure } = looks ? await keeper.look(signal) : { events: [], failure: null };
+      const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.reads : []);
+      const { events, failure } = reads.length > 0 ? await keeper.look(reads, signal) : { events: [], failure: null };
       tell(events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
       showView(badge, RED, keeper.view);
       if (failure !== null) throw failure;
     });
 
-    const wake = (why: 'look' | 'tick'): void => {
+    const wake = (reads: readonly GuardRead[]): void => {
       const msg: Message = { _msgid: RED.util.generateId() };
-      inner.set(msg, why);
+      inner.set(msg, reads);
       this.receive(msg);
     };
     // What was open before the restart goes on being counted.
-    const start = setImmediate(() => wake('tick'));
+    const start = setImmediate(() => wake([]));
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(start);
       const end = async (): Promise<void> => {

@@ -37,7 +37,7 @@ function fillDropdown(): void {
     const choices = names.map((value) => ({ value, text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', ') }));
     field('read').append($('<optgroup>').attr('label', say(`theme.${heading}`)).append(options(choices)));
   }
-  field('read').append(options([{ value: 'several', text: say('several') }]));
+  field('read').append(options([{ value: 'journal', text: titleOfRead('journal') }, { value: 'several', text: say('several') }]));
 }
 
 function fillList(chosen: readonly string[]): void {
@@ -77,7 +77,7 @@ function showChoice(): void {
   const connected = names.filter((name) => !isResourceName(name));
   part('several').toggle(several);
   part('gives')
-    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? '' : givesOf(first))
+    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? (read === 'journal' ? say('gives.journal') : '') : givesOf(first))
     .toggleClass('warning', several && first === undefined);
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(titleOfRead).join(', ') }) : '');
   showScopes(part('scopes'), names.flatMap((name) => scopesAt(alive, name) ?? []));

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { AnyReading, ReadName } from '../src/index';
+import type { AnyReading, JournalReading, ReadName } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
@@ -7,6 +7,7 @@ import type { Message } from './shared/messages';
 import type { StatusOptions } from './shared/options';
 import { startPolling } from './shared/polling';
 import { showReading } from './shared/reading-badge';
+import { safeEntry } from './shared/redaction';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
@@ -14,7 +15,7 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleStatus(this: Node, config: NodeDef & Partial<StatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { LastReadings, parseInterface, parseOptions, statusOptions } = runtime();
+    const { LastReadings, parseInterface, parseOptions, readJournal, statusOptions } = runtime();
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
     /** Of the messages that are polls: which reads are due. */
@@ -25,7 +26,7 @@ export = (RED: NodeAPI): void => {
     serveInput(this, badge, async ({ msg, send, signal }) => {
       const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
-      const { client } = await vehicle.account();
+      const { client, journal } = await vehicle.account();
       const chosen = msg['read'] ?? (options.read === 'several' ? options.reads : options.read);
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };
@@ -39,6 +40,11 @@ export = (RED: NodeAPI): void => {
       };
 
       badge.show('busy', 'reading');
+      if (chosen === 'journal') {
+        const reading = await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) });
+        badge.stamp('good', 'value', { value: reading.payload.length });
+        return send(fill(msg, { ...reading, payload: reading.payload.map(safeEntry) }));
+      }
       try {
         const reading = await read();
         showReading(badge, RED, reading);
@@ -65,7 +71,7 @@ export = (RED: NodeAPI): void => {
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);
 };
 
-function fill(msg: Message, { payload, vehicle }: AnyReading): Message {
+function fill(msg: Message, { payload, vehicle }: AnyReading | JournalReading): Message {
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   return { ...msg, payload, vehicle, topic };
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { NodeAPI, NodeDef } from 'node-red';
 import type { Account } from '../src/index';
 import { accessOf } from './shared/access';
@@ -11,17 +12,20 @@ import type { VehicleNode } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);
-    const { parseOptions, vehicleOptions, vehicleCredentials, openAccount } = runtime();
+    const { parseOptions, vehicleOptions, vehicleCredentials, openAccount, StateFile } = runtime();
     const demo = new Demo();
+    const { userDir } = RED.settings;
+    const journal = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'journals', `${this.id}.json`) : null);
+    const kept = { journal, warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 
     const open = async (): Promise<Account> => {
       const options = parseOptions(vehicleOptions, config);
-      if (options.service !== 'demo') return openAccount(accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})));
+      if (options.service !== 'demo') return openAccount({ ...accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})), ...kept });
       const access = await demo.access(options);
       demoVin = access.vin;
-      return openAccount(access);
+      return openAccount({ ...access, ...kept });
     };
 
     this.config = config;
@@ -45,6 +49,7 @@ export = (RED: NodeAPI): void => {
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
         await demo.end();
+        await (removed ? journal.remove() : journal.idle());
       };
       void close().catch(() => undefined).then(done);
     });

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
+import { Dispatcher } from './dispatcher';
 import { VehicleError } from './errors';
+import { Journal, type JournalStore } from './journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
 import { Poller } from './poller';
@@ -33,6 +35,10 @@ export interface AccountOptions {
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
+  /** Where the last commands are kept; absent: as long as the process lives. */
+  journal?: JournalStore;
+  /** Gets a sentence about what a person should know and no message waits for. */
+  warn?: (sentence: string) => void;
 }
 
 /** A client, and what it stands on: everything is ended by `close`. */
@@ -40,6 +46,9 @@ export interface Account {
   client: VehicleClient;
   /** When to read what again. */
   poller: Poller;
+  /** Sends commands with care; `client.send` sends without. */
+  commands: Dispatcher;
+  journal: Journal;
   quota(): BudgetSnapshot;
   token(): TokenDescription;
   /** The last requests, oldest first, safe to show. */
@@ -86,8 +95,14 @@ export function openAccount(options: AccountOptions): Account {
     return usedToday / perDay;
   };
   const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, usedShare, clock });
+  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock });
+  const warn = options.warn ?? (() => undefined);
+  const journal = new Journal(options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() }, { warn });
+  const onUnkept = (): void => warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
   return {
-    client: new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock }),
+    client,
+    commands: new Dispatcher({ client, journal, clock, onUnkept }),
+    journal,
     poller,
     quota: () => line.budget.snapshot(),
     token: () => tokens.describe(),

@@ -224,7 +224,7 @@ export class VehicleClient {
    * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
    */
   async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
-    if (this.readOnly) throw new VehicleError('READ_ONLY', 'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.');
+    this.mustBeWritable();
     const vin = parseVin(options.vin);
     const route = await this.#commandRoute(parseCommandName(name), vin, options);
     if (options.precheck) await this.#mustBeAccessible(vin, options.signal);
@@ -245,6 +245,11 @@ export class VehicleClient {
       async: invocation.async,
       ...(openUntil !== null && { openUntil }),
     };
+  }
+
+  /** @throws VehicleError READ_ONLY */
+  mustBeWritable(): void {
+    if (this.readOnly) throw new VehicleError('READ_ONLY', 'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.');
   }
 
   /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
@@ -454,6 +459,9 @@ export function parseCommandName(input: unknown): string {
   throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
 }
 
+/** However it is written, and before anybody checks whether it is a command at all. */
+export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /^unlock\b/.test(input.trim().toLowerCase().replaceAll('_', '-'));
+
 /** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
 export function parseUnlockDuration(input: unknown): number {
   const { minimum, maximum } = unlockDurationLimits;
@@ -471,7 +479,8 @@ const unavailableReasons: Record<string, string> = {
   OTA_INSTALLATION_IN_PROGRESS: 'it installs new software',
 };
 
-const unavailableSentence = (reason: string | null): string =>
+/** Why the car takes no commands, and that none was sent. */
+export const unavailableSentence = (reason: string | null): string =>
   `The car takes no commands now: ${unavailableReasons[reason ?? ''] ?? 'the service does not say why'}. The command was not sent.`;
 
 /** Whatever was thrown, as the one error of the library. */

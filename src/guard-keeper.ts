@@ -3,7 +3,7 @@ import type { VehicleClient } from './client';
 import type { Clock } from './clock';
 import type { VehicleError } from './errors';
 import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView } from './guard';
-import { lookAtCar } from './guard-look';
+import { lookAtCar, type GuardRead } from './guard-look';
 import type { StateFile } from './state-file';
 
 export interface GuardKeeperOptions {
@@ -60,17 +60,20 @@ export class GuardKeeper {
     return events;
   }
 
+  /** What tells this guard all that it must know. */
+  get reads(): GuardRead[] {
+    return [...this.#guard.reads, ...(this.#guard.mindsUse ? (['accessibility'] as const) : [])];
+  }
+
   /**
    * Reads the car and takes the step that follows from it.
    * @returns what it made of it, and the first failure where nothing could be read at all
    * @throws VehicleError CANCELLED through the signal
    */
-  async look(signal: AbortSignal): Promise<{ events: GuardEvent[]; failure: VehicleError | null }> {
+  async look(reads: readonly GuardRead[], signal: AbortSignal): Promise<{ events: GuardEvent[]; failure: VehicleError | null }> {
     const { client, vin } = this.#options;
-    const { reads, mindsUse } = this.#guard;
-    const { heard, failures } = await lookAtCar({ client, vin, reads, use: mindsUse, signal });
-    const nothing = reads.every((read) => heard.failed?.includes(read));
-    return { events: this.step(heard), failure: nothing ? (failures[0] ?? null) : null };
+    const { heard, failures } = await lookAtCar({ client, vin, reads, signal });
+    return { events: this.step(heard), failure: failures.length < reads.length ? null : (failures[0] ?? null) };
   }
 
   end(): void {

@@ -3,12 +3,13 @@ import type { VehicleError } from './errors';
 import type { GuardReading, OpeningRead } from './guard';
 import type { Accessibility } from './wire/readings';
 
+export type GuardRead = OpeningRead | 'accessibility';
+
 export interface GuardLook {
   client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility'>;
   vin: string;
-  reads: readonly OpeningRead[];
-  /** Ask whether the car is in use too. */
-  use: boolean;
+  /** What to read; `accessibility` tells whether the car is in use. */
+  reads: readonly GuardRead[];
   signal: AbortSignal;
 }
 
@@ -17,7 +18,7 @@ export interface GuardLook {
  * @returns what it brought, and why what is missing failed
  * @throws VehicleError CANCELLED through the signal
  */
-export async function lookAtCar({ client, vin, reads, use, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: VehicleError[] }> {
+export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: VehicleError[] }> {
   const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
   const failures: VehicleError[] = [];
   const note = (error: unknown): void => {
@@ -40,7 +41,7 @@ export async function lookAtCar({ client, vin, reads, use, signal }: GuardLook):
       heard.inUse = null;
     }
   };
-  await Promise.all([...reads.map(opening), ...(use ? [inUse()] : [])]);
+  await Promise.all(reads.map((read) => (read === 'accessibility' ? inUse() : opening(read))));
   return { heard, failures };
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Outcome } from './catalogue/outcomes';
+import type { LocalReadName } from './catalogue/reads';
 import type { CommandRecord } from './record';
 
 /** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
@@ -193,4 +194,17 @@ function parseEntry(stored: unknown): JournalEntry[] {
   if (!entry.success) return [];
   const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []);
   return [{ ...entry.data, states: states.slice(-statesKept) }];
+}
+
+/** The journal as `connected-vehicle-status` hands it out (contract 3): no vehicle, no interface and no request made it. */
+export interface JournalReading {
+  payload: JournalEntry[];
+  /** `receivedAt` is ISO-8601. */
+  vehicle: { vin: null; read: LocalReadName; interface: null; receivedAt: string; measuredAt: null; source: 'live' };
+}
+
+export async function readJournal(journal: Journal, { clear, now }: { clear: boolean; now: Date }): Promise<JournalReading> {
+  if (clear) await journal.clear();
+  const payload = await journal.list();
+  return { payload, vehicle: { vin: null, read: 'journal', interface: null, receivedAt: now.toISOString(), measuredAt: null, source: 'live' } };
 }

@@ -6,7 +6,6 @@ let shared: Redactor | undefined;
 /** The one redactor of all nodes: whatever any of them knows is taken out of whatever any of them says. */
 export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
 
-/** Whatever was thrown, as an error that may be shown. */
 /** What the service says of a command in its own words may repeat a token or the VIN. */
 export const safeRecord = <Told extends { message: string; reason?: string }>(record: Told): Told => ({
   ...record,
@@ -14,4 +13,7 @@ export const safeRecord = <Told extends { message: string; reason?: string }>(re
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
 });
 
+export const safeEntry = <Told extends { reason: string | null }>(entry: Told): Told => ({ ...entry, reason: entry.reason === null ? null : redactor().text(entry.reason) });
+
+/** Whatever was thrown, as an error that may be shown. */
 export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));

@@ -187,6 +187,10 @@ export type ResourceName = keyof typeof resources;
 /** Every name that `connected-vehicle-status` reads (contract 3), in the order of the dropdown. */
 export type ReadName = ConnectedReadName | ResourceName;
 
+/** What the pack itself keeps and hands out like a reading, without a request; not part of the specification. */
+export const localReadNames = ['journal'] as const;
+export type LocalReadName = (typeof localReadNames)[number];
+
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];

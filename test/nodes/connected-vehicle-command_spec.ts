@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 
 const type = 'connected-vehicle-command';
 
@@ -102,5 +102,84 @@ describe(type, () => {
     assert.equal((payload as Record<string, unknown>)['outcome'], 'failed');
     await flow.until(() => flow.badges.at(-1)?.fill === 'red');
     assert.deepEqual(flow.caught, []);
+  });
+
+  describe('with care', () => {
+    const code = (msg: Received | undefined): unknown => msg?.vehicle?.error?.['code'];
+
+    it('refuses a second command while the first is under way', async () => {
+      service.car().set({ commandPlan: { answerAfterMs: 60 } });
+      await load();
+      flow.send({ command: 'lock', interface: 'v2' });
+      assert.equal(code(await flow.fail({ command: 'flash' })), 'VEHICLE_UNAVAILABLE');
+      await flow.until(() => flow.outputs[0]?.[0]);
+      assert.equal(posts(), 1);
+    });
+
+    it('queues it where that is chosen', async () => {
+      service.car().set({ commandPlan: { answerAfterMs: 60 } });
+      await load({ whenBusy: 'queue', interface: 'v2' });
+      flow.send({ command: 'lock' });
+      flow.send({ command: 'lock-reduced-guard' });
+      await flow.until(() => flow.outputs[0]?.[1]);
+      assert.deepEqual(flow.outputs[0]?.map(({ payload }) => (payload as Record<string, unknown>)['command']), ['lock', 'lock-reduced-guard']);
+    });
+
+    it('waits for the car where that is chosen, says so, and forgets it when told to', async () => {
+      service.car().set({ powerSaving: true });
+      await load({ command: 'lock', whenUnavailable: 'wait' });
+      flow.send();
+      await flow.until(() => flow.badges.some(({ shape, fill }) => shape === 'ring' && fill === 'yellow'));
+      assert.equal(code(await flow.fail({ cancel: true })), 'CANCELLED');
+      assert.equal(posts(), 0);
+    });
+
+    it('ends a waiting command with a deploy', async () => {
+      service.car().set({ powerSaving: true });
+      await load({ command: 'lock', whenUnavailable: 'wait' });
+      flow.send();
+      await flow.until(() => flow.badges.some(({ shape, fill }) => shape === 'ring' && fill === 'yellow'));
+      await flow.unload();
+      service.car().set({ powerSaving: false });
+      await load({ command: '', whenUnavailable: 'wait' });
+      await flow.ask({ command: 'flash' });
+      assert.equal(posts(), 1);
+    });
+
+    it('never lets an unlock wait unless that is chosen besides', async () => {
+      service.car().set({ powerSaving: true });
+      await load({ whenUnavailable: 'wait' });
+      for (const command of ['unlock', 'UNLOCK']) assert.equal(code(await flow.fail({ command })), 'VEHICLE_UNAVAILABLE');
+      await flow.unload();
+      await load({ command: 'unlock', whenUnavailable: 'wait', waitUnlock: true });
+      flow.send();
+      await flow.until(() => flow.badges.some(({ shape, fill }) => shape === 'ring' && fill === 'yellow'));
+      assert.equal(posts(), 0);
+    });
+
+    it('unlocks once for each arming', async () => {
+      await load({ arming: 30, interface: 'v1' });
+      assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
+      flow.send({ arm: true, command: 'unlock' });
+      await flow.until(() => flow.completed.length === 1);
+      assert.equal(posts(), 0);
+      assert.ok((await flow.ask({ command: 'unlock' })).payload);
+      assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
+      assert.equal(posts(), 1);
+    });
+
+    it('locks without arming, and takes an arming back', async () => {
+      await load({ arming: 30 });
+      assert.ok((await flow.ask({ command: 'lock' })).payload);
+      flow.send({ arm: true });
+      flow.send({ cancel: true });
+      assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
+    });
+
+    it('sends nothing for an arming message where there is nothing to arm', async () => {
+      await load({ command: 'unlock' });
+      assert.equal(code(await flow.fail({ arm: true })), 'INPUT_INVALID');
+      assert.equal(posts(), 0);
+    });
   });
 });

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
-import { readNames } from '../../src/index';
+import { readNames, type Account, type JournalEntry } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -166,5 +168,27 @@ describe(type, () => {
     flow.send();
     await flow.until(() => flow.badges.length > 0);
     await flow.unload();
+  });
+
+  it('reads the journal of the account without a request, also after a restart, and empties it when told to', async () => {
+    const sendLock = async (): Promise<void> => {
+      const { commands } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      await commands.send('lock', { vin: service.car().vin, interface: 'v1', sentBy: 'Everybody left' });
+    };
+    await load({ read: 'journal' });
+    assert.deepEqual((await flow.ask()).payload, []);
+    await sendLock();
+    await flow.unload();
+    flow.outputs = [[], []];
+    await load({ read: 'journal' });
+    service.clearRequests();
+    const { payload, vehicle, topic } = await flow.ask();
+    assert.equal((payload as JournalEntry[])[0]?.sentBy, 'Everybody left');
+    assert.equal((payload as JournalEntry[])[0]?.command, 'lock');
+    assert.deepEqual([vehicle?.['read'], vehicle?.['source'], topic], ['journal', 'live', 'journal']);
+    assert.deepEqual((await flow.ask({ clear: true })).payload, []);
+    assert.deepEqual((await flow.ask({ read: 'journal' })).payload, []);
+    assert.equal(service.requests.length, 0);
+    assert.equal(statSync(join(flow.userDir, 'connected-vehicle', 'journals', 'v.json')).mode & 0o777, 0o600);
   });
 });

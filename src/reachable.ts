@@ -1,0 +1,47 @@
+import { asVehicleError, unavailableSentence, type VehicleClient } from './client';
+import type { Clock } from './clock';
+import { VehicleError } from './errors';
+
+export interface ReachableOptions {
+  client: Pick<VehicleClient, 'accessibility'>;
+  vin: string;
+  /** Milliseconds until it is given up. */
+  waitMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Called with the reason, in words, each time the car is found unavailable. */
+  onWaiting?: (reason: string) => void;
+}
+
+/** An asleep car may stay so for days: its accessibility is asked less and less often. */
+const pauses = { firstMs: 5_000, growth: 1.5, longestMs: 60_000 } as const;
+
+/**
+ * Waits until the car can take a command, or until nobody can say that it cannot (specification 2.7).
+ * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up; what else accessibility throws and
+ * waiting does not mend
+ */
+export async function untilReachable({ client, vin, waitMs, clock, signal, onWaiting }: ReachableOptions): Promise<void> {
+  const deadline = clock.now() + waitMs;
+  for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.longestMs, pause * pauses.growth)) {
+    const { failure, retryAt } = await lookOnce(client, vin, signal);
+    if (failure === null) return;
+    const now = clock.now();
+    if (now >= deadline) throw failure;
+    onWaiting?.(failure.message);
+    // A look at the last moment, too.
+    await clock.sleep(Math.min(Math.max(pause, retryAt - now), deadline - now), signal);
+  }
+}
+
+async function lookOnce(client: ReachableOptions['client'], vin: string, signal: AbortSignal): Promise<{ failure: VehicleError | null; retryAt: number }> {
+  try {
+    const { payload } = await client.accessibility({ vin, maxAgeMs: 0, signal });
+    if (payload.value !== 'UNAVAILABLE') return { failure: null, retryAt: 0 };
+    return { failure: new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason)), retryAt: 0 };
+  } catch (error) {
+    const failure = asVehicleError(error);
+    if (!failure.retryable || signal.aborted) throw failure;
+    return { failure, retryAt: failure.retryAt?.getTime() ?? 0 };
+  }
+}

@@ -1,0 +1,32 @@
+import { strict as assert } from 'node:assert';
+import { Arming, isUnlock } from '../../src/index';
+import { ManualClock } from '../support/manual-clock';
+
+describe('arming', () => {
+  it('lets one unlock through, within its time', async () => {
+    const clock = new ManualClock();
+    const arming = new Arming(clock);
+    assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
+    arming.arm(30);
+    await clock.advance(29_999);
+    arming.take(30);
+    assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
+    arming.arm(30);
+    await clock.advance(30_000);
+    assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
+    arming.arm(30);
+    arming.disarm();
+    assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
+  });
+
+  it('is not needed where it holds for 0 seconds, and says so to whoever arms', () => {
+    const arming = new Arming(new ManualClock());
+    arming.take(0);
+    assert.throws(() => arming.arm(0), { code: 'INPUT_INVALID' });
+  });
+
+  it('knows an unlock however it is written', () => {
+    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK']) assert.equal(isUnlock(name), true, name);
+    for (const name of ['lock', 'unlocked', '', null, 7]) assert.equal(isUnlock(name), false, String(name));
+  });
+});

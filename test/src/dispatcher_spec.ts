@@ -1,0 +1,251 @@
+import { strict as assert } from 'node:assert';
+import { type Account, type CommandRecord, type DispatchOptions, type VehicleError, watchCommand } from '../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../support/account';
+import { ManualClock } from '../support/manual-clock';
+
+const { vin } = demoCar;
+
+describe('commands with care', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let account: Account;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    service = await startSimulator({ clock });
+    account = openTestAccount(service, { clock });
+    service.car().set({ commandPlan: { answerAfterMs: 2_000 } });
+  });
+  afterEach(async () => {
+    await closeAccounts();
+    await service.close();
+  });
+
+  const send = (command: string, options: DispatchOptions = {}): Promise<CommandRecord> => account.commands.send(command, { vin, interface: 'v1', ...options });
+  const posts = (): string[] => service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
+  const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
+    try {
+      await moving(work);
+    } catch (error) {
+      return error as VehicleError;
+    }
+    throw new Error('It did not fail.');
+  };
+  /** Lets time pass until the work is done. */
+  const moving = async <Value>(work: Promise<Value>): Promise<Value> => {
+    let over = false;
+    const end = work.finally(() => (over = true));
+    end.catch(() => undefined);
+    while (!over) await clock.advance(500);
+    return end;
+  };
+  /** Lets what is ready on the wire come in, without time passing. */
+  const arrive = async (look: () => boolean): Promise<void> => {
+    while (!look()) await clock.advance(0);
+  };
+
+  describe('one at a time', () => {
+    it('refuses a second command while a v2 command blocks, and takes it afterwards', async () => {
+      const first = send('lock', { interface: 'v2' });
+      await arrive(() => posts().length === 1);
+      const error = await send('flash').then(() => null, (refusal: VehicleError) => refusal);
+      assert.equal(error?.code, 'VEHICLE_UNAVAILABLE');
+      assert.equal(error?.retryable, true);
+      assert.match(error?.message ?? '', /lock/);
+      await moving(first);
+      await moving(send('flash'));
+      assert.deepEqual(posts(), ['lock', 'flash']);
+    });
+
+    it('refuses a second command until the link of a v1 command says that it has ended', async () => {
+      await send('lock');
+      assert.equal((await send('honk').then(() => null, (error: VehicleError) => error))?.code, 'VEHICLE_UNAVAILABLE');
+      await clock.advance(5_000);
+      await send('honk');
+      assert.deepEqual(posts(), ['lock', 'honk']);
+    });
+
+    it('takes the word of a watch for the end', async () => {
+      const record = await send('flash');
+      const watch = async (): Promise<void> => {
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+      };
+      await moving(watch());
+      service.clearRequests();
+      await send('honk');
+      assert.deepEqual(service.requests.map(({ method }) => method), ['POST']);
+    });
+
+    it('lets nothing that hangs stand in the way for longer than a command can take', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+      await send('lock');
+      await clock.advance(149_000);
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+      await clock.advance(1_000);
+      await send('honk');
+    });
+
+    it('queues where that is chosen: in order, each after the end of the one before', async () => {
+      const first = send('lock', { interface: 'v2' });
+      const second = send('honk', { whenBusy: 'queue' });
+      const third = send('flash', { whenBusy: 'queue' });
+      await arrive(() => posts().length === 1);
+      await moving(first);
+      await moving(second);
+      assert.deepEqual(posts(), ['lock', 'honk']);
+      await moving(third);
+      assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
+      const [honk, flash] = service.car().invocations.slice(1);
+      assert.ok((flash?.receivedAt ?? 0) - (honk?.receivedAt ?? 0) >= 4_000);
+    });
+
+    it('sends nothing of a queue that is cancelled, and what follows waits for what is under way all the same', async () => {
+      await send('lock');
+      const cancel = new AbortController();
+      const second = send('honk', { whenBusy: 'queue', cancel: cancel.signal });
+      const third = send('flash', { whenBusy: 'queue' });
+      await clock.whenSleeping(2);
+      cancel.abort();
+      await assert.rejects(second);
+      assert.deepEqual(posts(), ['lock']);
+      await moving(third);
+      assert.deepEqual(posts(), ['lock', 'flash']);
+      assert.equal(service.car().invocations[0]?.statusAt(clock.now()), 'COMPLETED');
+    });
+
+    it('minds each car for itself, and is free again after a failure', async () => {
+      service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
+      await assert.rejects(send('lock'));
+      await send('lock');
+      const other = await send('lock', { vin: 'YV1CT9551B1570982' }).then(() => null, (error: VehicleError) => error.code);
+      assert.equal(other, 'VEHICLE_NOT_LINKED');
+    });
+
+    it('sends each command of a crowd once, and never two at a time', async () => {
+      const crowd = Array.from({ length: 20 }, (_, index) => send(['lock', 'honk', 'flash'][index % 3] ?? 'lock', { whenBusy: 'queue' }));
+      await moving(Promise.all(crowd));
+      const times = service.car().invocations.map(({ receivedAt }) => receivedAt);
+      assert.equal(times.length, 20);
+      for (const [index, at] of times.slice(1).entries()) assert.ok(at - (times[index] ?? 0) >= 4_000);
+    });
+  });
+
+  describe('when the car is reachable', () => {
+    it('waits with growing pauses for a car that sleeps, then sends once', async () => {
+      service.car().set({ powerSaving: true });
+      const reasons: string[] = [];
+      const sent = send('lock', { waitMs: 600_000, onWaiting: (reason) => reasons.push(reason) });
+      for (let i = 0; i < 240; i += 1) await clock.advance(1_000);
+      assert.deepEqual(posts(), []);
+      assert.match(reasons[0] ?? '', /power/);
+      const looks = service.requests.map(({ at }) => at);
+      assert.ok(looks.length >= 4 && looks.length <= 12, String(looks.length));
+      service.car().set({ powerSaving: false });
+      await moving(sent);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('gives up at the deadline with the reason in words', async () => {
+      service.car().set({ reachable: false });
+      const error = await failure(send('lock', { waitMs: 60_000 }));
+      assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
+      assert.match(error.message, /connection/);
+      assert.deepEqual(posts(), []);
+      assert.equal(clock.now() - Date.parse('2026-06-01T08:00:00Z') < 62_000, true);
+    });
+
+    it('goes on waiting through looks that fail, and stops at what waiting does not mend', async () => {
+      service.car().set({ inUse: true });
+      service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
+      const sent = send('lock', { waitMs: 600_000 });
+      for (let i = 0; i < 90; i += 1) await clock.advance(1_000);
+      service.car().set({ inUse: false });
+      await moving(sent);
+      service.faults.add({ match: { path: 'command-accessibility' }, error: 'not-supported' });
+      await clock.advance(10_000);
+      assert.equal((await failure(send('lock', { waitMs: 600_000 }))).code, 'NOT_SUPPORTED');
+    });
+
+    it('lets a newer command for the same car take the place of a waiting one', async () => {
+      service.car().set({ inUse: true });
+      const older = send('lock', { waitMs: 600_000 });
+      await clock.whenSleeping();
+      const newer = send('flash', { waitMs: 600_000 });
+      assert.equal((await failure(older)).code, 'CANCELLED');
+      service.car().set({ inUse: false });
+      await moving(newer);
+      assert.deepEqual(posts(), ['flash']);
+    });
+
+    it('is not replaced by what could never be sent', async () => {
+      service.car().set({ inUse: true });
+      const waiting = send('lock', { waitMs: 600_000 });
+      await clock.whenSleeping();
+      for (const options of [{ vin: 'short' }, { unlockDuration: 500 }]) await assert.rejects(send('unlock', options));
+      service.car().set({ inUse: false });
+      await moving(waiting);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('is cancelled while it waits, not once it is sent', async () => {
+      service.car().set({ inUse: true });
+      const cancel = new AbortController();
+      const waiting = send('lock', { waitMs: 600_000, cancel: cancel.signal });
+      await clock.whenSleeping();
+      cancel.abort();
+      await assert.rejects(waiting);
+      service.car().set({ inUse: false });
+      const late = new AbortController();
+      const sent = send('lock', { interface: 'v2', cancel: late.signal });
+      await arrive(() => posts().length === 1);
+      late.abort();
+      assert.equal((await moving(sent)).outcome, 'succeeded');
+    });
+
+    it('asks nothing and waits for nothing while the vehicle is read only', async () => {
+      const { commands } = openTestAccount(service, { clock, readOnly: true });
+      await assert.rejects(commands.send('lock', { vin, waitMs: 600_000, whenBusy: 'queue', precheck: true }), { code: 'READ_ONLY' });
+      assert.deepEqual(service.requests, []);
+    });
+  });
+
+  describe('the journal of the account', () => {
+    it('has each command with its sender, its states, its verdict and its operation', async () => {
+      service.car().set({ lock: 'UNLOCKED' });
+      const record = await send('lock', { sentBy: 'Everybody left' });
+      assert.equal((await account.journal.list())[0]?.outcome, 'pending');
+      const watch = async (): Promise<void> => {
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+      };
+      await moving(watch());
+      await moving(send('flash', { sentBy: 'Find it' }));
+      const [flash, lock] = await account.journal.list();
+      assert.equal(flash?.sentBy, 'Find it');
+      assert.equal(lock?.sentBy, 'Everybody left');
+      assert.equal(lock?.operationId, record.operationId);
+      assert.deepEqual(lock?.states.map(({ requestStatus }) => requestStatus), ['RUNNING', 'WAITING', 'COMPLETED']);
+      assert.equal(lock?.outcome, 'succeeded');
+      assert.equal(lock?.verified, true);
+      assert.ok(Date.parse(lock?.settledAt ?? '') >= Date.parse(record.sentAt));
+    });
+
+    it('has what the service refused, and not what was never sent', async () => {
+      await assert.rejects(send('lock', { vin: 'short' }));
+      service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
+      await assert.rejects(send('lock'));
+      const entries = await account.journal.list();
+      assert.deepEqual(entries.map(({ command, outcome }) => `${command} ${outcome}`), ['lock failed']);
+    });
+
+    it('does not stop a command when it cannot be kept', async () => {
+      const warnings: string[] = [];
+      const broken = { load: () => Promise.resolve(undefined), save: () => Promise.reject(new Error('full')) };
+      const { commands, journal } = openTestAccount(service, { clock, journal: broken, warn: (sentence) => warnings.push(sentence) });
+      assert.equal((await commands.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
+      assert.equal((await journal.list()).length, 1);
+      await clock.advance(0);
+      assert.match(warnings[0] ?? '', /journal/);
+    });
+  });
+});

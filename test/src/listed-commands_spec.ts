@@ -1,0 +1,75 @@
+import { strict as assert } from 'node:assert';
+import type { VehicleClient } from '../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../support/account';
+
+const { vin } = demoCar;
+const command = 'climatization-start';
+const path = `/connected-vehicle/v2/vehicles/${vin}/commands/${command}`;
+
+/** Specification 4.1 rule 3, field notes 1.7. */
+describe('commands that a vehicle lists and the specification does not name', () => {
+  for (const dialect of ['plain', 'real'] as const) {
+    describe(`in the ${dialect} dialect`, () => {
+      let service: Simulator;
+      let client: VehicleClient;
+
+      beforeEach(async () => {
+        service = await startSimulator({ dialect });
+        service.car().set({ extraCommands: [command], commandPlan: { answerAfterMs: 0 } });
+        ({ client } = openTestAccount(service));
+      });
+      afterEach(async () => {
+        await closeAccounts();
+        await service.close();
+      });
+
+      const posts = (): string[] => service.requests.filter(({ method }) => method === 'POST').map((request) => request.path);
+      const listAs = (href: unknown): void => {
+        service.faults.add({ match: { method: 'GET', path: /\/commands$/ }, times: 1, status: 200, body: { data: [{ command: 'CLIMATIZATION_START', href }] } });
+      };
+
+      for (const name of [command, 'CLIMATIZATION_START', ' Climatization-Start ']) {
+        it(`sends ${JSON.stringify(name)} to the address that the list gives`, async () => {
+          const record = await client.send(name, { vin });
+          assert.deepEqual([record.command, record.interface, record.outcome], [command, 'connected-v2', 'succeeded']);
+          assert.deepEqual(posts(), [path]);
+          assert.deepEqual(service.car().performed, [command]);
+        });
+      }
+
+      it('follows absolute addresses, relative ones with the whole path, and those that lack its first part', async () => {
+        for (const href of [`${service.url}${path}`, path, path.replace('/connected-vehicle', '')]) {
+          listAs(href);
+          await client.send(command, { vin });
+        }
+        assert.deepEqual(posts(), [path, path, path]);
+      });
+
+      for (const href of ['https://evil.example/x', '//evil.example/x', '/\\evil.example/x', 'http://127.0.0.1:1/x', 'https://user:word@127.0.0.1/x', 'javascript:alert(1)']) {
+        it(`sends nothing to ${href}`, async () => {
+          listAs(href);
+          await assert.rejects(client.send(command, { vin }), { code: 'UNTRUSTED_LINK' });
+          assert.deepEqual(posts(), []);
+        });
+      }
+
+      it('refuses a name that is not in the list, and says what is', async () => {
+        await assert.rejects(client.send('engine-start', { vin }), (error: Error & { code?: string }) => error.code === 'INPUT_INVALID' && error.message.includes(command));
+        assert.deepEqual(posts(), []);
+      });
+
+      it('sends nothing where the list gives no address', async () => {
+        listAs(null);
+        await assert.rejects(client.send(command, { vin }), { code: 'INPUT_INVALID' });
+        assert.deepEqual(posts(), []);
+      });
+
+      it('is refused for v1, and asks nothing while the vehicle is read only', async () => {
+        await assert.rejects(client.send(command, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
+        await assert.rejects(openTestAccount(service, { readOnly: true }).client.send(command, { vin }), { code: 'READ_ONLY' });
+        assert.deepEqual(service.requests, []);
+      });
+    });
+  }
+});
