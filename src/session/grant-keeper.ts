@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import { VehicleError, type ErrorCode } from '../errors';
 import { pauseAfter } from './pauses';
-import type { Grant, LockedAccount, NewGrant, TokenStore } from './store';
+import { StoreFault, type Grant, type LockedAccount, type NewGrant, type TokenStore } from './store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './token-endpoint';
 
 /** One who uses an account: a config node. What it brings is used while it is there. */
@@ -208,13 +208,23 @@ export class GrantKeeper {
   /** What is known of the grant, once the store has been given what it did not take before. */
   async #settle(locked: LockedAccount): Promise<Grant | null> {
     if (this.#unsaved !== null) return this.#keep(locked, this.#unsaved);
-    this.#use(await locked.read());
+    this.#use(await this.#stored(locked));
     return this.#grant;
+  }
+
+  /** A file that was damaged under a running process is written anew from what the process knows. */
+  async #stored(locked: LockedAccount): Promise<Grant | null> {
+    try {
+      return await locked.read();
+    } catch (error) {
+      if (this.#grant !== null && error instanceof StoreFault && error.fault === 'damaged') return null;
+      throw error;
+    }
   }
 
   /** Another process, or a restored backup, may know a token that was not refused yet. */
   async #another(locked: LockedAccount, refused: ReadonlySet<string>): Promise<string | undefined> {
-    const stored = await locked.read();
+    const stored = await this.#stored(locked);
     return [stored?.refreshToken, this.#grant?.refreshToken].find((token) => token !== undefined && !refused.has(token));
   }
 

@@ -126,18 +126,18 @@ export class TokenStore {
       text = await this.#files.readFile(file, 'utf8');
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return null;
-      throw faults.unreadable(errorCode(error), this.directory);
+      throw inaccessible('The saved sign-in cannot be read', error, this.directory, 'readable for the user that runs Node-RED');
     }
     const json = parseJson(text);
     const head = headSchema.safeParse(json);
-    if (!head.success) throw faults.damaged();
-    if (head.data.version > version) throw faults.newer();
+    if (!head.success) throw new StoreFault('damaged');
+    if (head.data.version > version) throw new StoreFault('newer');
     const sealed = sealedSchema.safeParse(json);
-    if (!sealed.success) throw faults.damaged();
+    if (!sealed.success) throw new StoreFault('damaged');
     const opened = await this.#seal.open(sealed.data, contextOf(file));
-    if ('fault' in opened) throw faults[opened.fault]();
+    if ('fault' in opened) throw new StoreFault(opened.fault);
     const grant = grantSchema.safeParse(parseJson(opened.text));
-    if (!grant.success) throw faults.damaged();
+    if (!grant.success) throw new StoreFault('damaged');
     return grant.data;
   }
 
@@ -159,7 +159,8 @@ export class TokenStore {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof VehicleError ? error : faults.unwritable(errorCode(error), this.directory);
+      if (error instanceof VehicleError) throw error;
+      throw inaccessible('The sign-in cannot be saved', error, this.directory, 'writable for the user that runs Node-RED, with free space on its disk');
     }
   }
 
@@ -233,14 +234,21 @@ async function syncDirectory(path: string, files: Files): Promise<void> {
   }
 }
 
-const again = 'sign in again in the vehicle configuration; the old file is kept beside the new one';
-const config = (sentence: string): VehicleError => new VehicleError('CONFIG', sentence);
+/** A file that is there and of no use. */
+export class StoreFault extends VehicleError {
+  readonly fault: keyof typeof faultSentences;
 
-const faults = {
-  damaged: () => config(`The saved sign-in is damaged and cannot be read. Restore it from a backup, or ${again}.`),
-  foreign: () => config(`The saved sign-in was encrypted with another credential secret. Put the former credentialSecret back into Node-RED's settings, or ${again}.`),
-  newer: () => config(`The saved sign-in was written by a newer version of this pack. Update the pack, or ${again}.`),
-  unreadable: (code: string, directory: string) => config(`The saved sign-in cannot be read (${code}). Give the user that runs Node-RED access to the folder "${basename(directory)}" in Node-RED's user directory.`),
-  unwritable: (code: string, directory: string) =>
-    config(`The sign-in cannot be saved (${code || 'unknown fault'}). Make the folder "${basename(directory)}" in Node-RED's user directory writable for the user that runs Node-RED, with free space on its disk.`),
+  constructor(fault: keyof typeof faultSentences) {
+    super('CONFIG', `${faultSentences[fault]}, or sign in again in the vehicle configuration; the old file is kept beside the new one.`);
+    this.fault = fault;
+  }
+}
+
+const faultSentences = {
+  damaged: 'The saved sign-in is damaged and cannot be read. Restore it from a backup',
+  foreign: "The saved sign-in was encrypted with another credential secret. Put the former credentialSecret back into Node-RED's settings",
+  newer: 'The saved sign-in was written by a newer version of this pack. Update the pack',
 };
+
+const inaccessible = (what: string, error: unknown, directory: string, needs: string): VehicleError =>
+  new VehicleError('CONFIG', `${what} (${errorCode(error) || 'unknown fault'}). Make the folder "${basename(directory)}" in Node-RED's user directory ${needs}.`);

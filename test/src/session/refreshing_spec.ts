@@ -388,6 +388,31 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
+  it('writes a file anew that is damaged under it, and keeps the damaged one', async () => {
+    const token = source({ refreshToken: identity.newSeed() });
+    await token.get();
+    const [file = ''] = await readdir(directory);
+    await writeFile(join(directory, file), 'damaged');
+    await clock.advance(5 * minute);
+    assert.ok(await identity.accepts(await token.get()));
+    assert.equal((await readdir(directory)).length, 2);
+    await clock.advance(5 * minute);
+    assert.ok(await identity.accepts(await token.get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('does not fight for a file with a process that has another secret, or a newer version of the pack', async () => {
+    const seed = identity.newSeed();
+    const token = source({ refreshToken: seed });
+    await token.get();
+    await newStore('another secret').exclusive(pastedKey(identity.client, fingerprint(seed)), (locked) =>
+      locked.save({ refreshToken: 'x', accessToken: '', expiresAt: null, scopes: null, refreshedAt: 0, outdated: [] }),
+    );
+    await clock.advance(5 * minute);
+    await assert.rejects(token.get(), { code: 'CONFIG' });
+    assert.equal(identity.requests.length, 1);
+  });
+
   it('refuses to send secrets in the open', async () => {
     const token = source({ refreshToken: identity.newSeed(), client: { ...identity.client, tokenUrl: 'http://id.example/token' } });
     await assert.rejects(token.get(), { code: 'CONFIG' });

@@ -91,7 +91,7 @@ describe('the store of sign-ins', () => {
     'has a short tag': { make: () => edit((head) => ({ ...head, tag: 'AAAA' })), says: /damaged/ },
     'was written by a newer version': { make: () => edit(() => ({ version: 2, of: 'another shape' })), says: /newer version/ },
     'was encrypted with another secret': { make: async () => void (store = other('another secret')), says: /credentialSecret/ },
-    'cannot be read': { make: () => replaceByFolder(), says: /access to the folder/ },
+    'cannot be read': { make: () => replaceByFolder(), says: /readable/ },
   };
 
   const edit = async (change: (head: Record<string, unknown>) => object): Promise<void> => {
@@ -200,7 +200,10 @@ describe('the store of sign-ins', () => {
       const clock = new ManualClock();
       await hold(elsewhere(clock));
       const [lock = ''] = await names();
-      const renew = (): Promise<void> => writeFile(join(directory, lock), JSON.stringify({ pid: 1, host: 'elsewhere', nonce: 'new', at: clock.now() }));
+      const renew = async (): Promise<void> => {
+        await writeFile(join(directory, 'renewed'), JSON.stringify({ pid: 1, host: 'elsewhere', nonce: 'new', at: clock.now() }));
+        await rename(join(directory, 'renewed'), join(directory, lock));
+      };
       const refused = assert.rejects(tookOver(here(true, clock)), { code: 'TIMEOUT' });
       await passing(clock, refused, renew);
       await refused;
