@@ -23,7 +23,13 @@ describe('README.md', () => {
     const documents = readme + readText('CONTRIBUTING.md');
     for (const [, link = ''] of documents.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g)) assert.ok(existsSync(join(root, link)), link);
     const scripts = packageJson['scripts'] as Record<string, string>;
-    for (const [, script = ''] of documents.matchAll(/npm run ([\w-]+)/g)) assert.ok(script in scripts, script);
+    for (const [, script = ''] of documents.matchAll(/npm run ([\w:-]+)/g)) assert.ok(script in scripts, script);
+  });
+
+  it('and the guide tell what every command does', () => {
+    const documents = readme + readText('CONTRIBUTING.md');
+    const scripts = Object.keys(packageJson['scripts'] as object).filter((name) => name !== 'prepack');
+    assert.deepEqual(scripts.filter((name) => !new RegExp(`npm (run )?${name}\\b`).test(documents)), []);
   });
 
   it('has a picture that loads quickly', () => assert.ok(statSync(join(root, 'docs/editor.png')).size < 200 * 1024));
