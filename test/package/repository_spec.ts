@@ -28,7 +28,7 @@ describe('The house', () => {
   });
 
   it('keeps HTTP out of nodes/, and undici in one file', () => {
-    assert.deepEqual([...sources, ...nodes].filter((file) => imports(file).some((name) => name === 'undici' || name.startsWith('undici/'))), ['src/transport.ts']);
+    assert.deepEqual([...sources, ...nodes].filter((file) => !file.endsWith('.d.ts') && imports(file).some((name) => name === 'undici' || name.startsWith('undici/'))), ['src/transport.ts']);
     assert.deepEqual(nodes.filter((file) => imports(file).some((name) => /^node:https?$/.test(name))), []);
   });
 
