@@ -5,7 +5,7 @@ import { parseChanges } from './car-state';
 import { parseFault, type Faults } from './faults';
 import { Router } from './router';
 import type { RecordedRequest, SimulatorServer } from './server';
-import type { ServiceRequest } from './service';
+import type { ServiceRequest } from './request';
 
 /**
  * The control interface: the car's state, the faults and the record of requests as JSON below `/control`. It is for

@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { htmlPage, type Answer } from './answer';
 import { authorizePath, signInPage } from './identity-page';
 import type { Settings } from './options';
-import type { ServiceRequest } from './service';
+import type { ServiceRequest } from './request';
 import { everyScope, jwt, type Tokens } from './tokens';
 
 /**

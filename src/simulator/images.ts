@@ -1,6 +1,6 @@
 import type { Answer } from './answer';
 import type { Car } from './car';
-import type { ServiceRequest } from './service';
+import type { ServiceRequest } from './request';
 
 const drawings = {
   exterior:

@@ -4,7 +4,7 @@ import type { Clock } from '../clock';
 import { VehicleError } from '../errors';
 import type { Answer, RefusalContext } from './answer';
 import { distort, faultAnswer, type Fault, type Faults } from './faults';
-import type { ServiceRequest } from './service';
+import type { ServiceRequest } from './request';
 
 /** A request that the simulator got, and what it answered; status 0: nothing. */
 export interface RecordedRequest {

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { interfacePaths, type InterfaceName } from '../catalogue/reads';
 import { Access } from './access';
 import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
@@ -9,18 +8,9 @@ import { Limits } from './limits';
 import { operationHeader, type Settings } from './options';
 import { plain } from './plain';
 import { real } from './real';
+import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { Tokens } from './tokens';
-
-/** A request with its body read. */
-export interface ServiceRequest {
-  method: string;
-  /** Without the query. */
-  path: string;
-  query: URLSearchParams;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
 
 /** The vehicle service of the specification: from a request to its answer. Sockets are the server's business. */
 export class Service {
