@@ -1,5 +1,6 @@
 import { commandNames, commands, isCommandName, titleOf, unlockDurationLimits } from '../src/index';
 import type { CommandOptions } from './shared/options';
+import { ask } from './shared/editor/ask';
 import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
 import { showInterface } from './shared/editor/interfaces';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
@@ -26,6 +27,16 @@ function takeChoice(): void {
   field('command').val(chosen === other ? '' : chosen).trigger('change');
 }
 
+/** Offers what the vehicle's own list has beside the known commands. */
+function offerListed(): void {
+  const vehicle = textOf(field('vehicle'));
+  if (RED.nodes.node(vehicle) === null) return;
+  ask<{ commands: string[] }>(vehicle, 'commands', { vin: textOf(field('vin')) }, ({ commands: listed = [] }) => {
+    const more = listed.filter((name) => !isCommandName(name) && choice().find(`[value="${name}"]`).length === 0);
+    choice().find(`[value="${other}"]`).before(options(more.map((value) => ({ value, text: titleOfCommand(value) }))));
+  });
+}
+
 /** Says what the command does, what it needs, and which interface has it. */
 function showCommand(): void {
   const name = textOf(field('command'));
@@ -36,7 +47,7 @@ function showCommand(): void {
   part('unlock').toggle(name === 'unlock');
   part('arm').toggle(name === 'unlock' || chosen === '' || chosen === other);
   part('wait').toggle(textOf(field('whenUnavailable')) === 'wait');
-  part('does').text(say(`does.${chosen === other ? 'other' : chosen || 'message'}`));
+  part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
   part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
   showScopes(part('scopes'), known ? ['openid', ...known.scopes] : []);
   showInterface(known ? [{ title: titleOfCommand(name), routes: known.routes }] : [], selected);
@@ -79,6 +90,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     fillDropdown(this.command ?? '');
     for (const name of ['interface', 'whenBusy', 'whenUnavailable'] as const) choose(field(name), this[name]);
     choice().on('change', takeChoice);
+    field('vehicle').on('change', offerListed);
     field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).on('change', showCommand);
   },
   oneditsave() {

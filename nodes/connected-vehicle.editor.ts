@@ -1,4 +1,5 @@
 import { shortVin, vinPattern } from '../src/index';
+import type * as Dialog from './shared/editor/vehicle-dialog';
 import type { VehicleCredentials, VehicleOptions } from './shared/options';
 import { addressVerdict } from './shared/editor/addresses';
 import { choose, configField as field, labelStyle, part, saveNumbers, showDefaults, textOf, trimFields } from './shared/editor/forms';
@@ -69,7 +70,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     redirectUrl: {
       value: '',
       validate(value, _opt) {
-        return signInVerdict(this, value);
+        return serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || addressVerdict(value);
       },
     },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
@@ -105,6 +106,9 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     showDefaults(this, field);
     choose(field('service'), this.service);
     field('service').on('change', showService);
+    // Its address is relative to the page: the editor need not stand at the root.
+    const dialog = './connected-vehicle/dialog.js';
+    void import(dialog).then((loaded: typeof Dialog) => loaded.prepareDialog(this));
   },
   oneditsave() {
     trimFields(pastedNames, field);

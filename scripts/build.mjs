@@ -53,6 +53,19 @@ async function fold(type) {
   await writeFile(`${to}${type}.html`, `${template}\n<script type="text/javascript">\n${outputFiles[0].text}</script>\n`);
 }
 
+/** What a dialog loads when it is opened. */
+async function foldDialog() {
+  await build({
+    entryPoints: [`${from}shared/editor/vehicle-dialog.ts`],
+    outfile: `${to}dialog.js`,
+    bundle: true,
+    format: 'esm',
+    target: 'es2020',
+    charset: 'utf8',
+    minify: true,
+  });
+}
+
 /**
  * The library, what it needs of zod, and the simulated service in one file that loads in a fraction of the time and memory
  * that they take one by one; `dist/src` stays as compiled, for other programs.
@@ -77,6 +90,8 @@ async function foldRuntime() {
 async function translate(language) {
   await mkdir(`${to}locales/${language}`, { recursive: true });
   for (const file of await readdir(`${from}locales/${language}`)) {
+    // The dialog brings its own words.
+    if (file === 'dialog.json') continue;
     const text = await readFile(`${from}locales/${language}/${file}`, 'utf8');
     await writeFile(`${to}locales/${language}/${file}`, file.endsWith('.json') ? JSON.stringify(JSON.parse(text)) : text.replace('<!-- reads -->', listOfReads));
   }
@@ -94,4 +109,4 @@ await rm(`${root}dist`, { recursive: true, force: true });
 const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
 await cp(`${root}icons`, `${to}icons`, { recursive: true });
-await Promise.all([foldRuntime(), ...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);
+await Promise.all([foldRuntime(), foldDialog(), ...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);

@@ -51,6 +51,8 @@ export interface Account {
   journal: Journal;
   quota(): BudgetSnapshot;
   token(): TokenDescription;
+  /** Gets a token without a request for it to serve: `token()` then tells of a sign-in that was just made. Never fails. */
+  refreshToken(): Promise<void>;
   /** The last requests, oldest first, safe to show. */
   exchanges(): Exchange[];
   close(): Promise<void>;
@@ -106,6 +108,7 @@ export function openAccount(options: AccountOptions): Account {
     poller,
     quota: () => line.budget.snapshot(),
     token: () => tokens.describe(),
+    refreshToken: () => tokens.get().then(ignore, ignore),
     exchanges: () => transport.recent(),
     async close() {
       poller.close();
@@ -117,3 +120,5 @@ export function openAccount(options: AccountOptions): Account {
     },
   };
 }
+
+const ignore = (): void => undefined;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './admin/diagnostics';
@@ -71,6 +72,8 @@ export function serveEditor(RED: NodeAPI): void {
     return { commands: payload.map(({ command }) => command) };
   });
 
+  // Like the forms themselves, it holds nothing private; a module is asked for without the editor's token.
+  httpAdmin.get('/connected-vehicle/dialog.js', (_request, response) => response.sendFile(join(__dirname, '../dialog.js')));
   httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
 }
 

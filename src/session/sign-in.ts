@@ -129,6 +129,12 @@ export class SignIns {
     return this.#save(start, tokens);
   }
 
+  /** Whose sign-in an answer would end; null where it would end none. */
+  ownerOf(redirected: string): string | null {
+    const pending = this.#pending.get(queryOf(redirected).get('state') ?? '');
+    return pending === undefined || pending.over !== null ? null : pending.start.owner;
+  }
+
   /** The config node was deleted: what it began leads nowhere. */
   forget(owner: string): void {
     for (const pending of this.#pending.values()) {

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { commandNames, doorMembers, errorCodes, guardWordKeys, openingKinds, openingRows, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
 import { definition, has, help, languages, page, sharedSources, source, template, types, words } from '../support/editor-halves';
 
@@ -101,5 +103,31 @@ describe('The words of the editor', () => {
 
   it('stand in the catalogues alone: the forms hold none', () => {
     for (const type of types) assert.deepEqual(template(type).replace(/<[^>]*>/g, ' ').trim(), '', type);
+  });
+});
+
+describe('The words of the dialog', () => {
+  const root = resolve(__dirname, '../../..');
+  const dialogWords = (language: string): Record<string, string> =>
+    JSON.parse(readFileSync(join(root, 'nodes/locales', language, 'dialog.json'), 'utf8')) as Record<string, string>;
+  const english = dialogWords('en-US');
+
+  for (const language of languages) {
+    it(`say the same in ${language}, with the same places`, () => {
+      const texts = dialogWords(language);
+      assert.deepEqual(Object.keys(texts), Object.keys(english));
+      const places = (text = ''): string[] => (text.match(/__\w+__/g) ?? []).sort();
+      for (const [key, text] of Object.entries(texts)) assert.deepEqual(places(text), places(english[key]), key);
+    });
+  }
+
+  it('have a text for all that the dialog asks for', () => {
+    const source = readFileSync(join(root, 'nodes/shared/editor/vehicle-dialog.ts'), 'utf8');
+    for (const [, key = ''] of source.matchAll(/\bsay\('([\w.]+)'/g)) assert.ok(key in english, key);
+    for (const about of ['service', 'quota', 'key', 'token', 'vehicle', 'scopes']) assert.ok(`check.good.${about}` in english, about);
+  });
+
+  it('come in 10 KB at most, when the dialog is opened', () => {
+    assert.ok(readFileSync(join(root, 'dist/nodes/dialog.js')).length < 10 * 1024);
   });
 });

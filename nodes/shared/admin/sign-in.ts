@@ -6,7 +6,7 @@ import { runtime } from '../load';
 import { redactor, safeError } from '../redaction';
 import { signInKeeping, type SignInKeeping } from '../sign-ins';
 import { clock } from '../time';
-import type { Form } from './form';
+import { deployedOf, type Form } from './form';
 
 /** How the last sign-in of each config node ended, for the dialog that waits for it. */
 interface End {
@@ -50,13 +50,16 @@ export function beginSignIn(RED: NodeAPI, { id, options, credentials }: Form, ca
 
 /** @throws VehicleError */
 export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string): Promise<SignedIn> {
+  const { signIns } = keeping(RED);
+  const asks = owner ?? signIns.ownerOf(redirected);
   try {
-    const signedIn = await keeping(RED).signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
+    const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
+    await (await deployedOf(RED, signedIn.owner)?.account().catch(() => undefined))?.refreshToken();
     rememberEnd(signedIn.owner, null);
     return signedIn;
   } catch (error) {
     const { code, message } = safeError(error);
-    if (owner !== undefined) rememberEnd(owner, { code, message });
+    if (asks !== null) rememberEnd(asks, { code, message });
     throw error;
   }
 }

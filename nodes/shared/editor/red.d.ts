@@ -3,7 +3,7 @@
  * labels on properties and no tie between `defaults` and the options they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
-type EditorNode<Options> = Partial<Options> & { _def: { defaults: Record<string, { value: unknown }> } };
+type EditorNode<Options> = Partial<Options> & { id: string; _def: { defaults: Record<string, { value: unknown }>; credentials?: object } };
 
 interface EditorProperty<Options, Value> {
   value: Value;
@@ -43,11 +43,26 @@ declare const ALIVE: Readonly<Record<string, readonly string[]>>;
 /** Of the groups of connected v2: which resources each holds, and its scopes. Filled in by the build: the table is too heavy for a form. */
 declare const GROUPS: readonly { scopes: readonly string[]; names: readonly string[] }[];
 
+/** A node of the flows, as far as this pack's are read by each other. */
+interface FlowNode {
+  type: string;
+  name?: string;
+  vehicle?: string;
+  read?: string;
+  reads?: string[];
+  command?: string;
+  verify?: boolean;
+}
+
 declare const RED: {
+  i18n: { lang(): string };
+  clipboard: { copyText(text: string): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     /** A node of the flows being edited, by its id. */
     node(id: string): { service?: string } | null;
+    /** Every node that is no configuration. */
+    eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };
 };

@@ -1,0 +1,17 @@
+/** How the runtime says no, in the words of contract 6. */
+export interface Refusal {
+  code: string;
+  message: string;
+}
+export type Answer<Members> = Partial<Members> & { error?: Refusal };
+
+/** Said by who asks where no answer comes: Node-RED stopped, or the user may not do this. */
+export const unreached: Refusal = { code: 'unreached', message: '' };
+
+/** Asks the runtime's half of a configuration node. A relative address, so that the editor adds its own token. */
+export function ask<Members>(id: string, action: string, body: object, done: (answer: Answer<Members>) => void): void {
+  const data = JSON.stringify(body);
+  $.ajax({ url: `connected-vehicle/${id}/${action}`, method: 'POST', contentType: 'application/json', data })
+    .done(done)
+    .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
+}

@@ -1,0 +1,157 @@
+import type { Account, Finding, FoundVehicle } from '../../../src/index';
+import { ask, type Answer, type Refusal } from './ask';
+import { configField as field, options, part, textOf } from './forms';
+import { sayIn } from './dialog-words';
+
+/**
+ * The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. Loaded with its
+ * words when the dialog is first opened, because every editor loads the forms.
+ */
+
+const say = sayIn(RED.i18n.lang());
+
+/** What a password field shows in place of what is stored. */
+const stored = '__PWRD__';
+
+interface State {
+  token: ReturnType<Account['token']> | null;
+  quota: ReturnType<Account['quota']> | null;
+  signIn: { error: Refusal | null } | null;
+}
+
+const timeOf = (iso: string): string => {
+  const date = new Date(iso);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+};
+
+/** Shows lines of text, as warnings where they are bad. */
+function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
+  part(name).empty().append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
+}
+
+const complaint = ({ code, message }: Refusal): string => say(`check.${code}`, { defaultValue: message });
+
+/** What stands in the open form. */
+function bodyOf(node: EditorNode<object>): object {
+  const values = (names: object, of: (input: JQuery) => unknown): object => Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
+  const typed = (input: JQuery): string | null => (input.val() === stored ? null : textOf(input));
+  return {
+    options: values(node._def.defaults, (input) => (input.is(':checkbox') ? input.prop('checked') : textOf(input))),
+    credentials: values(node._def.credentials ?? {}, typed),
+    callback: new URL('connected-vehicle/callback', location.href).href,
+    users: usersOf(node.id),
+  };
+}
+
+/** The nodes that use the configuration, deployed or not, and what each of them does. */
+function usersOf(id: string): object[] {
+  const users: object[] = [];
+  RED.nodes.eachNode(({ vehicle, type, name, read, reads, command, verify }) => {
+    if (vehicle !== id) return;
+    const needed = { '-status': read === 'several' ? reads : [read], '-command-status': verify ? ['doors'] : [], '-guard': ['windows', 'doors'] }[type.slice(17)];
+    users.push({ label: name || type, reads: needed ?? [], commands: type.endsWith('-command') && command ? [command] : [] });
+  });
+  return users;
+}
+
+function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
+  const list = $('#connected-vehicle-found').empty().toggle(vehicles.length > 0);
+  const names = vehicles.map(({ vin, model, year }) => ({ value: vin, text: [model, year, vin].filter(Boolean).join(' ') }));
+  list.append(options([{ value: '', text: say('choose', { count: vehicles.length }) }, ...names]));
+  tell('found', error ? [complaint(error), true] : [vehicles.length > 0 ? '' : say('noVehicles'), true]);
+}
+
+function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>): void {
+  const lines = findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
+    const at = until && timeOf(until);
+    if (code === null) return [`${verdict === 'good' ? '✓' : '?'} ${say(`check.${verdict}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`, false];
+    const what = code === 'SCOPE_MISSING' && label ? say('check.node', { label, scopes: scopes.join(' ') }) : complaint({ code, message: message ?? '' });
+    return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
+  });
+  tell('result', ...(error ? [[complaint(error), true] as [string, boolean]] : lines));
+}
+
+function showState({ token, quota }: Partial<State>): void {
+  const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
+  const signedIn = signedInAt ? say('signedIn', { since: timeOf(signedInAt), at: timeOf(lastRefreshAt ?? signedInAt) }) : '';
+  const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeOf(expiresAt) }) : '';
+  tell('token', [problem ?? (signedIn || ends), Boolean(problem)]);
+  part('used').text(quota ? say('used', { used: quota.usedToday.toLocaleString(), all: quota.perDay.toLocaleString() }) : '');
+}
+
+/** Asks again and again while the dialog is open. */
+function follow(id: string, isOpen: () => boolean, onSignIn: (error: Refusal | null) => void): void {
+  ask<State>(id, 'state', {}, (state) => {
+    if (!isOpen()) return;
+    if (!state.error) showState(state);
+    if (state.signIn) onSignIn(state.signIn.error);
+    setTimeout(follow, 3000, id, isOpen, onSignIn);
+  });
+}
+
+export function prepareDialog(node: EditorNode<object>): void {
+  const { id } = node;
+  const form = $('.connected-vehicle-form').has('#connected-vehicle-found').get(0);
+  let waiting = false;
+  let popup: Window | null = null;
+
+  const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
+  const ended = (error: Refusal | null | undefined): void => {
+    if (!waiting) return;
+    waiting = false;
+    popup?.close();
+    part('paste').hide();
+    tell('signIn', [error ? complaint(error) : say('signInDone'), Boolean(error)]);
+  };
+
+  on('vehicles', () => {
+    tell('found', [say('asking')]);
+    ask(id, 'vehicles', bodyOf(node), showVehicles);
+  });
+  $('#connected-vehicle-found').on('change', (event) => {
+    if (textOf($(event.target))) field('vin').val(textOf($(event.target))).trigger('change');
+  });
+  on('check', () => {
+    tell('result', [say('asking')]);
+    ask(id, 'check', bodyOf(node), showFindings);
+  });
+  on('diagnostics', () =>
+    ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
+      if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
+      tell('result', [error ? complaint(error) : say('copied'), Boolean(error)]);
+    }),
+  );
+  on('sign-in', () => {
+    // At once, or the browser blocks it. The page must not reach back.
+    popup = window.open('', '_blank');
+    if (popup) popup.opener = null;
+    ask<{ url: string; redirectUrl: string }>(id, 'sign-in', bodyOf(node), ({ url = '', redirectUrl, error }) => {
+      waiting = true;
+      if (error) return ended(error);
+      popup?.location.replace(url);
+      part('paste').show();
+      tell('signIn', [say('signInOpen', { redirectUrl })]);
+      part('signIn').append($('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')));
+    });
+  });
+  on('sign-in-finish', () => ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)));
+
+  part('paste').hide();
+  $('#connected-vehicle-found').hide();
+  forgetElsewhere(node);
+  follow(id, () => form !== undefined && document.contains(form), ended);
+}
+
+/** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
+function forgetElsewhere({ _def }: EditorNode<object>): void {
+  const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
+  const place = (): string => [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? [origin('baseUrl'), origin('tokenUrl')] : [])].join(' ');
+  const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
+  const before = place();
+  field('service').add(field('baseUrl')).add(field('tokenUrl')).on('change', () => {
+    const [from, to] = place() === before ? ['', stored] : [stored, ''];
+    for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
+    tell('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
+  });
+}
