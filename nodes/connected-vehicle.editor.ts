@@ -46,13 +46,13 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[\w!#$%&'*+.^`|~-]+$/.test(value?.trim() ?? '') || say('reason.apiKeyHeader'));
+        return ifCustom(this, () => /^[A-Za-z0-9-]*$/.test(value?.trim() ?? '') || say('reason.apiKeyHeader'));
       },
     },
     mediaTypeVendor: {
       value: 'vendor',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[\w.-]+$/.test(value?.trim() ?? '') || say('reason.mediaTypeVendor'));
+        return ifCustom(this, () => /^[A-Za-z0-9-]*$/.test(value?.trim() ?? '') || say('reason.mediaTypeVendor'));
       },
     },
     authorizeUrl: {

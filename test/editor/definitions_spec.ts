@@ -138,9 +138,10 @@ describe('The validators', () => {
   it('take a header name and a media type vendor that a request can carry', () => {
     const custom = { service: 'custom' };
     assert.equal(verdict('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
-    for (const name of ['', 'a key', 'key:', 'schlüssel']) assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
+    assert.equal(verdict('connected-vehicle', 'apiKeyHeader', '', custom), true);
+    for (const name of ['a key', 'key:', 'schlüssel']) assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
     assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
-    for (const name of ['', 'a b', 'a/b']) assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
+    for (const name of ['a b', 'a/b', 'a.b']) assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
   });
 
   it('take an unlock duration of 1 to 120 whole seconds, or none', () => {
