@@ -23,14 +23,15 @@ const clicks: Record<string, readonly [inject: string, debug: string, expected: 
     ['Named in the message', 'The values', /"engineRunning":\{"value":false/],
   ],
   'Send any command from a message': [
+    ['no such command', 'Failure', /"code":"INPUT_INVALID"/],
     ['lock', 'Verdict', /"command":"lock".*"outcome":"succeeded".*"verified":true/],
     ['flash', 'On the way', /^"WAITING"$/],
-    ['no such command', 'Failure', /"code":"INPUT_INVALID"/],
   ],
   'The whole car': [
     ['Read everything', 'The whole car', /"value":/],
     ['Read everything', 'What is missing', /^\[\]$/],
   ],
+  'Window open and rain coming': [['Rain is coming', 'Notify', /rear-right window/i]],
 };
 
 describe('The packed tarball', function () {
