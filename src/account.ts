@@ -7,6 +7,7 @@ import { VehicleError } from './errors';
 import { Journal, type JournalStore } from './journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
+import { hiding } from './request/hiding';
 import { Poller } from './poller';
 import { Lines } from './request/lines';
 import type { BudgetSnapshot, Quota } from './request/quota';
@@ -30,6 +31,8 @@ export interface AccountOptions {
   polling?: 'fixed' | 'adaptive';
   /** A private directory where the counts of the quota outlive a restart. Default: none. */
   directory?: string | null;
+  /** Takes secrets out of what the service answers (src/redact.ts). Default: nothing is known to be secret. */
+  hide?: (text: string) => string;
   clock?: Clock;
   /** Closed with the account. */
   transport?: Transport;
@@ -88,7 +91,8 @@ export function openAccount(options: AccountOptions): Account {
     shared: line.shared,
     owner,
     shareForMs: options.shareForMs ?? 5_000,
-    transport,
+    // Not on the way to the token endpoint, whose answers are secrets.
+    transport: options.hide === undefined ? transport : hiding(transport, options.hide),
     clock,
     ...(options.random && { random: options.random }),
   });

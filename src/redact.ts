@@ -15,6 +15,8 @@ export interface Redactor {
   /** A token that another one will replace: the last of them are known. */
   learnRotated(secret: string): void;
   text(text: string): string;
+  /** Takes out what it has learned and nothing else: what only looks like a secret, or like a VIN, stays. */
+  learned(text: string): string;
   /**
    * A copy as plain data for JSON: every string in it, the names of its members too. Errors, maps, sets, dates and
    * addresses become data; no getter is called.
@@ -38,10 +40,13 @@ export function createRedactor(): Redactor {
   let pattern = anyOf([]);
   let words: readonly string[] = [];
 
-  const text = (input: string): string => {
+  const learned = (input: string): string => {
     let output = input;
     for (const word of words) if (output.includes(word)) output = output.replaceAll(word, secretMark);
-    output = output.replace(pattern, secretMark);
+    return output.replace(pattern, secretMark);
+  };
+  const text = (input: string): string => {
+    let output = learned(input);
     for (const { pattern, by } of looks) output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
     return output;
   };
@@ -57,6 +62,7 @@ export function createRedactor(): Redactor {
       words = longestFirst(rotated);
     },
     text,
+    learned,
     value: <Value>(input: Value) => value(input) as Value,
     error(error) {
       const message = text(error.message);

@@ -55,6 +55,7 @@ export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, cred
       }),
     owner: ownerOf(id, credentials),
     directory: RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null,
+    hide: redactor().learned,
     ...settingsOf(options),
   };
 }

@@ -23,6 +23,8 @@ export type NodeConfig = { id: string; type: string } & Record<string, unknown>;
  */
 export class Flow {
   readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
+  /** Whose failures, badges and completions are recorded. */
+  heard: string[] = ['n'];
   #waiting: (() => void)[] = [];
   outputs: Received[][] = [[], []];
   caught: Received[] = [];
@@ -43,11 +45,11 @@ export class Flow {
       { id: 'n', z: 'tab', vehicle: 'v', wires: [['out0'], ['out1']], ...config } as unknown as NodeConfig,
       { id: 'out0', z: 'tab', type: 'helper' },
       { id: 'out1', z: 'tab', type: 'helper' },
-      { id: 'the-catch', z: 'tab', type: 'catch', scope: ['n'], wires: [['caught']] },
+      { id: 'the-catch', z: 'tab', type: 'catch', scope: this.heard, wires: [['caught']] },
       { id: 'caught', z: 'tab', type: 'helper' },
-      { id: 'the-status', z: 'tab', type: 'status', scope: ['n'], wires: [['badges']] },
+      { id: 'the-status', z: 'tab', type: 'status', scope: this.heard, wires: [['badges']] },
       { id: 'badges', z: 'tab', type: 'helper' },
-      { id: 'the-complete', z: 'tab', type: 'complete', scope: ['n'], wires: [['completed']] },
+      { id: 'the-complete', z: 'tab', type: 'complete', scope: this.heard, wires: [['completed']] },
       { id: 'completed', z: 'tab', type: 'helper' },
       ...more,
     ];

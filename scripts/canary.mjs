@@ -1,0 +1,11 @@
+// `npm run canary`: secrets and VINs that exist nowhere else go through every success and every failure; then whatever came
+// out is searched for them. Ends with 1 where one is found.
+import { createRequire } from 'node:module';
+
+const { runCanary } = createRequire(import.meta.url)('../dist/test/support/canary.js');
+const { hits, searched, ...used } = await runCanary({ whole: true });
+console.log('in use:  ', used);
+console.log('searched:', searched);
+for (const hit of hits) console.log(hit);
+console.log(`hits:     ${hits.length}`);
+process.exit(hits.length === 0 ? 0 : 1);
