@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { badgeOf } from './shared/badge';
+import { expiryNote } from './shared/expiry';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { CommandOptions } from './shared/options';
@@ -31,7 +32,9 @@ export = (RED: NodeAPI): void => {
         return badge.show('waiting', 'armed', { seconds: options.arming });
       }
       const vehicle = vehicleOf(RED, options.vehicle);
-      const { commands } = await vehicle.account();
+      const account = await vehicle.account();
+      const { commands } = account;
+      badge.note = () => expiryNote(RED, account);
       const command = msg['command'] ?? options.command;
       const unlocks = isUnlock(command);
       if (unlocks) arming.take(options.arming);

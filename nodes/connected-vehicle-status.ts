@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { AnyReading, JournalReading, ReadName } from '../src/index';
 import { badgeOf } from './shared/badge';
+import { expiryNote } from './shared/expiry';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
@@ -26,7 +27,9 @@ export = (RED: NodeAPI): void => {
     serveInput(this, badge, async ({ msg, send, signal }) => {
       const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
-      const { client, journal } = await vehicle.account();
+      const account = await vehicle.account();
+      const { client, journal } = account;
+      badge.note = () => expiryNote(RED, account);
       const chosen = msg['read'] ?? (options.read === 'several' ? options.reads : options.read);
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };

@@ -22,6 +22,8 @@ export interface Badge {
   /** The same, with the time of day behind it. */
   stamp(look: Look, key: string, words?: Record<string, string | number>): void;
   clear(): void;
+  /** What stands in place of the time as long as it is not null. */
+  note: () => string | null;
 }
 
 /** What all nodes say stands once, in the catalogue of the vehicle configuration that all of them need. */
@@ -34,11 +36,13 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
     const [fill, shape] = looks[look];
     node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
-  return {
+  const badge: Badge = {
     show: (look, key, words) => write(look, translate(key, words)),
-    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: clockTime(now()) })),
+    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: (look !== 'failed' && badge.note()) || clockTime(now()) })),
     clear: () => node.status({}),
+    note: () => null,
   };
+  return badge;
 }
 
 /** `14:05`, in the machine's time. */
