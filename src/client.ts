@@ -253,7 +253,7 @@ export class VehicleClient {
   }
 
   /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
-  async commandStatus(record: Pick<CommandRecord, 'async'>, options: { signal?: AbortSignal } = {}): Promise<Invocation> {
+  async commandStatus(record: Pick<CommandRecord, 'async'>, options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {}): Promise<Invocation> {
     const href = record.async?.href;
     if (!href) throw new VehicleError('NOT_SUPPORTED', 'This command came without a link to its state.');
     const answer = await this.#core.read({
@@ -261,7 +261,7 @@ export class VehicleClient {
       accept: mediaType(this.service, requestDetails.accept),
       scopes: requestDetails.scopes,
       kind: 'follow',
-      maxAgeMs: 0,
+      maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });
     return parseInvocation(answer.body, answer.receivedAt);

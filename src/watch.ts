@@ -1,10 +1,11 @@
 import { commands, isCommandName, type Command } from './catalogue/commands';
-import { meaningOf, type Outcome } from './catalogue/outcomes';
+import { meaningOf, statusWord, type Outcome } from './catalogue/outcomes';
 import { titleOf } from './catalogue/reads';
 import { asVehicleError, type Reading, type VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import type { VehicleError } from './errors';
 import type { CommandRecord } from './record';
+import type { Invocation } from './wire/invocations';
 import type { Members } from './wire/readings';
 
 export interface StatusChange {
@@ -48,10 +49,16 @@ export interface WatchOptions {
 /** When to look: soon, then less and less often. */
 const firstLookMs = 2_000;
 const growth = 1.5;
+/** How long the look that is under way when the time is up may go on. */
+const lastLookMs = 10_000;
+/** Watches of one vehicle share looks that are so close together. */
+const shareMs = 1_000;
 /** A status that says nothing may be followed by one that does: this many looks must find it before it is the end. */
 const looksAtAnUnclearStatus = 3;
 /** The doors lag behind the command (field notes 1.9): how long to wait for a value measured after it. */
 const proofLooksMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
+/** A slow service must not hold back the verdict. */
+const longestProofMs = 30_000;
 
 /**
  * Follows a command to its end: an update for each change of its state, then the verdict, once. No order of states is
@@ -86,7 +93,8 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
     await clock.sleep(Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now()))), options.signal);
     wait = Math.min(interval, wait * growth);
     try {
-      const { requestStatus, message } = await options.client.commandStatus(current, { ...(options.signal && { signal: options.signal }) });
+      const look = (signal: AbortSignal): Promise<Invocation> => options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
+      const { requestStatus, message } = await endingAt(deadline + lastLookMs, clock, options.signal, look);
       lastFailure = null;
       const changed = requestStatus !== null && requestStatus !== current.requestStatus;
       if (changed) {
@@ -97,6 +105,8 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
       if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
     } catch (error) {
       lastFailure = asVehicleError(error);
+      // The end of the time, while the service had not answered yet.
+      if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
       if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
       // The link is gone: nothing more will be learned from it.
       if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
@@ -104,7 +114,7 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   }
 
   const doors = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
-  const reason = reasonOf(current, doors, deadline === expires, lastFailure);
+  const reason = reasonOf(current, doors, { expired: deadline === expires, lastFailure, now: clock.now(), lastChangeAt: history.at(-1)?.at });
   if (current.outcome === 'pending') current = { ...current, outcome: 'undetermined' };
   yield { settled: true, report: report(reason, doors?.verified ?? null) };
 }
@@ -114,9 +124,22 @@ const stateOf = (requestStatus: string | null): { requestStatus: string | null; 
   return { requestStatus, outcome, message: sentence };
 };
 
+const isDoorOpen = ({ requestStatus }: CommandRecord): boolean => statusWord(requestStatus) === 'UNABLE_TO_LOCK_DOOR_OPEN';
+
 const mayChange = ({ outcome }: CommandRecord): boolean => outcome === 'pending' || outcome === 'undetermined';
 
 const retryDelay = (failure: VehicleError | null, now: number): number => (failure?.retryAt ? failure.retryAt.getTime() - now : 0);
+
+/** Does `work` with a signal that is aborted at a time, too. */
+async function endingAt<Value>(at: number, clock: Clock, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const end = new AbortController();
+  const cancel = clock.after(at - clock.now(), () => end.abort());
+  try {
+    return await work(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
+  } finally {
+    cancel();
+  }
+}
 
 interface Proof {
   verified: boolean | null;
@@ -134,24 +157,25 @@ async function readProof(record: CommandRecord, client: Pick<VehicleClient, 'doo
   const endedAt = clock.now();
   let best: Proof | null = null;
   for (const pause of proofLooksMs) {
+    if (clock.now() + pause >= endedAt + longestProofMs) break;
     if (pause > 0) await clock.sleep(pause, signal);
-    const doors = await tryDoors(record, client, signal);
+    const doors = await endingAt(endedAt + longestProofMs, clock, signal, (ending) => tryDoors(record, client, ending, signal));
     if (doors === null) continue;
     const verified = proofOf(command.proof, doors, record.sentAt);
     best = { verified, open: doors.vehicle.open ?? [] };
-    if (verified === true || record.outcome === 'failed') break;
+    if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
     if (verified === false && isAfter(doors.payload['carLocked']?.timestamp, endedAt)) break;
     if (verified === null && isAfter(doors.payload['carLocked']?.timestamp, Date.parse(record.sentAt))) break;
   }
   return best;
 }
 
-async function tryDoors(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, signal?: AbortSignal): Promise<Reading<Members> | null> {
+async function tryDoors(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, ending: AbortSignal, closing?: AbortSignal): Promise<Reading<Members> | null> {
   const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
   try {
-    return await client.doors({ vin: record.vin, interface: iface, maxAgeMs: 0, ...(signal && { signal }) });
+    return await client.doors({ vin: record.vin, interface: iface, maxAgeMs: shareMs, signal: ending });
   } catch (error) {
-    if (signal?.aborted) throw asVehicleError(error);
+    if (closing?.aborted) throw asVehicleError(error);
     return null;
   }
 }
@@ -165,24 +189,40 @@ function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, 
 
 const isAfter = (timestamp: string | null | undefined, moment: number): boolean => timestamp != null && Date.parse(timestamp) > moment;
 
-/** The verdict in a sentence; what the doors say is added where it helps. */
-function reasonOf(record: CommandRecord, proof: Proof | null, expired: boolean, lastFailure: VehicleError | null): string {
-  const sentences = [endSentence(record, expired, lastFailure)];
-  if (record.requestStatus === 'UNABLE_TO_LOCK_DOOR_OPEN' && proof !== null && proof.open.length > 0) {
-    sentences.push(`Open: ${proof.open.map((name) => titleOf(name).toLowerCase()).join(', ')}.`);
-  }
-  if (record.command === 'unlock' && record.outcome === 'succeeded') {
-    sentences.push(
-      'It is the tailgate that can be opened now; the doors unlock when it is opened.',
-      record.openUntil ? `The time for it ends at ${record.openUntil}.` : '',
-    );
-  }
-  if (record.outcome !== 'succeeded' && proof?.verified === true) sentences.push('All the same, the doors say that it happened.');
-  if (record.outcome === 'succeeded' && proof?.verified === false) sentences.push('But the doors say that it did not happen: look at the car.');
-  return sentences.filter((sentence) => sentence !== '').join(' ');
+interface Ending {
+  expired: boolean;
+  lastFailure: VehicleError | null;
+  now: number;
+  lastChangeAt: string | undefined;
 }
 
-function endSentence(record: CommandRecord, expired: boolean, lastFailure: VehicleError | null): string {
+/** The verdict in a sentence; what the doors say is added where it helps. */
+function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
+  const sentences = [endSentence(record, ending)];
+  if (isDoorOpen(record) && proof !== null && proof.open.length > 0) {
+    sentences.push(`Open: ${proof.open.map((name) => titleOf(name).toLowerCase()).join(', ')}.`);
+  }
+  if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));
+  if (record.outcome !== 'succeeded' && proof?.verified === true) sentences.push('All the same, the doors say that it happened.');
+  if (record.outcome === 'succeeded' && proof?.verified === false) sentences.push('But the doors say that it did not happen: look at the car.');
+  return sentences.join(' ');
+}
+
+/** Only the tailgate is released, and for a time (specification 4.1 rule 2, 4.2 rule 1). */
+function unlockSentences(record: CommandRecord, { now, lastChangeAt }: Ending): string[] {
+  const { openUntil, sentAt } = record;
+  if (openUntil !== undefined && now > lastMomentOf(openUntil, sentAt, record.interface === 'connected-v1' ? lastChangeAt : undefined)) {
+    return [`It was the tailgate that could be opened; the time for it has passed (${openUntil}), and unless it was opened the car is locked again.`];
+  }
+  const until = openUntil === undefined ? [] : [`The time for it ends at ${openUntil}.`];
+  return ['It is the tailgate that can be opened now; the doors unlock when it is opened.', ...until];
+}
+
+/** The time of a v1 unlock begins when the car acts, which was at the latest when its success was seen. */
+const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>
+  Math.max(Date.parse(openUntil), seenAt === undefined ? 0 : Date.parse(seenAt) + Date.parse(openUntil) - Date.parse(sentAt));
+
+function endSentence(record: CommandRecord, { expired, lastFailure }: Ending): string {
   if (record.outcome !== 'pending') return record.message;
   if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
   const failure = lastFailure === null ? '' : ` The last look failed: ${lastFailure.message}`;

@@ -49,8 +49,10 @@ export const unnamedStatus: StatusMeaning = {
   sentence: 'The service did not say in known words what became of the command. Look at the car.',
 };
 
-/** Compared without case (field notes 1.9: the set is open). */
+/** As it stands in the table: compared without case (field notes 1.9: the set is open). */
+export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
+
 export function meaningOf(requestStatus: string | null): StatusMeaning {
-  const word = requestStatus?.trim().toUpperCase() ?? '';
+  const word = statusWord(requestStatus);
   return Object.hasOwn(outcomes, word) ? outcomes[word as keyof typeof outcomes] : unnamedStatus;
 }

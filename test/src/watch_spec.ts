@@ -38,15 +38,19 @@ describe('the watch', () => {
     await end;
   };
 
-  /** Follows to the end, moving time on as long as the watch waits. */
-  const follow = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => {
+  const watch = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => {
     const updates: WatchUpdate[] = [];
-    const watch = async (): Promise<void> => {
-      for await (const update of watchCommand(record, { client, clock, ...options })) updates.push(update);
-    };
-    await whileMoving(watch());
+    for await (const update of watchCommand(record, { client, clock, ...options })) updates.push(update);
     return updates;
   };
+
+  /** Follows to the end, moving time on as long as the watches wait. */
+  const followAll = async (records: CommandRecord[], options: Partial<WatchOptions> = {}): Promise<WatchUpdate[][]> => {
+    const all = Promise.all(records.map((record) => watch(record, options)));
+    await whileMoving(all);
+    return all;
+  };
+  const follow = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => (await followAll([record], options))[0] ?? [];
 
   const verdictOf = (updates: WatchUpdate[]): WatchUpdate['report'] => {
     assert.deepEqual(updates.map(({ settled }) => settled), [...updates.slice(1).map(() => false), true]);
@@ -170,6 +174,50 @@ describe('the watch', () => {
     assert.equal(verdict.verified, null);
     assert.match(verdict.reason, /tailgate/);
     assert.ok(verdict.reason.includes(verdict.openUntil ?? 'no time given'));
+  });
+
+  it('says that the time of an unlock has passed, where it has by the time of the verdict', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'COMPLETED' }));
+    const verdict = verdictOf(await follow(await client.send('unlock', { vin, interface: 'v1', unlockDuration: 5 })));
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.match(verdict.reason, /has passed/);
+    assert.doesNotMatch(verdict.reason, /can be opened now/);
+  });
+
+  it('names the open door however the service writes its word', async () => {
+    service.car().openDoor('tailGate').set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'Unable_To_Lock_Door_Open' }));
+    assert.match(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason, /tail gate/);
+  });
+
+  it('does not look past the end of its time, however slow the service is', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('flash', { vin });
+    service.faults.add({ match: { path: '/requests/' }, latencyMs: 1e9 });
+    const before = clock.now();
+    const verdict = verdictOf(await follow(record, { timeoutMs: 20_000 }));
+    assert.equal(verdict.outcome, 'undetermined');
+    assert.ok(clock.now() - before <= 31_000, String(clock.now() - before));
+  });
+
+  it('shares the reads of a thousand watches of one vehicle', async () => {
+    const records = await Promise.all(Array.from({ length: 1000 }, () => client.send('lock', { vin, interface: 'v1' })));
+    service.clearRequests();
+    const verdicts = await followAll(records);
+    assert.ok(verdicts.every((updates) => verdictOf(updates).verified === true));
+    const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
+    assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
+  });
+
+  it('joins watches of the same command: they look once for all', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    const alone = await follow(record);
+    assert.equal(verdictOf(alone).outcome, 'succeeded');
+    const looks = service.requests.length;
+    const again = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    await followAll(Array.from({ length: 200 }, () => again));
+    assert.ok(service.requests.length <= looks + 2, `${service.requests.length} instead of ${looks}`);
   });
 
   it('reads no doors where that is not wanted', async () => {

@@ -1,0 +1,36 @@
+import { strict as assert } from 'node:assert';
+import { meaningOf, outcomes, unnamedStatus } from '../../../src/index';
+
+/** The words of specification 3 and field notes 1.9, copied from there by hand. */
+const named = `
+  RUNNING WAITING COMPLETED REJECTED UNKNOWN TIMEOUT CONNECTION_FAILURE VEHICLE_IN_SLEEP UNLOCK_TIME_FRAME_PASSED UNABLE_TO_LOCK_DOOR_OPEN
+  EXPIRED SENT NOT_SUPPORTED CAR_IN_SLEEP_MODE DELIVERED DELIVERY_TIMEOUT SUCCESS CAR_TIMEOUT CAR_ERROR NOT_ALLOWED_PRIVACY_ENABLED
+  NOT_ALLOWED_WRONG_USAGE_MODE INVOCATION_SPECIFIC_ERROR VEHICLE_REQUEST_TIMEOUT VEHICLE_RESPONSE_TIMEOUT VEHICLE_RESPONSE_ERROR
+  VEHICLE_IN_SLEEP_MODE PRIVACY_POLICY_ENABLED`.trim().split(/\s+/);
+
+describe('What a request status means', () => {
+  it('stands in one table: each word that the service has named, and no other', () => {
+    assert.deepEqual(Object.keys(outcomes).sort(), [...named].sort());
+  });
+
+  it('is a class and a sentence for each', () => {
+    for (const word of named) {
+      const { outcome, sentence } = meaningOf(word);
+      assert.notEqual(sentence, unnamedStatus.sentence, word);
+      assert.match(sentence, /^[A-Z].{10,}\.$/, word);
+      assert.ok(['pending', 'succeeded', 'failed', 'undetermined'].includes(outcome), word);
+    }
+  });
+
+  it('is success for two words only', () => {
+    assert.deepEqual(named.filter((word) => meaningOf(word).outcome === 'succeeded'), ['COMPLETED', 'SUCCESS']);
+  });
+
+  it('does not depend on how the word is written', () => {
+    for (const word of named) assert.equal(meaningOf(` ${word.toLowerCase()} `), meaningOf(word));
+  });
+
+  it('is undetermined for everything else', () => {
+    for (const word of [null, '', ' ', 'TELEPORTED', 'COMPLETED!', 'NOT COMPLETED', 'constructor', '__proto__', 'toString']) assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
+  });
+});
