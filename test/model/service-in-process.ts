@@ -1,0 +1,85 @@
+import { VehicleError } from '../../src/index';
+import type { Car } from '../../src/simulator/index';
+import { settle, type SimulatorOptions } from '../../src/simulator/options';
+import { Service } from '../../src/simulator/service';
+import { Tokens } from '../../src/simulator/tokens';
+import type { Transport, TransportRequest, TransportResponse } from '../../src/transport';
+import type { ManualClock } from '../support/manual-clock';
+
+/** What becomes of a request on its way. `unheard`: everything is done, nothing is answered. */
+export type Mishap = 'lost' | 'unheard' | 'error' | 'html' | 'slow' | null;
+
+/** What the service truly said, and how the car truly was when it said it. */
+export interface Said {
+  request: TransportRequest;
+  response: TransportResponse;
+  lock: string | null;
+  lockMeasuredAt: number;
+}
+
+const url = 'http://127.0.0.1:1';
+
+/** The simulated service itself, without sockets between it and the client: what ten thousand histories have time for. */
+export class ServiceInProcess implements Transport {
+  readonly car: Car;
+  readonly requests: TransportRequest[] = [];
+  /** What arrived, oldest first. */
+  readonly said: Said[] = [];
+  readonly url = url;
+  readonly #service: Service;
+  readonly #clock: ManualClock;
+  readonly #mishap: (request: TransportRequest) => Mishap;
+
+  constructor(options: SimulatorOptions & { clock: ManualClock }, mishap: (request: TransportRequest) => Mishap) {
+    const settings = settle(options);
+    this.#clock = options.clock;
+    this.#mishap = mishap;
+    this.#service = new Service(settings, new Tokens(settings.clock, settings.newId, settings.accessToken, () => url), () => url, new AbortController().signal);
+    const [car] = this.#service.cars.values();
+    if (car === undefined) throw new Error('There is no car.');
+    this.car = car;
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    if (request.signal?.aborted === true) throw cancelled();
+    this.requests.push(request);
+    request.onDispatch?.();
+    const mishap = this.#mishap(request);
+    if (mishap === 'lost') throw new VehicleError('NETWORK', 'The connection ended.');
+    const response = await this.#unlessEnded(request, this.#answer(request, mishap));
+    if (mishap === 'unheard') throw new VehicleError('NETWORK', 'The connection ended.');
+    if (mishap === 'error') return { status: 500, headers: {}, body: '{"error":{"message":"INTERNAL_SERVER_ERROR"}}' };
+    if (mishap === 'html') return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Maintenance</html>' };
+    const { lock } = this.car.state;
+    this.said.push({ request, response, lock, lockMeasuredAt: this.car.measuredAt('lock') });
+    return response;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #answer({ method, url: asked, headers, body = '' }: TransportRequest, mishap: Mishap): Promise<TransportResponse> {
+    if (mishap === 'slow') await this.#clock.sleep(25_000);
+    const answer = await this.#service.answer({ method, path: asked.pathname, query: asked.searchParams, headers, body });
+    const text = answer.body === undefined ? '' : typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    return { status: answer.status, headers: answer.headers ?? {}, body: text };
+  }
+
+  /** As a socket would: the caller may give up, and the time may be up. */
+  #unlessEnded({ signal, timeoutMs }: TransportRequest, answer: Promise<TransportResponse>): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => end(() => reject(cancelled()));
+      const cancelTimer = this.#clock.after(timeoutMs, () => end(() => reject(new VehicleError('TIMEOUT', 'No answer in time.'))));
+      const end = (how: () => void): void => {
+        cancelTimer();
+        signal?.removeEventListener('abort', stop);
+        how();
+      };
+      signal?.addEventListener('abort', stop, { once: true });
+      answer.then((value) => end(() => resolve(value)), (error: unknown) => end(() => reject(error as Error)));
+    });
+  }
+}
+
+const cancelled = (): VehicleError => new VehicleError('CANCELLED', 'The request was cancelled.');

@@ -1,0 +1,186 @@
+import { strict as assert } from 'node:assert';
+import { commandNames, meaningOf, openAccount, outcomes, pastedToken, resolveService, statusWord, watchCommand, WatchStore, type CommandRecord, type OpenWatch, type WatchReport } from '../../src/index';
+import { byRule, demoCar } from '../../src/simulator/index';
+import { ManualClock } from '../support/manual-clock';
+import type { Random } from '../support/random';
+import { ServiceInProcess, type Mishap } from './service-in-process';
+
+const { vin } = demoCar;
+const unknownWords = ['TELEPORTED', 'NOT_COMPLETED', 'completed', ' Success ', 'unable_to_lock_door_open'] as const;
+const words: [string, ...string[]] = [byRule, byRule, byRule, ...Object.keys(outcomes), ...unknownWords];
+const second = 1_000;
+/** What may come on top of the time of a watch: the look that is under way then, and the proof. */
+const afterwardsMs = 41 * second;
+
+/** What a history met, for the count at the end. */
+export interface Met {
+  outcome: WatchReport['outcome'] | 'cancelled' | 'not sent';
+  verified: boolean | null;
+  restarts: number;
+  lostPolls: number;
+  expired: boolean;
+  unknownWord: boolean;
+}
+
+/**
+ * One command in the life of a car, with all that can happen to it: states in any order, words that nobody knows, looks that are
+ * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
+ * not what contract 5 demands.
+ */
+export async function liveThrough(random: Random, directory: string): Promise<Met> {
+  const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));
+  const badLine = random.chance(0.5) ? random.pick([0.1, 0.4, 0.9]) : 0;
+  const mishap = (): Mishap => (random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow'] as const) : null);
+  const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
+  const { client } = openAccount({
+    service: resolveService('custom', { baseUrl: service.url }),
+    apiKey: 'demo-key',
+    tokens: pastedToken('demo-token'),
+    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+    clock,
+    transport: service,
+    random: () => random.next(),
+  });
+  prepare(random, service, clock);
+  const settings = { timeoutMs: random.between(1, 180) * second, intervalMs: random.between(1, 10) * second, verify: random.chance(0.8) };
+  const met: Met = { outcome: 'not sent', verified: null, restarts: 0, lostPolls: 0, expired: false, unknownWord: false };
+
+  const live = async (): Promise<void> => {
+    const sent = await client
+      .send(random.pick(['lock', ...commandNames]), { vin, interface: random.pick(['auto', 'v1', 'v1']), unlockDuration: random.between(1, 120) })
+      .catch(() => null);
+    assert.ok(service.requests.filter(({ method }) => method === 'POST').length <= 1, 'a command was sent twice');
+    if (sent === null) return;
+    const record = random.chance(0.3) ? expiring(sent, clock.now() + random.between(0, 60) * second) : sent;
+    await follow(record);
+  };
+
+  const follow = async (record: CommandRecord): Promise<void> => {
+    const store = new WatchStore(directory);
+    store.put({ record, startedAt: clock.now(), history: [], msg: { topic: 'mine' } });
+    const verdicts: WatchReport[] = [];
+    const startedAt = clock.now();
+    let cancelledAt: number | null = null;
+    let upSince = startedAt;
+    for (;;) {
+      const [open] = store.open();
+      if (open === undefined) break;
+      const process = new AbortController();
+      const dies = random.chance(0.5) && met.restarts < 4 ? clock.after(random.between(0, 30) * second, () => process.abort()) : null;
+      const gone = random.chance(0.1) ? clock.after(random.between(0, 20) * second, () => ((cancelledAt = clock.now()), process.abort())) : null;
+      const heardBefore = service.said.length;
+      const verdict = await watchOnce(open, store, process.signal);
+      dies?.();
+      gone?.();
+      if (verdict !== null) {
+        verdicts.push(verdict);
+        check(record, verdict, heardBefore);
+        const inTime = clock.now() < Math.min(startedAt + settings.timeoutMs, expiryOf(record));
+        assert.ok(!inTime || !record.async?.href || meaningOf(verdict.requestStatus).outcome !== 'pending', 'a look that fails is no end');
+        continue;
+      }
+      if (cancelledAt !== null) store.remove(record.id);
+      else {
+        met.restarts += 1;
+        await clock.sleep(random.between(0, 300) * second);
+        upSince = clock.now();
+      }
+    }
+    assert.equal(verdicts.length, cancelledAt === null ? 1 : 0, 'a watch settles once, and a cancelled one never');
+    met.outcome = verdicts[0]?.outcome ?? 'cancelled';
+    met.verified = verdicts[0]?.verified ?? null;
+    const end = Math.max(upSince, Math.min(startedAt + settings.timeoutMs, expiryOf(record))) + afterwardsMs;
+    assert.ok(clock.now() <= end, `it took ${clock.now() - end} ms too long`);
+  };
+
+  /** What the node does with a watch, until its verdict or until its process ends. */
+  const watchOnce = async (open: OpenWatch, store: WatchStore, signal: AbortSignal): Promise<WatchReport | null> => {
+    let verdict: WatchReport | null = null;
+    try {
+      for await (const { settled, report } of watchCommand(open.record, { client, clock, signal, startedAt: open.startedAt, history: open.history, ...settings })) {
+        assert.equal(verdict, null, 'nothing follows a verdict');
+        if (settled) {
+          store.remove(open.record.id);
+          verdict = report;
+        } else {
+          assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
+          store.put({ ...open, history: report.history });
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return verdict;
+  };
+
+  const check = (record: CommandRecord, verdict: WatchReport, heardBefore: number): void => {
+    const spoken = service.said.filter(({ request }) => request.method === 'POST' || request.url.pathname.includes('/requests/')).map(({ response }) => response.body);
+    const heard = (word: string | null): boolean => word === null || spoken.some((body) => body.includes(JSON.stringify(word)));
+    const meaning = meaningOf(verdict.requestStatus);
+    met.expired ||= expiryOf(record) < clock.now();
+    met.unknownWord ||= verdict.history.some(({ requestStatus }) => requestStatus !== null && !Object.hasOwn(outcomes, statusWord(requestStatus)));
+    for (const { requestStatus } of verdict.history) assert.ok(heard(requestStatus), `the service never said ${String(requestStatus)}`);
+    assert.equal(verdict.history.at(-1)?.requestStatus, verdict.requestStatus, 'the last state is the verdict’s');
+    assert.deepEqual(verdict.history.map(({ at }) => at), verdict.history.map(({ at }) => at).sort(), 'history goes forward');
+    assert.equal(verdict.outcome, meaning.outcome === 'pending' ? 'undetermined' : meaning.outcome, 'the outcome is what the last status means');
+    if (verdict.outcome === 'succeeded') assert.ok(['COMPLETED', 'SUCCESS'].includes(statusWord(verdict.requestStatus)), 'no success without a success status');
+    assert.ok(verdict.reason.length > 10);
+    assert.equal(verdict.verified, settings.verify ? truthOf(record, heardBefore) : null, 'verified is what the car says');
+    assert.equal(verdict.elapsedMs, clock.now() - Date.parse(record.sentAt));
+  };
+
+  /** What the last answer about the doors, if any, proves: from the car itself, not from the wire. */
+  const truthOf = (record: CommandRecord, heardBefore: number): boolean | null => {
+    const last = service.said.slice(heardBefore).findLast(({ request }) => request.url.pathname.endsWith('/doors'));
+    if (last === undefined || last.lockMeasuredAt <= Date.parse(record.sentAt)) return null;
+    const proofs: Record<string, Record<string, boolean>> = { lock: { LOCKED: true, UNLOCKED: false }, 'lock-reduced-guard': { LOCKED: true, UNLOCKED: false }, unlock: { UNLOCKED: true } };
+    return proofs[record.command]?.[last.lock ?? ''] ?? null;
+  };
+
+  let over = false;
+  let failure: unknown;
+  live().catch((error: unknown) => (failure = error)).finally(() => (over = true));
+  for (let minutes = 0; !over && minutes < 60; minutes += 1) await clock.advance(60 * second);
+  if (failure !== undefined) throw failure as Error;
+  assert.ok(over, 'a watch is not settled after an hour');
+  assert.ok(service.requests.filter(({ method }) => method === 'POST').length <= 1, 'a command was sent twice');
+  assert.ok(service.car.invocations.length <= 1, 'the car got a command twice');
+  met.lostPolls = service.requests.length - service.said.length;
+  return met;
+}
+
+/** A car in any state, a plan for its next command, and people who open doors and turn locks meanwhile. */
+function prepare(random: Random, { car }: ServiceInProcess, clock: ManualClock): void {
+  const doorWord = (): string => random.pick(['OPEN', 'CLOSED', 'CLOSED', 'CLOSED', 'AJAR', 'UNSPECIFIED']);
+  const lockWord = (): string | null => random.pick(['LOCKED', 'UNLOCKED', 'UNLOCKED', 'UNSPECIFIED', null]);
+  let at = 0;
+  const steps = Array.from({ length: random.between(1, 6) }, (_, index) => {
+    const status = index === 0 && random.chance(0.7) ? random.pick(['RUNNING', 'WAITING', 'SENT', 'UNKNOWN']) : random.pick(words);
+    const step = { afterMs: at, status, ...(random.chance(0.3) && { acts: random.chance(0.5) }) };
+    at += random.between(0, 60) * second;
+    return step;
+  });
+  car.set({
+    lock: lockWord(),
+    doors: { frontLeft: doorWord(), tailGate: doorWord() },
+    inUse: random.chance(0.1),
+    asleep: random.chance(0.1),
+    reachable: random.chance(0.9),
+    classic: random.chance(0.1),
+    extraCommands: [],
+    commandPlan: { steps, answerAfterMs: random.between(0, 170) * second, effectAfterMs: random.chance(0.3) ? random.between(0, 20) * second : 0 },
+  });
+  for (let count = random.between(0, 5); count > 0; count -= 1) {
+    clock.after(random.between(0, 240) * second, () => {
+      const change = random.between(0, 3);
+      if (change === 0) car.set({ lock: lockWord() });
+      else if (change === 1) car.set({ doors: { rearLeft: doorWord() } });
+      else if (change === 2) car.openTailgate();
+      else car.report();
+    });
+  }
+}
+
+const expiring = (record: CommandRecord, at: number): CommandRecord => ({ ...record, async: record.async && { ...record.async, expires: new Date(at).toISOString() } });
+
+const expiryOf = ({ async }: CommandRecord): number => (async?.expires ? Date.parse(async.expires) : Infinity);

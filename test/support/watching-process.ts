@@ -1,0 +1,75 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { sleepOn, type Clock, type CommandRecord, VehicleError, watchCommand, WatchStore, type VehicleClient } from '../../src/index';
+
+/**
+ * The child of the test that kills: follows commands as the node does, with its store and on a clock that runs a thousand times too
+ * fast, and writes each verdict into a log. Each step is told to the parent, which kills at one of them.
+ */
+const [, , directory = '', log = '', count = '0'] = process.argv;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms / 1000);
+    return () => clearTimeout(timer);
+  },
+  sleep: (ms, signal) => sleepOn(clock, ms, signal),
+};
+
+const line = (text: string): void => appendFileSync(log, `${text}\n`);
+const tell = (): void => void process.send?.('step');
+
+/** Every look finds the command a little further; the doors say nothing. */
+function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'doors'> {
+  let seen = 0;
+  return {
+    commandStatus() {
+      tell();
+      seen += 1;
+      const requestStatus = seen < looks ? (seen % 2 === 0 ? 'RUNNING' : 'WAITING') : 'COMPLETED';
+      return Promise.resolve({ requestStatus, operationId: null, message: null, async: null, readyUntil: null });
+    },
+    doors: () => Promise.reject(new VehicleError('NETWORK', 'There are no doors here.')),
+  };
+}
+
+const recordOf = (index: number): CommandRecord => ({
+  id: `command-${index}`,
+  command: 'flash',
+  vin: 'YV4952NA4F120DEMO',
+  interface: 'connected-v1',
+  sentAt: new Date().toISOString(),
+  operationId: null,
+  requestStatus: 'RUNNING',
+  outcome: 'pending',
+  message: '',
+  async: { status: 'RUNNING', id: String(index), href: `/requests/${index}`, expires: null },
+});
+
+async function main(): Promise<void> {
+  const store = new WatchStore(directory);
+  const begun = existsSync(log) ? readFileSync(log, 'utf8') : '';
+  for (let index = 0; index < Number(count); index += 1) {
+    if (begun.includes(`begin command-${index}\n`)) continue;
+    store.put({ record: recordOf(index), startedAt: Date.now(), history: [], msg: {} });
+    line(`begin command-${index}`);
+    tell();
+  }
+  await Promise.all(
+    store.open().map(async (open, index) => {
+      for await (const { settled, report } of watchCommand(open.record, { client: clientOf(2 + (index % 5)), clock, startedAt: Date.now(), history: open.history })) {
+        tell();
+        if (!settled) {
+          store.put({ ...open, history: report.history });
+          continue;
+        }
+        // As the node: the file goes, then the message leaves, with nothing between.
+        line(`end ${report.id}`);
+        store.remove(report.id);
+        line(`verdict ${report.id} ${report.outcome}`);
+      }
+    }),
+  );
+}
+
+void main().then(() => process.disconnect());
