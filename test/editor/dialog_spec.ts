@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
@@ -144,6 +144,12 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await page.locator('#node-config-input-baseUrl').blur();
     assert.equal(await key.inputValue(), '__PWRD__');
     assert.equal(await part('moved').innerText(), '');
+  });
+
+  it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
+    const names = readdirSync(join(nodeRed.userDir, 'connected-vehicle'));
+    assert.ok(names.some((name) => /^[\da-f]{32}\.json$/.test(name)), names.join(' '));
+    assert.ok(!names.includes('store.key'));
   });
 
   it('never holds a token, a key or a secret in the page', async () => {

@@ -6,8 +6,8 @@ import type { NodeRedApp } from 'node-red';
 /** `NODE_RED_PATH` names another Node-RED than the one that is installed here. */
 const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
 
-/** The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory of its argument. */
-async function main(userDir: string): Promise<void> {
+/** The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory and with the settings of its arguments. */
+async function main(userDir: string, settings: object): Promise<void> {
   const server = createServer();
   RED.init(server, {
     userDir,
@@ -20,6 +20,7 @@ async function main(userDir: string): Promise<void> {
     editorTheme: { tours: false, palette: { catalogues: [] } },
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
     logging: { console: { level: 'error', metrics: false, audit: false } },
+    ...settings,
   } as unknown as Parameters<typeof RED.init>[1]);
   await RED.start();
   const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
@@ -30,4 +31,4 @@ async function main(userDir: string): Promise<void> {
   process.on('disconnect', () => process.exit(0));
 }
 
-void main(process.argv[2] ?? '');
+void main(process.argv[2] ?? '', JSON.parse(process.argv[3] ?? '{}') as object);
