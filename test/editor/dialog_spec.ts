@@ -157,11 +157,13 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
   });
 
   it('offers a command node what its vehicle lists', async () => {
-    await page.locator('#node-config-dialog-cancel').click();
+    // A notification of the editor may lie above it.
+    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('#node-config-dialog-cancel', { state: 'detached' });
     await page.locator('[id="send"] rect.red-ui-flow-node').dblclick();
     await page.waitForSelector('#connected-vehicle-command-choice');
     assert.ok((await page.locator('#connected-vehicle-command-choice option').count()) >= 8);
-    await page.locator('#node-dialog-cancel').click();
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
   });
 
   it('complains of nothing', () => {
