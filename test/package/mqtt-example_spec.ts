@@ -1,0 +1,108 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { examples, type FlowNode } from './checkout';
+
+interface Published {
+  topic: string;
+  text: string;
+  retain: boolean;
+}
+
+/** The example that speaks MQTT, in a real Node-RED with a real broker. */
+describe('The example “Home Assistant through MQTT”', function () {
+  this.timeout(60_000);
+  let broker: Aedes;
+  let server: Server;
+  let nodeRed: RealNodeRed;
+  const published: Published[] = [];
+  const waiting: (() => void)[] = [];
+
+  before(async () => {
+    broker = await (await import('aedes')).Aedes.createBroker();
+    broker.on('publish', ({ topic, payload, retain }) => {
+      if (topic.startsWith('$SYS')) return;
+      published.push({ topic, text: payload.toString(), retain });
+      waiting.splice(0).forEach((wake) => wake());
+    });
+    server = createServer((socket) => broker.handle(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const nodes = examples.find(({ name }) => name.endsWith('Home Assistant through MQTT'))?.nodes ?? [];
+    const here = { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port) };
+    nodeRed = await startNodeRed(nodes.map((node): FlowNode => (node.type === 'mqtt-broker' ? { ...node, ...here } : node)));
+  });
+
+  after(async () => {
+    await nodeRed?.stop();
+    await new Promise<void>((resolve) => broker.close(resolve));
+    server.close();
+  });
+
+  const until = async <Value>(look: () => Value | undefined | false): Promise<Value> => {
+    for (;;) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+  };
+  const last = (topic: string): Published | undefined => published.findLast((one) => one.topic === topic);
+  const configs = (): Published[] => published.filter(({ topic }) => topic.startsWith('homeassistant/'));
+  const press = (command: string): void =>
+    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain: false, topic: `connected-vehicle/car/command/${command}`, payload: 'PRESS' }, () => undefined);
+
+  it('announces each entity once, kept by the broker, all of one device', async () => {
+    await until(() => configs().length >= 17);
+    const found = configs().map(({ topic, text, retain }) => ({ topic, retain, config: JSON.parse(text) as Record<string, unknown> }));
+    assert.ok(found.every(({ retain }) => retain));
+    assert.equal(new Set(found.map(({ config }) => config['unique_id'])).size, found.length);
+    assert.deepEqual(new Set(found.map(({ config }) => JSON.stringify(config['device']))).size, 1);
+    for (const { topic, config } of found) {
+      assert.match(topic, /^homeassistant\/(binary_sensor|sensor|button)\/connected_vehicle_car\/[\w-]+\/config$/);
+      assert.equal(config['availability_topic'], 'connected-vehicle/car/online');
+      assert.ok(typeof config['state_topic'] === 'string' || typeof config['command_topic'] === 'string', topic);
+    }
+  });
+
+  it('is online, and names no vehicle', async () => {
+    assert.equal((await until(() => last('connected-vehicle/car/online'))).text, 'online');
+    assert.doesNotMatch(JSON.stringify(published), /YV4952NA4F120DEMO/);
+  });
+
+  it('gives each entity a value from the car: open, closed or unknown', async () => {
+    const { text, retain } = await until(() => last('connected-vehicle/car/state'));
+    const state = JSON.parse(text) as Record<string, unknown>;
+    assert.equal(retain, true);
+    assert.deepEqual([state['windows_rearRight'], state['windows_frontLeft'], state['doors_tailGate'], state['doors_carLocked']], ['ON', 'OFF', 'OFF', 'OFF']);
+    assert.deepEqual([typeof state['fuelAmount'], typeof state['odometer']], ['number', 'number']);
+    const templates = configs().map(({ text: config }) => (JSON.parse(config) as { state_topic?: string; value_template?: string }));
+    for (const { state_topic, value_template = '' } of templates) {
+      if (state_topic === 'connected-vehicle/car/state') assert.ok((/value_json\.(\w+)/.exec(value_template)?.[1] ?? '') in state, value_template);
+    }
+  });
+
+  it('sends the command of a button, and tells what became of it', async () => {
+    press('lock');
+    const { text } = await until(() => {
+      const verdict = last('connected-vehicle/car/command');
+      return verdict?.text.includes('succeeded') && verdict;
+    });
+    assert.deepEqual(JSON.parse(text), { command: 'lock', state: 'succeeded', reason: 'The car carried out the command.', verified: true });
+  });
+
+  it('tells why a command could not be sent', async () => {
+    press('self-destruct');
+    const { text } = await until(() => {
+      const verdict = last('connected-vehicle/car/command');
+      return verdict?.text.includes('self-destruct') && verdict;
+    });
+    assert.equal((JSON.parse(text) as { state: string }).state, 'failed');
+  });
+
+  it('is offline when it ends', async () => {
+    await nodeRed.stop();
+    assert.equal((await until(() => last('connected-vehicle/car/online')?.text === 'offline' && last('connected-vehicle/car/online'))).retain, true);
+  });
+});
