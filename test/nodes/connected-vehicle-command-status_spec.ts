@@ -30,9 +30,9 @@ describe(type, () => {
     useClock(undefined);
   });
 
-  const load = (config: Record<string, unknown> = {}): Promise<void> => flow.load({ type, ...config }, customVehicle(service), demoCredentials);
+  const load = (config: Record<string, unknown> = {}): Promise<void> => flow.load({ type, timeout: 3600, ...config }, customVehicle(service), demoCredentials);
   const send = (command = 'lock'): Promise<CommandRecord> => account.client.send(command, { vin: service.car().vin, interface: 'v1' });
-  /** Lets time pass until it is so. */
+  /** Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out. */
   const pass = async (look: () => boolean): Promise<void> => {
     while (!look()) {
       await clock.advance(500);
