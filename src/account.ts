@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
-import { Dispatcher } from './dispatcher';
+import { Dispatcher } from './commands/dispatcher';
 import { VehicleError } from './errors';
-import { Journal, type JournalStore } from './journal';
+import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
 import { hiding } from './request/hiding';
-import { Poller } from './poller';
+import { Poller } from './polling/poller';
 import { Lines } from './request/lines';
 import type { BudgetSnapshot, Quota } from './request/quota';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
@@ -27,7 +27,7 @@ export interface AccountOptions {
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; 0: every read is a request of its own. Default 5000. */
   shareForMs?: number;
-  /** `adaptive`: who polls does so as often as the car gives reason to (src/polling.ts). Default `fixed`. */
+  /** `adaptive`: who polls does so as often as the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
   /** A private directory where the counts of the quota outlive a restart. Default: none. */
   directory?: string | null;

@@ -30,7 +30,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './clock';
 import { VehicleError, type ErrorReport } from './errors';
 import { LostCommand, type Answer, type RequestCore } from './request/core';
-import type { CommandRecord } from './record';
+import type { CommandRecord } from './commands/record';
 import { addressOf, followLink, mediaType } from './service';
 import { parseVin } from './vin';
 import { fromGroup } from './wire/grouped';
@@ -119,7 +119,7 @@ export interface SendOptions {
   signal?: AbortSignal;
 }
 
-/** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/poller.ts). */
+/** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/polling/poller.ts). */
 export interface VehicleObserver {
   saw(read: ReadName, vin: string, reading: Reading): void;
   failed(read: ReadName, vin: string, failure: VehicleError): void;

@@ -4,7 +4,7 @@ import { titleOf } from './catalogue/reads';
 import { asVehicleError, type Reading, type VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import type { VehicleError } from './errors';
-import type { CommandRecord } from './record';
+import type { CommandRecord } from './commands/record';
 import type { Invocation } from './wire/invocations';
 import type { Members } from './wire/readings';
 

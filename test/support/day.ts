@@ -1,5 +1,5 @@
 import type { ReadName } from '../../src/catalogue/reads';
-import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type PolledFailure, type PolledReading } from '../../src/polling';
+import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type PolledFailure, type PolledReading } from '../../src/polling/profile';
 
 /**
  * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it

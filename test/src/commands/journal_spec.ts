@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { Journal, journalEntry, type JournalEntry, type JournalStore } from '../../src/journal';
-import type { CommandRecord } from '../../src/record';
-import { Random } from '../support/random';
+import { Journal, journalEntry, type JournalEntry, type JournalStore } from '../../../src/commands/journal';
+import type { CommandRecord } from '../../../src/commands/record';
+import { Random } from '../../support/random';
 
 const entry = (id: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   id,

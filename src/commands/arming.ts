@@ -1,5 +1,5 @@
-import type { Clock } from './clock';
-import { VehicleError } from './errors';
+import type { Clock } from '../clock';
+import { VehicleError } from '../errors';
 
 /** A safety catch: what it guards passes once, within some seconds after it was armed. */
 export class Arming {

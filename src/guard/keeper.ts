@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { VehicleClient } from './client';
-import type { Clock } from './clock';
-import type { VehicleError } from './errors';
-import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView } from './guard';
-import { lookAtCar, type GuardRead } from './guard-look';
-import type { StateFile } from './state-file';
+import type { VehicleClient } from '../client';
+import type { Clock } from '../clock';
+import type { VehicleError } from '../errors';
+import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView } from '../guard';
+import { lookAtCar, type GuardRead } from './look';
+import type { StateFile } from '../state-file';
 
 export interface GuardKeeperOptions {
   settings: GuardSettings;

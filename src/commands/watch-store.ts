@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseRecord, type CommandRecord } from './record';
-import type { StatusChange } from './watch';
+import type { StatusChange } from '../watch';
 
 /** A watch that has not come to its end, with all that is needed to take it up again. */
 export interface OpenWatch {

@@ -1,8 +1,8 @@
-import { requestOf } from './catalogue/groups';
-import type { InterfaceName, ReadName } from './catalogue/reads';
-import type { VehicleObserver } from './client';
-import type { Clock } from './clock';
-import { nextPoll, phaseOf, PollingProfile, type PolledFailure, type PolledReading } from './polling';
+import { requestOf } from '../catalogue/groups';
+import type { InterfaceName, ReadName } from '../catalogue/reads';
+import type { VehicleObserver } from '../client';
+import type { Clock } from '../clock';
+import { nextPoll, phaseOf, PollingProfile, type PolledFailure, type PolledReading } from './profile';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -15,7 +15,7 @@ export interface PollerUser {
 export interface PollerOptions {
   /** Whose account: accounts of different people do not fire together, and one's readers of one car meet. */
   id: string;
-  /** True: the adaptive profile stretches what each user asks for (src/polling.ts). */
+  /** True: the adaptive profile stretches what each user asks for (src/polling/profile.ts). */
   adaptive: boolean;
   alive: readonly InterfaceName[];
   /** The share of the day's quota that is used, 0 to 1. */

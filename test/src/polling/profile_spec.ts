@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { readNames, type ReadName } from '../../src/catalogue/reads';
-import { baseIntervals, callsPerDay, moodFactors, nextPoll, phaseOf, pollGroupOf, pollGroups, PollingProfile, type DueOptions, type PolledReading } from '../../src/polling';
-import { hour, live, minute, requests, second } from '../support/day';
-import { ordinaryDay, randomDay } from '../support/days';
+import { readNames, type ReadName } from '../../../src/catalogue/reads';
+import { baseIntervals, callsPerDay, moodFactors, nextPoll, phaseOf, pollGroupOf, pollGroups, PollingProfile, type DueOptions, type PolledReading } from '../../../src/polling/profile';
+import { hour, live, minute, requests, second } from '../../support/day';
+import { ordinaryDay, randomDay } from '../../support/days';
 
 const noon = Date.UTC(2026, 5, 1, 12);
 const midnight = Date.UTC(2026, 5, 2);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { Arming, isUnlock } from '../../src/index';
-import { ManualClock } from '../support/manual-clock';
+import { Arming, isUnlock } from '../../../src/index';
+import { ManualClock } from '../../support/manual-clock';
 
 describe('arming', () => {
   it('lets one unlock through, within its time', async () => {

@@ -1,7 +1,7 @@
-import { asVehicleError, type VehicleClient } from './client';
-import type { VehicleError } from './errors';
-import type { GuardReading, OpeningRead } from './guard';
-import type { Accessibility } from './wire/readings';
+import { asVehicleError, type VehicleClient } from '../client';
+import type { VehicleError } from '../errors';
+import type { GuardReading, OpeningRead } from '../guard';
+import type { Accessibility } from '../wire/readings';
 
 export type GuardRead = OpeningRead | 'accessibility';
 

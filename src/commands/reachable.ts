@@ -1,6 +1,6 @@
-import { asVehicleError, unavailableSentence, type VehicleClient } from './client';
-import type { Clock } from './clock';
-import { VehicleError } from './errors';
+import { asVehicleError, unavailableSentence, type VehicleClient } from '../client';
+import type { Clock } from '../clock';
+import { VehicleError } from '../errors';
 
 export interface ReachableOptions {
   client: Pick<VehicleClient, 'accessibility'>;

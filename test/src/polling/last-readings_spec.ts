@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { LastReadings, type AnyReading, type ReadingInfo } from '../../src/index';
+import { LastReadings, type AnyReading, type ReadingInfo } from '../../../src/index';
 
 const info = (changes: Partial<ReadingInfo> = {}): ReadingInfo => ({
   vin: 'YV4952NA4F120DEMO',

@@ -1,5 +1,5 @@
-import { doorMembers, windowMembers } from './catalogue/members';
-import { isResourceName, resources, type ReadName, type Theme } from './catalogue/reads';
+import { doorMembers, windowMembers } from '../catalogue/members';
+import { isResourceName, resources, type ReadName, type Theme } from '../catalogue/reads';
 
 /**
  * When to read what again: the adaptive profile of a vehicle. It holds what the car was last seen like and decides from

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { Poller, services, type PollerOptions, type ReadName } from '../../src/index';
-import { ManualClock } from '../support/manual-clock';
+import { Poller, services, type PollerOptions, type ReadName } from '../../../src/index';
+import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
 const minute = 60 * second;

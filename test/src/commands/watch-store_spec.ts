@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { WatchStore, type OpenWatch } from '../../src/index';
-import { Random } from '../support/random';
+import { WatchStore, type OpenWatch } from '../../../src/index';
+import { Random } from '../../support/random';
 
-const child = resolve(__dirname, '../support/watching-process.js');
+const child = resolve(__dirname, '../../support/watching-process.js');
 
 describe('the store of the watches', () => {
   let base: string;

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { type Account, type CommandRecord, type DispatchOptions, type VehicleError, watchCommand } from '../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { closeAccounts, openTestAccount } from '../support/account';
-import { ManualClock } from '../support/manual-clock';
+import { type Account, type CommandRecord, type DispatchOptions, type VehicleError, watchCommand } from '../../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../../support/account';
+import { ManualClock } from '../../support/manual-clock';
 
 const { vin } = demoCar;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Outcome } from './catalogue/outcomes';
-import type { LocalReadName } from './catalogue/reads';
+import type { Outcome } from '../catalogue/outcomes';
+import type { LocalReadName } from '../catalogue/reads';
 import type { CommandRecord } from './record';
 
 /** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */

@@ -1,12 +1,12 @@
-import { asVehicleError, parseCommandName, parseUnlockDuration, type SendOptions, type VehicleClient } from './client';
-import type { Clock } from './clock';
-import { VehicleError } from './errors';
+import { asVehicleError, parseCommandName, parseUnlockDuration, type SendOptions, type VehicleClient } from '../client';
+import type { Clock } from '../clock';
+import { VehicleError } from '../errors';
 import { journalEntry, type Journal } from './journal';
 import { Lanes } from './lanes';
 import { untilReachable } from './reachable';
 import type { CommandRecord } from './record';
-import { parseVin } from './vin';
-import type { WatchReport } from './watch';
+import { parseVin } from '../vin';
+import type { WatchReport } from '../watch';
 
 export interface DispatchOptions extends SendOptions {
   /** Who sends it, for the journal. */
