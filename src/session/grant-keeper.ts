@@ -56,13 +56,17 @@ export class GrantKeeper {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #members = new Set<Member>();
+  /** Whose way the request under way takes. */
+  #carrier: Member | null = null;
+  /** Client secrets that the service refused: whoever has one is not asked to carry while another is there. */
+  readonly #mistaken = new Set<string>();
   readonly #ending = new AbortController();
   #grant: Grant | null = null;
   #refreshing: Promise<Grant> | null = null;
   /** Rotated, but the disk did not take it: kept until it does. */
   #unsaved: NewGrant | null = null;
   #unanswered: number | null;
-  #pause: { failures: number; until: number; error: VehicleError } | null = null;
+  #pause: { failures: number; since: number; until: number; error: VehicleError } | null = null;
   #refusal: { tokens: ReadonlySet<string>; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. */
   #rejected = '';
@@ -88,8 +92,10 @@ export class GrantKeeper {
     if (before !== undefined && before.client.clientSecret !== member.client.clientSecret) this.#refusal = null;
   }
 
-  leave(member: Member): void {
+  /** Waits for a refresh that goes over the way of the member: its answer may hold the only valid refresh token. */
+  async leave(member: Member): Promise<void> {
     this.#members.delete(member);
+    if (this.#carrier === member) await this.#refreshing?.catch(ignore);
   }
 
   isLast(member: Member): boolean {
@@ -110,9 +116,15 @@ export class GrantKeeper {
 
   /** Takes over what a sign-in has just saved. @throws VehicleError CONFIG */
   async look(): Promise<void> {
-    this.#use(await this.#store.read(this.key));
+    const stored = await this.#store.read(this.key);
+    // Whatever its generation: where the file had gone, the count has begun anew.
+    if (stored !== null) {
+      this.#take(stored);
+      this.#unsaved = null;
+    }
     this.#pause = null;
     this.#refusal = null;
+    this.#mistaken.clear();
   }
 
   get state(): GrantState {
@@ -152,7 +164,7 @@ export class GrantKeeper {
     const first = this.#rejected !== token;
     this.#rejected = token;
     if (this.#refreshing === null) {
-      if (this.#clock.now() - this.#forcedAt < forcedEvery) return first;
+      if (isWithin(this.#forcedAt, this.#clock.now(), this.#forcedAt + forcedEvery)) return first;
       this.#forcedAt = this.#clock.now();
     }
     await this.#refresh();
@@ -168,7 +180,11 @@ export class GrantKeeper {
   }
 
   async #attempt(): Promise<Grant> {
-    if (this.#pause !== null && this.#clock.now() < this.#pause.until) throw this.#pause.error;
+    if (this.#pause !== null && isWithin(this.#pause.since, this.#clock.now(), this.#pause.until)) {
+      // A timer of Node's can fire a moment early.
+      this.#wakeAt(this.#pause.until);
+      throw this.#pause.error;
+    }
     try {
       await this.#checkRefusal();
       const grant = await this.#store.exclusive(this.key, (locked) => this.#renew(locked), this.#ending.signal);
@@ -198,6 +214,8 @@ export class GrantKeeper {
       await locked.prepare();
       const answer = await this.#request(next);
       if (!('refusal' in answer)) return this.#keep(locked, this.#grantOf(answer, next));
+      // What was refused is a client, not the sign-in: another member may have the right secret.
+      if (answer.refusal === 'invalid_client' && this.#trusted !== undefined) continue;
       refused.add(next);
       next = answer.refusal === 'invalid_grant' ? await this.#another(locked, refused) : undefined;
       if (next === undefined) throw this.#refuse(answer, refused);
@@ -229,12 +247,18 @@ export class GrantKeeper {
   }
 
   async #request(refreshToken: string): Promise<Tokens | Refusal> {
-    const member = this.#newest;
+    const member = this.#trusted ?? this.#newest;
     if (member === undefined) throw new VehicleError('CANCELLED', 'The sign-in was cancelled because the flow was stopped or redeployed.');
     this.#unanswered = this.#grant?.generation ?? 0;
-    const answer = await requestTokens(member.send, member.client, { grant_type: 'refresh_token', refresh_token: refreshToken }, this.#clock);
-    this.#unanswered = null;
-    return answer;
+    this.#carrier = member;
+    try {
+      const answer = await requestTokens(member.send, member.client, { grant_type: 'refresh_token', refresh_token: refreshToken }, this.#clock);
+      this.#unanswered = null;
+      if ('refusal' in answer && answer.refusal === 'invalid_client') this.#mistaken.add(member.client.clientSecret);
+      return answer;
+    } finally {
+      this.#carrier = null;
+    }
   }
 
   #grantOf(answer: Tokens, sent: string): NewGrant {
@@ -263,6 +287,10 @@ export class GrantKeeper {
   /** Only what is newer: an older file is a backup that was restored under a running process. */
   #use(stored: Grant | null): void {
     if (stored === null || stored.generation <= (this.#grant?.generation ?? 0)) return;
+    this.#take(stored);
+  }
+
+  #take(stored: Grant): void {
     for (const member of this.#members) tell(member, stored);
     this.#grant = stored;
   }
@@ -274,7 +302,7 @@ export class GrantKeeper {
 
   /** True where what is stored makes a request needless. */
   #isEnough(stored: Grant): boolean {
-    const idle = this.#clock.now() - stored.refreshedAt;
+    const idle = Math.abs(this.#clock.now() - stored.refreshedAt);
     return this.#isFresh(stored) && idle < keepAliveEvery && stored.accessToken !== this.#rejected && stored.generation !== this.#unanswered;
   }
 
@@ -292,14 +320,15 @@ export class GrantKeeper {
       return known;
     }
     const failures = (this.#pause?.failures ?? 0) + 1;
-    const until = Math.max(this.#clock.now() + pauseAfter(failures, this.#random), known.retryAt?.getTime() ?? 0);
+    const since = this.#clock.now();
+    const until = Math.max(since + pauseAfter(failures, this.#random), known.retryAt?.getTime() ?? 0);
     const told = new VehicleError(known.code, `${known.message} The pack tries again by itself.`, {
       retryable: true,
       retryAt: new Date(until),
       ...(known.httpStatus === null ? {} : { httpStatus: known.httpStatus }),
       cause: known.cause,
     });
-    this.#pause = { failures, until, error: told };
+    this.#pause = { failures, since, until, error: told };
     this.#wakeAt(until);
     return told;
   }
@@ -307,7 +336,7 @@ export class GrantKeeper {
   /** The grant is kept alive, and a pause ends, while nobody asks too. */
   #wakeAt(at: number): void {
     this.#cancelTimer();
-    if (!this.#ending.signal.aborted) this.#cancelTimer = this.#wakeAfter(at - this.#clock.now());
+    if (!this.#ending.signal.aborted) this.#cancelTimer = this.#wakeAfter(Math.min(at - this.#clock.now(), keepAliveEvery));
   }
 
   #wakeAfter(ms: number): () => void {
@@ -317,6 +346,11 @@ export class GrantKeeper {
   get #newest(): Member | undefined {
     return [...this.#members].at(-1);
   }
+
+  /** The newest whose client secret was not refused. */
+  get #trusted(): Member | undefined {
+    return [...this.#members].filter(({ client }) => !this.#mistaken.has(client.clientSecret)).at(-1);
+  }
 }
 
 /** Milliseconds: with less life left than this, a caller waits for the new token. */
@@ -324,6 +358,9 @@ const waitBelow = 10_000;
 
 /** How long before its end a token is renewed, by its life, which no service promises (field notes 4.2). Milliseconds. */
 const aheadOf = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
+
+/** A moment to come that one remembers as past was one of a clock that has been set back: it counts no more. */
+const isWithin = (since: number, now: number, until: number): boolean => since <= now && now < until;
 
 function tell(member: Member, grant: NewGrant): void {
   member.onSecret(grant.refreshToken);

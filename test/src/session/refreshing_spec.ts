@@ -94,6 +94,72 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
+  it('keeps the way of a member that closes until the refresh that goes over it has been answered', async () => {
+    const seed = identity.newSeed();
+    const stays = source({ refreshToken: seed });
+    await stays.get();
+    let isOpen = true;
+    const send: typeof identity.send = async (request) => {
+      const response = await identity.send(request);
+      assert.ok(isOpen, 'the transport was closed under the request');
+      return response;
+    };
+    const leaves = source({ refreshToken: seed, send });
+    await leaves.get();
+    await clock.advance(5 * minute);
+    const got = stays.get();
+    await requestsMade(2);
+    await leaves.close();
+    isOpen = false;
+    assert.ok(await identity.accepts(await got));
+    assert.equal(identity.refusals, 0);
+  });
+
+  it('lets a mistyped client secret stop nobody who has the right one', async () => {
+    const seed = identity.newSeed();
+    const right = source({ refreshToken: seed });
+    await right.get();
+    const mistyped = source({ refreshToken: seed, client: { ...identity.client, clientSecret: 'mistyped' } });
+    await mistyped.get();
+    for (let round = 0; round < 3; round++) {
+      await clock.advance(5 * minute);
+      assert.ok(await identity.accepts(await right.get()));
+      assert.equal(right.describe().signInRequiredSince, null);
+    }
+    assert.equal(identity.refusals, 1, 'the mistyped secret was sent again');
+  });
+
+  it('tries again by itself though timers fire a moment early', async () => {
+    let early = 0;
+    const hasty = { now: () => clock.now() - early, after: (ms: number, callback: () => void) => clock.after(ms, callback), sleep: clock.sleep.bind(clock) };
+    const token = source({ refreshToken: identity.newSeed(), clock: hasty });
+    identity.fault({ cut: 'before-headers' });
+    await assert.rejects(token.get(), { code: 'NETWORK' });
+    early = 1;
+    await clock.advance(2_000);
+    early = 0;
+    await clock.advance(1);
+    await requestsMade(2);
+    await until(() => token.describe().problem === null);
+  });
+
+  it('waits for no moment of a clock that was ahead and was set back', async () => {
+    let ahead = 365 * day;
+    const wrong = { now: () => clock.now() + ahead, after: (ms: number, callback: () => void) => clock.after(ms, callback), sleep: clock.sleep.bind(clock) };
+    const token = source({ refreshToken: identity.newSeed(), clock: wrong });
+    identity.fault({ cut: 'before-headers' });
+    await assert.rejects(token.get(), { code: 'NETWORK' });
+    await clock.advance(1_000);
+    ahead = 0;
+    const first = await token.get();
+    ahead = 365 * day;
+    assert.equal(await token.refused(first), true);
+    const second = await token.get();
+    ahead = 0;
+    assert.equal(await token.refused(second), true);
+    assert.notEqual(await token.get(), second, 'no new token was asked for');
+  });
+
   it('is asked for once by two processes that share the store', async () => {
     const seed = identity.newSeed();
     const processes = [source({ refreshToken: seed }), source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() })];

@@ -91,6 +91,18 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await token.get()));
   });
 
+  it('counts though the file of the one before had gone', async () => {
+    const token = source();
+    await signIns.finish({ redirected: await decide(begin().url) });
+    const first = await token.get();
+    await clock.advance(300_000);
+    assert.notEqual(await token.get(), first);
+    await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name))));
+    const before = identity.issued.length;
+    await signIns.finish({ redirected: await decide(begin().url) });
+    assert.ok(identity.issued.slice(before).includes(await token.get()));
+  });
+
   for (const [what, form] of [
     ['the whole address', (address: string): string => `  ${address}\n`],
     ['its query', (address: string): string => new URL(address).search],
