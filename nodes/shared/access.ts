@@ -25,6 +25,14 @@ export const settingsOf = (options: VehicleOptions): Pick<AccountOptions, 'readO
   clock: clock(),
 });
 
+/** Whoever signs in, and to which service. */
+export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clientSecret }: VehicleCredentials) => ({
+  audience: new URL(baseUrl).origin,
+  tokenUrl,
+  clientId,
+  clientSecret,
+});
+
 /** The same pasted token is the same person's; a sign-in is its config node's own. */
 const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
@@ -35,8 +43,8 @@ const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): str
  * @throws VehicleError CONFIG
  */
 export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, credentials: VehicleCredentials): AccountOptions {
-  const { apiKey, accessToken, clientId, clientSecret, refreshToken } = credentials;
-  redactor().learn(apiKey, accessToken, clientId, clientSecret, refreshToken);
+  const { apiKey, accessToken, clientId, refreshToken } = credentials;
+  redactor().learn(...Object.values(credentials));
   const service = serviceOf(options);
   const store = service.tokenUrl === '' || clientId === '' ? null : (signInKeeping(RED)?.store ?? null);
   return {
@@ -44,7 +52,7 @@ export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, cred
     apiKey,
     tokens: (send) =>
       runtime().chosenToken({
-        client: { tokenUrl: service.tokenUrl, clientId, clientSecret },
+        client: clientOf(service, credentials),
         owner: id,
         accessToken,
         refreshToken,

@@ -49,8 +49,11 @@ const placeOf = (directory: string, key: string): string => `${directory}\n${key
 /** What is told of a secret where it must be recognised, but not known. */
 export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-/** The account of a sign-in belongs to the config node that it was started from: two of them may be two people. */
-export const signedInKey = (client: OAuthClient, owner: string): string => ['signed-in', client.tokenUrl, client.clientId, owner].join('\n');
+/**
+ * The account of a sign-in belongs to the config node that it was started from: two of them may be two people. It is for
+ * one service: at another address there is no sign-in, whatever else is the same.
+ */
+export const signedInKey = (client: OAuthClient, owner: string): string => ['signed-in', client.audience, client.tokenUrl, client.clientId, owner].join('\n');
 
 /** The account of a pasted refresh token belongs to whoever holds the token, however many do: it can be spent only once. */
 export const pastedKey = (client: OAuthClient, seed: string): string => ['pasted', client.tokenUrl, client.clientId, seed].join('\n');

@@ -137,6 +137,7 @@ class RefreshingToken implements TokenSource {
 
 /** Blanks around what people paste are theirs, not the secret's. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
+  audience: client.audience,
   tokenUrl: client.tokenUrl.trim(),
   clientId: client.clientId.trim(),
   clientSecret: client.clientSecret.trim(),

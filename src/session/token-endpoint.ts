@@ -10,6 +10,8 @@ export type Send = Transport['send'];
 
 /** The application at the identity system: from the portal's app (field notes 4.3). */
 export interface OAuthClient {
+  /** The origin of the service that its tokens are for. */
+  audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
   clientId: string;

@@ -181,6 +181,23 @@ describe('Signing in from the editor', () => {
   });
 
   describe('The saved sign-in', () => {
+    it('goes to the service that it was made for and to no other, in the dialog and deployed', async () => {
+      const other = await startSimulator();
+      try {
+        await load();
+        await signIn();
+        const body = formOf(vehicle({ baseUrl: other.url }), { ...client, accessToken: '', refreshToken: '' });
+        const { findings } = (await askEditor('check', body)) as unknown as { findings: { code: string }[] };
+        assert.equal(findings.at(-1)?.code, 'TOKEN_MISSING');
+        await flow.unload();
+        await load(client, { baseUrl: other.url });
+        assert.equal((await flow.fail()).vehicle?.error?.['code'], 'TOKEN_MISSING');
+        assert.equal(other.requests.length, 0);
+      } finally {
+        await other.close();
+      }
+    });
+
     it('survives a restart: the rotated token goes on, and nobody signs in again', async () => {
       await load();
       await signIn();

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import type { SignedIn } from '../../../src/index';
-import { serviceOf } from '../access';
+import { clientOf, serviceOf } from '../access';
 import { runtime } from '../load';
 import { redactor, safeError } from '../redaction';
 import { signInKeeping, type SignInKeeping } from '../sign-ins';
@@ -36,7 +36,7 @@ export function beginSignIn(RED: NodeAPI, { id, options, credentials }: Form, ca
   ends.delete(id);
   const { url, state } = keeping(RED).signIns.begin({
     authorizeUrl: service.authorizeUrl,
-    client: { tokenUrl: service.tokenUrl, clientId: credentials.clientId, clientSecret: credentials.clientSecret },
+    client: clientOf(service, credentials),
     redirectUrl,
     scopes: scopesOfService(service.alive),
     owner: id,

@@ -24,7 +24,7 @@ export class Identity {
   }
 
   get client(): OAuthClient {
-    return { tokenUrl: this.simulator.url + tokenPath, clientId: 'demo-client', clientSecret: 'secret:with/odd chars' };
+    return { audience: this.simulator.url, tokenUrl: this.simulator.url + tokenPath, clientId: 'demo-client', clientSecret: 'secret:with/odd chars' };
   }
 
   readonly send: Send = async (request) => {

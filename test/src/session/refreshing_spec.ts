@@ -486,9 +486,9 @@ describe('a refreshing access token', () => {
 
   for (const [what, change] of [
     ['a refresh token', { refreshToken: 'abc\ndef' }],
-    ['a client id', { client: { tokenUrl: 'https://id.example', clientId: 'abc\ndef', clientSecret: '' } }],
-    ['a client secret', { client: { tokenUrl: 'https://id.example', clientId: 'abc', clientSecret: 'abc\ndef' } }],
-    ['no client id', { client: { tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } }],
+    ['a client id', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: 'abc\ndef', clientSecret: '' } }],
+    ['a client secret', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: 'abc', clientSecret: 'abc\ndef' } }],
+    ['no client id', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } }],
   ] as const) {
     it(`tells of ${what} that cannot be right, without repeating it`, async () => {
       const token = source({ refreshToken: 'seed', ...change });

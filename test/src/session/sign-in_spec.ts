@@ -206,7 +206,7 @@ describe('a sign-in from the editor', () => {
     const token = source(before);
     await token.get();
     await signIns.finish({ redirected: await decide(begin({ refreshToken: before }).url) });
-    const signedIn = (await store.read(['signed-in', identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n')))?.accessToken;
+    const signedIn = (await store.read(['signed-in', identity.client.audience, identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n')))?.accessToken;
     assert.equal(await token.get(), signedIn);
     const after = identity.newSeed();
     await source(after).get();

@@ -148,7 +148,7 @@ class Year {
       world: this.#world,
       random: this.#random,
       directory: this.#directory,
-      client: { tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: 'demo-secret' },
+      client: { audience: this.#simulator.url, tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: 'demo-secret' },
       seed: this.#seed,
       seal: this.#seal,
       send: this.#send,
@@ -206,7 +206,7 @@ class Year {
   }
 
   async #stored(): Promise<string> {
-    const client = { tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: '' };
+    const client = { audience: this.#simulator.url, tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: '' };
     const store = new TokenStore({ directory: this.#directory, secret, seal: this.#seal });
     return (await store.read(pastedKey(client, fingerprint(this.#seed))))?.refreshToken ?? this.#seed;
   }
