@@ -51,6 +51,24 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
+  describe('where everybody may do everything, and some have a name', () => {
+    const password = '$2b$04$X2/3sKa1FbUqemuF4hZAZOjvrK7/L3aUjbtGSi223OErVx68SPX2m'; // pw
+    const users = [{ username: 'driver', password, permissions: '*' }];
+    before(async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users, default: { permissions: '*' } } })));
+    after(() => nodeRed.stop());
+
+    it('answers a page behind a proxy with the token of a user, and none with a token that nobody gave out', async () => {
+      const origin = 'https://outside.example';
+      const login = { client_id: 'node-red-editor', grant_type: 'password', scope: '*', username: 'driver', password: 'pw' };
+      const { access_token: token } = (await nodeRed.admin('POST', 'auth/token', login)) as { access_token: string };
+      for (const action of reads) {
+        assert.equal((await ask(action, { origin, authorization: 'Bearer made-up' })).status, 403, action);
+        assert.equal((await ask(action, { origin, authorization: `Bearer ${token}` })).status, 200, action);
+        assert.equal((await ask(action)).status, 200, action);
+      }
+    });
+  });
+
   describe('where nobody may do anything without a name', () => {
     before(async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users: [] } })));
     after(() => nodeRed.stop());

@@ -26,11 +26,14 @@ export function guard(RED: NodeAPI): Handler {
 }
 
 /** A browser says so itself where it can (over https and on this machine), else by the address of its page. Other programs say nothing. */
-function isOwnEditor(RED: NodeAPI, { headers }: Request): boolean {
+function isOwnEditor(RED: NodeAPI, { headers, user }: Request & { user?: unknown }): boolean {
   const { origin, host, authorization } = headers;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return true;
   // Behind a proxy that changes the host, the token of a user who is logged in tells: no other page has it.
-  return Boolean((RED.settings as { adminAuth?: unknown }).adminAuth) && authorization !== undefined;
+  return Boolean((RED.settings as { adminAuth?: unknown }).adminAuth) && authorization !== undefined && isLoggedIn(user);
 }
+
+/** Where everybody has a default user, a token that nobody gave out is as good as none: Node-RED then says `anonymous`. */
+const isLoggedIn = (user: unknown): boolean => typeof user === 'object' && user !== null && !('anonymous' in user && user.anonymous);
