@@ -127,7 +127,12 @@ class RefreshingToken implements TokenSource {
   async #key(): Promise<string> {
     checkInputs(this.#member.client, this.#seed?.token ?? null);
     if (this.#seed !== null) {
-      const signedIn = await this.#store.read(this.#ownKey).catch(() => null);
+      const signedIn = await this.#store.read(this.#ownKey).catch((fault: unknown) => {
+        // Unreadable, it may be the later one: only a process that has looked before goes on with what it knows.
+        if (this.#keeper === null) throw fault;
+        return this.#keeper.key;
+      });
+      if (typeof signedIn === 'string') return signedIn;
       return signedIn?.outdated.includes(this.#seed.fingerprint) ? this.#ownKey : this.#seedKey;
     }
     if (this.#keeper === null && (await this.#store.read(this.#ownKey)) === null) throw nobodySignedIn();

@@ -35,6 +35,8 @@ export interface SignInStart {
   owner: string;
   /** The refresh token that is pasted in its configuration now: this sign-in outdates it. */
   refreshToken?: string;
+  /** The same of a pasted access token. */
+  accessToken?: string;
   /** Used once, for the exchange of the code. */
   send: Send;
   /** Hears of every secret before it is used. */
@@ -160,7 +162,7 @@ export class SignIns {
   async #save(start: SignInStart, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
     start.onSecret?.(tokens.refreshToken);
     if (tokens.accessToken !== '') start.onSecret?.(tokens.accessToken);
-    const seed = start.refreshToken?.trim() ?? '';
+    const pasted = [start.refreshToken, start.accessToken].map((token) => token?.trim() ?? '').filter((token) => token !== '');
     const key = signedInKey(start.client, start.owner);
     await this.#store.exclusive(key, (locked) =>
       locked.save({
@@ -170,7 +172,7 @@ export class SignIns {
         scopes: tokens.scopes,
         refreshedAt: tokens.receivedAt,
         signedInAt: tokens.receivedAt,
-        outdated: seed === '' ? [] : [fingerprint(seed)],
+        outdated: pasted.map(fingerprint),
       }),
     );
     await this.#keepers.signedIn(this.#store.directory, key);

@@ -21,7 +21,7 @@ const grantSchema = z.object({
   refreshedAt: z.number(),
   /** When a person signed in; absent where a refresh token was pasted. */
   signedInAt: z.optional(z.number()),
-  /** Fingerprints of the pasted refresh tokens that this grant outdates. */
+  /** Fingerprints of the pasted tokens that this grant outdates. */
   outdated: z.array(z.string()),
 });
 export type Grant = z.infer<typeof grantSchema>;

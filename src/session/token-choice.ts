@@ -1,5 +1,5 @@
 import { VehicleError } from '../errors';
-import { keepers as sharedKeepers, signedInKey } from './grant-keepers';
+import { keepers as sharedKeepers, fingerprint, signedInKey } from './grant-keepers';
 import { refreshingToken, trimmed, type RefreshingOptions } from './refreshing';
 import { pastedToken, type TokenDescription, type TokenSource } from './tokens';
 
@@ -20,12 +20,13 @@ export function chosenToken({ accessToken, store, ...options }: ChosenTokenOptio
   if (store === null || tokenUrl === '' || clientId === '') return pasted;
   const refreshing = { ...options, store };
   if ((options.refreshToken ?? '').trim() !== '' || accessToken.trim() === '') return refreshingToken(refreshing);
-  return new PastedUntilSignedIn(pasted, refreshing);
+  return new PastedOrSignedIn(pasted, fingerprint(accessToken.trim()), refreshing);
 }
 
-/** With a client and a pasted access token: the token, until somebody signs in. */
-class PastedUntilSignedIn implements TokenSource {
+/** With a client and a pasted access token: the later of the two, the token or a sign-in; where the token has ended, the sign-in. */
+class PastedOrSignedIn implements TokenSource {
   readonly #pasted: TokenSource;
+  readonly #fingerprint: string;
   readonly #options: RefreshingOptions;
   readonly #keepers;
   #refreshing: TokenSource | null = null;
@@ -33,8 +34,9 @@ class PastedUntilSignedIn implements TokenSource {
   #looking: Promise<void> | null = null;
   #closed = false;
 
-  constructor(pasted: TokenSource, options: RefreshingOptions) {
+  constructor(pasted: TokenSource, pastedFingerprint: string, options: RefreshingOptions) {
     this.#pasted = pasted;
+    this.#fingerprint = pastedFingerprint;
     this.#options = options;
     this.#keepers = options.keepers ?? sharedKeepers;
   }
@@ -58,7 +60,7 @@ class PastedUntilSignedIn implements TokenSource {
   }
 
   async #source(): Promise<TokenSource> {
-    if (this.#refreshing === null && this.#signInsSeen !== this.#keepers.signIns) {
+    if (this.#refreshing === null && (this.#hasEnded || this.#signInsSeen !== this.#keepers.signIns)) {
       this.#looking ??= this.#look().finally(() => {
         this.#looking = null;
       });
@@ -67,15 +69,20 @@ class PastedUntilSignedIn implements TokenSource {
     return this.#refreshing ?? this.#pasted;
   }
 
+  get #hasEnded(): boolean {
+    return this.#pasted.describe().signInRequiredSince !== null;
+  }
+
   /** A sign-in that cannot be read is one all the same: its fault is told by the refreshing token. */
   async #look(): Promise<void> {
     const { store, client, owner } = this.#options;
     const { signIns } = this.#keepers;
-    const grant = await store.read(signedInKey(trimmed(client), owner)).catch((error: unknown) => {
+    const grant = await store.read(signedInKey(trimmed(client), owner)).catch((error: unknown): 'unreadable' => {
       if (error instanceof VehicleError) return 'unreadable';
       throw error;
     });
     this.#signInsSeen = signIns;
-    if (grant !== null && !this.#closed) this.#refreshing = refreshingToken(this.#options);
+    const counts = grant !== null && (grant === 'unreadable' || this.#hasEnded || grant.outdated.includes(this.#fingerprint));
+    if (counts && !this.#closed) this.#refreshing = refreshingToken(this.#options);
   }
 }

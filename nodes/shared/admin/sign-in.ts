@@ -41,6 +41,7 @@ export function beginSignIn(RED: NodeAPI, { id, options, credentials }: Form, ca
     scopes: scopesOfService(service.alive),
     owner: id,
     refreshToken: credentials.refreshToken,
+    accessToken: credentials.accessToken,
     send: sendOnce(clock()),
     onSecret: (secret) => redactor().learnRotated(secret),
   });

@@ -1,10 +1,12 @@
 import { strict as assert } from 'node:assert';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
-import { GrantKeepers } from '../../../src/session/grant-keepers';
+import { GrantKeepers, signedInKey } from '../../../src/session/grant-keepers';
 import { refreshingToken } from '../../../src/session/refreshing';
+import { chosenToken } from '../../../src/session/token-choice';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
 import { TokenStore } from '../../../src/session/store';
 import type { TokenSource } from '../../../src/session/tokens';
@@ -224,12 +226,42 @@ describe('a sign-in from the editor', () => {
     assert.equal(token.describe().signInRequiredSince, null);
   });
 
-  it('replaces a damaged file, and a pasted token does not mind one', async () => {
+  it('wins over an access token that was pasted before it, and loses to one that is pasted after it, as long as that lives', async () => {
+    const chosen = (accessToken: string): TokenSource => {
+      const made = chosenToken({ client: identity.client, owner: 'config-1', accessToken, store, send: identity.send, clock, keepers });
+      sources.push(made);
+      return made;
+    };
+    const before = chosen('pasted-before');
+    assert.equal(await before.get(), 'pasted-before');
+    await signIns.finish({ redirected: await decide(begin({ accessToken: ' pasted-before' }).url) });
+    const signedIn = await before.get();
+    assert.ok(await identity.accepts(signedIn));
+    const payload = (seconds: number): string => Buffer.from(JSON.stringify({ exp: clock.now() / 1000 + seconds })).toString('base64url');
+    const after = chosen(`a.${payload(60)}.c`);
+    assert.equal(await after.get(), `a.${payload(60)}.c`);
+    assert.equal(after.describe().kind, 'pasted');
+    await clock.advance(60_000);
+    assert.equal(await after.get(), signedIn);
+  });
+
+  it('that cannot be read is told, and no older refresh token silently takes its place', async () => {
+    const pasted = identity.newSeed();
+    await source(pasted).get();
+    await signIns.finish({ redirected: await decide(begin({ refreshToken: pasted }).url) });
+    const running = source(pasted);
+    const signedIn = await running.get();
+    const name = createHash('sha256').update(signedInKey(identity.client, 'config-1')).digest('hex').slice(0, 32);
+    await writeFile(join(directory, `${name}.json`), 'damaged');
+    assert.equal(await running.get(), signedIn, 'what the process knows goes on');
+    await assert.rejects(source(pasted).get(), (error: VehicleError) => error.code === 'CONFIG' && /damaged/.test(error.message));
+  });
+
+  it('replaces a damaged file', async () => {
     await signIns.finish({ redirected: await decide(begin().url) });
     const [file = ''] = await readdir(directory);
     await writeFile(join(directory, file), 'damaged');
     await assert.rejects(source().get(), { code: 'CONFIG' });
-    assert.ok(await identity.accepts(await source(identity.newSeed()).get()));
     await signIns.finish({ redirected: await decide(begin().url) });
     assert.ok(await identity.accepts(await source().get()));
   });
