@@ -1,8 +1,7 @@
 import type { Account } from './account';
 import { isReadName } from './catalogue/reads';
 import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
-import { asVehicleError } from './client';
-import { VehicleError, type ErrorCode } from './errors';
+import { VehicleError, asVehicleError, type ErrorCode } from './errors';
 import { parseVin } from './vin';
 
 /** What the configuration dialog asks the service, and what it says of it in words. */

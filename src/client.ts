@@ -1,42 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import {
-  commandNames,
-  commandPattern,
-  commands,
-  isCommandName,
-  requestDetails,
-  unlockDurationLimits,
-  type Command,
-} from './catalogue/commands';
+import { unavailableSentence } from './catalogue/accessibility';
+import { commandPattern, commands, isCommandName, requestDetails, type Command } from './catalogue/commands';
 import { groupedResources, groups, type GroupName } from './catalogue/groups';
 import { meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
-  interfaceChoices,
-  isReadName,
   isResourceName,
   json,
-  readNames,
   resourceRoute,
   resources,
   titleOf,
   type ConnectedRead,
   type InterfaceChoice,
-  type InterfaceName,
   type ReadName,
   type ResourceName,
 } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './clock';
-import { VehicleError, type ErrorReport } from './errors';
-import { LostCommand, type Answer, type RequestCore } from './request/core';
 import type { CommandRecord } from './commands/record';
-import { addressOf, followLink, mediaType } from './service';
+import { asVehicleError, VehicleError } from './errors';
+import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
+import { readingOf, severalReading, type Reading, type ReadingInfo, type SeveralReading } from './reading';
+import { LostCommand, type RequestCore } from './request/core';
+import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
 import { fromGroup } from './wire/grouped';
 import { parseInvocation, type Invocation } from './wire/invocations';
 import {
-  oldest,
   parseAccessibility,
   parseCommands,
   parseDetails,
@@ -47,7 +37,6 @@ import {
   type Accessibility,
   type CommandOffer,
   type Members,
-  type Openness,
   type Parsed,
   type ResourceReading,
   type VehicleDetails,
@@ -59,54 +48,6 @@ export interface ReadOptions {
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
   signal?: AbortSignal;
-}
-
-/** `msg.vehicle` of one read (contract 3). */
-export interface ReadingInfo extends Partial<Openness> {
-  /** Null for the list of vehicles. */
-  vin: string | null;
-  read: ReadName;
-  interface: InterfaceName;
-  /** ISO-8601. */
-  receivedAt: string;
-  measuredAt: string | null;
-  source: 'live' | 'shared' | 'kept';
-  /** Only where `source` is `kept`. */
-  ageSeconds?: number;
-}
-
-export interface Reading<Payload = unknown> {
-  payload: Payload;
-  vehicle: ReadingInfo;
-}
-
-export interface ReadFailure {
-  read: ReadName;
-  code: ErrorReport['code'];
-  message: string;
-}
-
-/** `msg.vehicle` of several reads at once (contract 3). */
-export interface SeveralInfo {
-  vin: string | null;
-  read: ReadName[];
-  /** The one that answered, or null where several did. */
-  interface: InterfaceName | null;
-  /** The latest, ISO-8601. */
-  receivedAt: string;
-  /** The oldest, ISO-8601 or null. */
-  measuredAt: string | null;
-  source: ReadingInfo['source'];
-  /** Only where `source` is `kept`. */
-  ageSeconds?: number;
-  reads: Partial<Record<ReadName, ReadingInfo>>;
-  errors: ReadFailure[];
-}
-
-/** Several reads at once: what worked by its name, and what did not in `vehicle.errors`. */
-export interface SeveralReading {
-  payload: Partial<Record<ReadName, unknown>>;
-  vehicle: SeveralInfo;
 }
 
 export interface SendOptions {
@@ -296,7 +237,7 @@ export class VehicleClient {
     const { read, vin, url, accept, scopes, keep } = asked;
     try {
       const answer = await this.#core.read({ url, accept, scopes, keep, maxAgeMs, signal });
-      const told = reading(parse(answer.body), answer, asked);
+      const told = readingOf(parse(answer.body), answer, asked);
       if (vin !== null) this.#observer?.saw(read, vin, told);
       return told;
     } catch (error) {
@@ -380,113 +321,3 @@ const lostInvocation = ({ reason }: LostCommand): Invocation => ({
   async: null,
   readyUntil: null,
 });
-
-function reading<Payload>(
-  parsed: Parsed<Payload>,
-  answer: Answer & { source: 'live' | 'shared' },
-  { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
-): Reading<Payload> {
-  return {
-    payload: parsed.payload,
-    vehicle: {
-      vin,
-      read,
-      interface: iface,
-      receivedAt: new Date(answer.receivedAt).toISOString(),
-      measuredAt: parsed.measuredAt,
-      source: answer.source,
-      ...parsed.openness,
-    },
-  };
-}
-
-export function severalReading(reads: ReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
-  const infos = readings.map(({ vehicle }) => vehicle);
-  const interfaces = new Set(infos.map((info) => info.interface));
-  return {
-    payload: Object.fromEntries(readings.map(({ vehicle, payload }) => [vehicle.read, payload])),
-    vehicle: {
-      vin: infos.find(({ vin }) => vin !== null)?.vin ?? null,
-      read: reads,
-      interface: interfaces.size === 1 ? (infos[0]?.interface ?? null) : null,
-      receivedAt: infos.reduce((latest, { receivedAt }) => (receivedAt > latest ? receivedAt : latest), ''),
-      measuredAt: oldest(infos.map(({ measuredAt }) => measuredAt)),
-      source: infos.every(({ source }) => source === 'shared') ? 'shared' : 'live',
-      reads: Object.fromEntries(infos.map((info) => [info.read, info])),
-      errors,
-    },
-  };
-}
-
-const interfaceNames = { v1: 'connected-v1', v2: 'connected-v2' } as const;
-
-/** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
-function chooseInterface(
-  name: string,
-  routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>,
-  choice: InterfaceChoice,
-  service: ServiceProfile,
-): 'connected-v1' | 'connected-v2' {
-  if (choice !== 'auto') {
-    const chosen = interfaceNames[choice];
-    if (routes[chosen] === undefined) throw new VehicleError('NOT_SUPPORTED', `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`);
-    return chosen;
-  }
-  const alive = (['connected-v2', 'connected-v1'] as const).filter((iface) => routes[iface] !== undefined && service.alive.includes(iface));
-  const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
-  if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
-  return best;
-}
-
-export function parseInterface(input: unknown): InterfaceChoice {
-  const choice = interfaceChoices.find((name) => name === input);
-  if (choice === undefined) throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
-  return choice;
-}
-
-/** Lists stay readable in an error. */
-const listOf = (names: readonly string[]): string => names.join(', ');
-
-export function parseReadName(input: unknown): ReadName {
-  if (typeof input === 'string' && isReadName(input.trim())) return input.trim() as ReadName;
-  throw new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(readNames)}.`);
-}
-
-/** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
-export function parseCommandName(input: unknown): string {
-  const name = typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
-  if (commandPattern.test(name)) return name;
-  throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
-}
-
-/** However it is written, and before anybody checks whether it is a command at all. */
-export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /^unlock\b/.test(input.trim().toLowerCase().replaceAll('_', '-'));
-
-/** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
-export function parseUnlockDuration(input: unknown): number {
-  const { minimum, maximum } = unlockDurationLimits;
-  if (input === undefined || input === null || input === '') return maximum;
-  const seconds = typeof input === 'string' && /^\d+$/.test(input.trim()) ? Number(input) : input;
-  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) return seconds;
-  throw new VehicleError('INPUT_INVALID', `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`);
-}
-
-/** Field notes 1.8: the set of reasons is open. */
-const unavailableReasons: Record<string, string> = {
-  NO_INTERNET: 'it has no connection',
-  POWER_SAVING_MODE: 'it saves power after some days of rest and wakes up when somebody starts it',
-  CAR_IN_USE: 'it is in use',
-  OTA_INSTALLATION_IN_PROGRESS: 'it installs new software',
-};
-
-/** Why the car takes no commands, and that none was sent. */
-export const unavailableSentence = (reason: string | null): string =>
-  `The car takes no commands now: ${unavailableReasons[reason ?? ''] ?? 'the service does not say why'}. The command was not sent.`;
-
-/** Whatever was thrown, as the one error of the library. */
-export function asVehicleError(error: unknown): VehicleError {
-  if (error instanceof VehicleError) return error;
-  const name = error instanceof Error ? error.name : typeof error;
-  if (name === 'AbortError') return new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
-  return new VehicleError('SERVICE_ERROR', `Something unexpected happened in the pack (${name}). Please report it with what you did.`, { retryable: false });
-}

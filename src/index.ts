@@ -2,6 +2,7 @@
  * The door of the library: everything that `nodes/` and other programs may use. The tables are free of side effects, so
  * the editor half of a node bundles the few that it needs and nothing else.
  */
+export * from './catalogue/accessibility';
 export * from './catalogue/commands';
 export { groupedResources, groups, requestOf, type GroupedResource, type GroupName } from './catalogue/groups';
 export * from './catalogue/members';
@@ -17,6 +18,7 @@ export * from './client';
 export * from './clock';
 export * from './commands/dispatcher';
 export * from './errors';
+export * from './inputs';
 export * from './guard';
 export * from './guard/keeper';
 export * from './guard/look';
@@ -25,6 +27,7 @@ export * from './polling/poller';
 export * from './polling/profile';
 export * from './commands/record';
 export { createRedactor, type Redactor } from './redact';
+export * from './reading';
 export * from './service';
 export * from './state-file';
 export type { Exchange } from './request/exchanges';

@@ -1,4 +1,4 @@
-import { interfacePaths, type InterfaceName } from './catalogue/reads';
+import { interfacePaths, type InterfaceChoice, type InterfaceName } from './catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
 import { VehicleError } from './errors';
 
@@ -67,4 +67,24 @@ export function followLink(service: ServiceProfile, href: string): URL {
     throw new VehicleError('UNTRUSTED_LINK', 'The link of this command leads to another host than the service. The token is not sent there.');
   }
   return url;
+}
+
+const interfaceNames = { v1: 'connected-v1', v2: 'connected-v2' } as const;
+
+/** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
+export function chooseInterface(
+  name: string,
+  routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>,
+  choice: InterfaceChoice,
+  service: ServiceProfile,
+): 'connected-v1' | 'connected-v2' {
+  if (choice !== 'auto') {
+    const chosen = interfaceNames[choice];
+    if (routes[chosen] === undefined) throw new VehicleError('NOT_SUPPORTED', `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`);
+    return chosen;
+  }
+  const alive = (['connected-v2', 'connected-v1'] as const).filter((iface) => routes[iface] !== undefined && service.alive.includes(iface));
+  const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
+  if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
+  return best;
 }

@@ -1,9 +1,10 @@
 import { commands, isCommandName, type Command } from './catalogue/commands';
 import { meaningOf, statusWord, type Outcome } from './catalogue/outcomes';
 import { titleOf } from './catalogue/reads';
-import { asVehicleError, type Reading, type VehicleClient } from './client';
+import type { VehicleClient } from './client';
+import { asVehicleError, type VehicleError } from './errors';
+import type { Reading } from './reading';
 import { systemClock, type Clock } from './clock';
-import type { VehicleError } from './errors';
 import type { CommandRecord } from './commands/record';
 import type { Invocation } from './wire/invocations';
 import type { Members } from './wire/readings';

@@ -1,6 +1,7 @@
-import { asVehicleError, parseCommandName, parseUnlockDuration, type SendOptions, type VehicleClient } from '../client';
+import type { SendOptions, VehicleClient } from '../client';
+import { VehicleError, asVehicleError } from '../errors';
+import { parseCommandName, parseUnlockDuration } from '../inputs';
 import type { Clock } from '../clock';
-import { VehicleError } from '../errors';
 import { journalEntry, type Journal } from './journal';
 import { Lanes } from './lanes';
 import { untilReachable } from './reachable';

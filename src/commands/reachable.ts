@@ -1,6 +1,7 @@
-import { asVehicleError, unavailableSentence, type VehicleClient } from '../client';
+import { unavailableSentence } from '../catalogue/accessibility';
+import type { VehicleClient } from '../client';
+import { VehicleError, asVehicleError } from '../errors';
 import type { Clock } from '../clock';
-import { VehicleError } from '../errors';
 
 export interface ReachableOptions {
   client: Pick<VehicleClient, 'accessibility'>;

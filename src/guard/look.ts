@@ -1,5 +1,5 @@
-import { asVehicleError, type VehicleClient } from '../client';
-import type { VehicleError } from '../errors';
+import type { VehicleClient } from '../client';
+import { asVehicleError, type VehicleError } from '../errors';
 import type { GuardReading, OpeningRead } from '../guard';
 import type { Accessibility } from '../wire/readings';
 

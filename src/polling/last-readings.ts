@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ReadName } from '../catalogue/reads';
-import { severalReading, type Reading, type SeveralReading } from '../client';
+import { severalReading, type Reading, type SeveralReading } from '../reading';
 
 export type AnyReading = Reading | SeveralReading;
 

@@ -349,7 +349,7 @@ export class GrantKeeper {
 
   /** The newest whose client secret was not refused. */
   get #trusted(): Member | undefined {
-    return [...this.#members].filter(({ client }) => !this.#mistaken.has(client.clientSecret)).at(-1);
+    return [...this.#members].findLast(({ client }) => !this.#mistaken.has(client.clientSecret));
   }
 }
 

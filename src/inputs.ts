@@ -1,0 +1,38 @@
+import { commandNames, commandPattern, unlockDurationLimits } from './catalogue/commands';
+import { interfaceChoices, isReadName, readNames, type InterfaceChoice, type ReadName } from './catalogue/reads';
+import { VehicleError } from './errors';
+
+/** What a message or a form may say, checked before anything is sent; each throws VehicleError INPUT_INVALID. */
+
+/** Lists stay readable in an error. */
+export const listOf = (names: readonly string[]): string => names.join(', ');
+
+export function parseInterface(input: unknown): InterfaceChoice {
+  const choice = interfaceChoices.find((name) => name === input);
+  if (choice === undefined) throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
+  return choice;
+}
+
+export function parseReadName(input: unknown): ReadName {
+  if (typeof input === 'string' && isReadName(input.trim())) return input.trim() as ReadName;
+  throw new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(readNames)}.`);
+}
+
+/** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
+export function parseCommandName(input: unknown): string {
+  const name = typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
+  if (commandPattern.test(name)) return name;
+  throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
+}
+
+/** However it is written, and before anybody checks whether it is a command at all. */
+export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /^unlock\b/.test(input.trim().toLowerCase().replaceAll('_', '-'));
+
+/** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
+export function parseUnlockDuration(input: unknown): number {
+  const { minimum, maximum } = unlockDurationLimits;
+  if (input === undefined || input === null || input === '') return maximum;
+  const seconds = typeof input === 'string' && /^\d+$/.test(input.trim()) ? Number(input) : input;
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) return seconds;
+  throw new VehicleError('INPUT_INVALID', `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`);
+}
