@@ -54,8 +54,11 @@ export interface Account {
   journal: Journal;
   quota(): BudgetSnapshot;
   token(): TokenDescription;
-  /** Gets a token without a request for it to serve: `token()` then tells of a sign-in that was just made. Never fails. */
-  refreshToken(): Promise<void>;
+  /**
+   * Gets a token without a request for it to serve: `token()` then tells of a sign-in that was just made.
+   * @throws VehicleError why there is none
+   */
+  refreshToken(signal?: AbortSignal): Promise<void>;
   /** The last requests, oldest first, safe to show. */
   exchanges(): Exchange[];
   close(): Promise<void>;
@@ -112,7 +115,7 @@ export function openAccount(options: AccountOptions): Account {
     poller,
     quota: () => line.budget.snapshot(),
     token: () => tokens.describe(),
-    refreshToken: () => tokens.get().then(ignore, ignore),
+    refreshToken: (signal) => tokens.get(signal).then(ignore),
     exchanges: () => transport.recent(),
     async close() {
       poller.close();

@@ -36,7 +36,7 @@ export interface Finding {
   label: string | null;
 }
 
-/** Which finding a failure of the first request is; those before it in the list were good then. */
+/** Which finding a failure of the request is. Where the service itself said so, those before it in the list are good. */
 const order = ['service', 'quota', 'key', 'token', 'scopes'] as const;
 const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   QUOTA_SPENT: 'quota',
@@ -44,12 +44,14 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   API_KEY_REFUSED: 'key',
   TOKEN_MISSING: 'token',
   SIGN_IN_REQUIRED: 'token',
-  CONFIG: 'token',
   SCOPE_MISSING: 'scopes',
 };
 
 /** Tries key, token, scopes and VIN with one request (field notes 1.3): it never fails, what is wrong is what it finds. */
 export async function checkAccount(account: Account, { vin, users, signal }: CheckOptions): Promise<Finding[]> {
+  // First, or a fault of the sign-in service would look like one of the vehicles' service.
+  const noToken = await account.refreshToken(signal).then(none, asVehicleError);
+  if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
   let listed: string[] | null = null;
   let failure: VehicleError | null = null;
   try {
@@ -58,12 +60,18 @@ export async function checkAccount(account: Account, { vin, users, signal }: Che
   } catch (error) {
     failure = asVehicleError(error);
   }
-  const reached = failure === null ? order.length : order.indexOf(aboutOf[failure.code] ?? 'service');
   const token = account.token();
-  const findings = order.slice(0, Math.min(reached, 4)).map((about) => finding(about, 'good', about === 'token' ? { until: token.expiresAt } : {}));
-  if (failure !== null && failure.code !== 'SCOPE_MISSING') return [...findings, bad(order[reached] ?? 'service', failure)];
+  const reached = failure === null ? 'scopes' : (aboutOf[failure.code] ?? 'service');
+  const isAnswered = failure === null || failure.httpStatus !== null;
+  const findings = before(reached, isAnswered ? 'good' : 'unclear').map((found) => (found.about === 'token' ? { ...found, until: token.expiresAt } : found));
+  if (failure !== null && failure.code !== 'SCOPE_MISSING') return [...findings, bad(reached, failure)];
   return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, users, account, failure)];
 }
+
+/** Those that come before one, all of one verdict. */
+const before = (about: (typeof order)[number], verdict: Finding['verdict']): Finding[] => order.slice(0, order.indexOf(about)).map((name) => finding(name, verdict));
+
+const none = (): null => null;
 
 function vehicleFinding(vin: unknown, listed: string[] | null): Finding {
   try {

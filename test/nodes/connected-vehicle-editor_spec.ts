@@ -37,6 +37,7 @@ describe('What the dialogs ask of the runtime', () => {
   const check = async (body: object): Promise<Finding[]> => (await askEditor('check', body))['findings'] as Finding[];
   const summary = (findings: Finding[]): string[] => findings.map(({ about, verdict, code }) => [about, verdict, code ?? ''].join(' ').trim());
   const good = ['service good', 'quota good', 'key good', 'token good'];
+  const untried = ['service unclear', 'quota unclear', 'key unclear'];
 
   describe('Find my vehicles', () => {
     it('lists each vehicle with model and year, with the stored key and token', async () => {
@@ -87,15 +88,24 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('says that the token is refused, missing, expired or cannot be sent', async () => {
       await load();
-      const tokens: [string, string][] = [
-        ['wrong-token', 'SIGN_IN_REQUIRED'],
-        ['', 'TOKEN_MISSING'],
-        [service.issueToken({ lifeSeconds: -10 }), 'SIGN_IN_REQUIRED'],
-        ['two\nlines', 'CONFIG'],
+      const tokens: [string, string, string[]][] = [
+        ['wrong-token', 'SIGN_IN_REQUIRED', good.slice(0, 3)],
+        ['', 'TOKEN_MISSING', untried],
+        [service.issueToken({ lifeSeconds: -10 }), 'SIGN_IN_REQUIRED', untried],
+        ['two\nlines', 'CONFIG', untried],
       ];
-      for (const [accessToken, code] of tokens) {
-        assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'demo-key', accessToken }))).at(-1), `token bad ${code}`);
+      for (const [accessToken, code, before] of tokens) {
+        assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'demo-key', accessToken }))), [...before, `token bad ${code}`]);
       }
+    });
+
+    it('says of the token, not of the service, that the sign-in service is not reached', async () => {
+      const refreshToken = service.issueRefreshToken();
+      await load({ tokenUrl: `${service.url}/as/token.oauth2` }, { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret', refreshToken });
+      service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers' });
+      const findings = await check(formOf(vehicle({ tokenUrl: `${service.url}/as/token.oauth2` })));
+      assert.deepEqual(summary(findings), [...untried, 'token bad NETWORK']);
+      assert.match(findings.at(-1)?.message ?? '', /sign-in service/);
     });
 
     it('says that the key holds a blank', async () => {
@@ -111,6 +121,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.deepEqual(summary(findings), ['service good', 'quota bad QUOTA_SPENT']);
       const hours = (Date.parse(findings.at(-1)?.until ?? '') - Date.now()) / 3_600_000;
       assert.ok(hours > 0.9 && hours < 1.1, String(hours));
+      assert.deepEqual(summary(await check(formOf(vehicle()))), ['service unclear', 'quota bad QUOTA_SPENT'], 'nothing was sent any more');
     });
 
     it('says that the service is not reached', async () => {

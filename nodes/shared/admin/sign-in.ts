@@ -55,7 +55,8 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: str
   const asks = owner ?? signIns.ownerOf(redirected);
   try {
     const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
-    await (await deployedOf(RED, signedIn.owner)?.account().catch(() => undefined))?.refreshToken();
+    // What is wrong with it is told where the token is used.
+    await deployedOf(RED, signedIn.owner)?.account().then((account) => account.refreshToken()).catch(() => undefined);
     rememberEnd(signedIn.owner, null);
     return signedIn;
   } catch (error) {

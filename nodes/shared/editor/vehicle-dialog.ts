@@ -30,7 +30,8 @@ function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
   part(name).empty().append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
 }
 
-const complaint = ({ code, message }: Refusal): string => say(`check.${code}`, { defaultValue: message });
+/** @param about what was asked, where a fault of it has words of its own: the sign-in service is not that of the vehicles */
+const complaint = ({ code, message }: Refusal, about = ''): string => say(`check.${about}.${code}`, { defaultValue: say(`check.${code}`, { defaultValue: message }) });
 
 /** What stands in the open form. */
 function bodyOf(node: EditorNode<object>): object {
@@ -66,7 +67,7 @@ function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>)
   const lines = findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
     const at = until && timeOf(until);
     if (code === null) return [`${verdict === 'good' ? '✓' : '?'} ${say(`check.${verdict}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`, false];
-    const what = code === 'SCOPE_MISSING' && label ? say('check.node', { label, scopes: scopes.join(' ') }) : complaint({ code, message: message ?? '' });
+    const what = code === 'SCOPE_MISSING' && label ? say('check.node', { label, scopes: scopes.join(' ') }) : complaint({ code, message: message ?? '' }, about);
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
   tell('result', ...(error ? [[complaint(error), true] as [string, boolean]] : lines));
