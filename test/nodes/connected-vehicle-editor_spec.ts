@@ -188,6 +188,18 @@ describe('What the dialogs ask of the runtime', () => {
       await load({ baseUrl: '${TEST_CAR_URL}' });
       assert.ok((await askEditor('vehicles', formOf(vehicle({ baseUrl: '${TEST_CAR_URL}' }))))['vehicles']);
     });
+
+    it('are used where the environment gives a number, once it is deployed', async () => {
+      process.env['TEST_CAR_QUOTA'] = '5000';
+      const asked = formOf(vehicle({ requestsPerDay: '${TEST_CAR_QUOTA}' }));
+      await load();
+      assert.match((await askEditor('vehicles', asked)).error?.message ?? '', /Deploy first/);
+      await flow.unload();
+      await load({ requestsPerDay: '${TEST_CAR_QUOTA}' });
+      assert.ok((await askEditor('vehicles', asked))['vehicles']);
+      const quick = await askEditor('vehicles', formOf(vehicle({ requestsPerDay: 'many' })));
+      assert.match(`${quick.error?.code} ${quick.error?.message}`, /^INPUT_INVALID .*requestsPerDay/);
+    });
   });
 
   describe('The routes', () => {

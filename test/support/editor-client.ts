@@ -1,4 +1,3 @@
-import { vehicleOptions } from '../../nodes/shared/options';
 import helper = require('node-red-node-test-helper');
 
 export type EditorAnswer = Record<string, unknown> & { error?: { code: string; message: string; retryAt: string | null } };
@@ -12,7 +11,7 @@ export async function askEditor(action: string, body: object = {}, { id = 'v', h
 
 /** The body of a form: what it shows and what was typed into its password fields. */
 export const formOf = (options: object, credentials: Record<string, string> = {}, more: object = {}): object => ({
-  options: vehicleOptions.parse(options),
+  options,
   credentials,
   ...more,
 });

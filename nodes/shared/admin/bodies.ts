@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { vehicleOptions } from '../options';
 
 /** What the configuration dialog sends. Everything is bounded: it comes from a browser. */
 const shortText = z.string().check(z.maxLength(500));
@@ -9,7 +8,8 @@ const longText = z.string().check(z.maxLength(20_000));
 const typed = z._default(z.nullable(longText), null);
 
 export const formBody = z.object({
-  options: vehicleOptions,
+  /** As typed: a number may be the name of an environment variable still. */
+  options: z.record(z.string(), z.unknown()),
   credentials: z.object({ apiKey: typed, accessToken: typed, clientId: typed, clientSecret: typed, refreshToken: typed }),
   /** Where this editor can be reached: the redirect address of a sign-in that names none. */
   callback: z._default(shortText, ''),

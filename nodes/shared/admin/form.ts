@@ -24,20 +24,20 @@ export function deployedOf(RED: NodeAPI, id: string): VehicleNode | null {
 
 /**
  * Fills in what the browser does not know: stored credentials, and what Node-RED took from the environment.
- * @throws VehicleError CONFIG
+ * @throws VehicleError CONFIG, INPUT_INVALID
  */
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = deployedOf(RED, id);
-  const options = { ...body.options, ...environmentOf(RED, deployed, body.options) };
   const before = deployed === null ? null : runtime().parseOptions(runtime().vehicleOptions, deployed.config);
+  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
+  refuseNames(typed);
+  const options = runtime().parseBody(runtime().vehicleOptions, typed);
   const stored = runtime().parseOptions(runtime().vehicleCredentials, deployed?.credentials ?? {});
   if (before === null || !isSamePlace(before, options)) refuseStored(body, stored);
   const credentials = Object.fromEntries(
     Object.entries(stored).map(([name, value]) => [name, (body.credentials[name as keyof VehicleCredentials] ?? value).trim()]),
   ) as VehicleCredentials;
-  for (const value of [...Object.values(options), ...Object.values(credentials)]) {
-    if (typeof value === 'string' && /^\$\{[^}]+\}$/.test(value)) throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
-  }
+  refuseNames(credentials);
   const isSame = JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
   return { id, options, credentials, same: isSame ? deployed : null };
 }
@@ -58,14 +58,18 @@ export async function withAccount<Result>(RED: NodeAPI, form: Form, work: (accou
 }
 
 /** Whatever still reads as the flow file has it stands for what the runtime made of it. */
-function environmentOf(RED: NodeAPI, deployed: VehicleNode | null, typed: VehicleOptions): Partial<VehicleOptions> {
-  if (deployed === null) return {};
-  const resolved = runtime().parseOptions(runtime().vehicleOptions, deployed.config);
+function environmentOf(RED: NodeAPI, id: string, resolved: VehicleOptions | null, typed: FormBody['options']): Partial<VehicleOptions> {
   const raw: Record<string, unknown> = {};
   RED.nodes.eachNode((node) => {
-    if (node.id === deployed.id) Object.assign(raw, node);
+    if (node.id === id) Object.assign(raw, node);
   });
-  return Object.fromEntries(Object.entries(resolved).filter(([name]) => raw[name] === typed[name as keyof VehicleOptions]));
+  return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw[name] === typed[name]));
+}
+
+/** The environment is for what is deployed: whoever types a name must not get what stands behind it. */
+function refuseNames(typed: object): void {
+  const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
+  if (Object.values(typed).some(isName)) throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
 }
 
 /** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
