@@ -62,7 +62,7 @@ export = (RED: NodeAPI): void => {
       }
     });
 
-    if (Number(config.poll) > 0) {
+    if (Number(config.poll) >= 1) {
       startPolling(RED, this, settings, (due) => {
         const msg: Message = { _msgid: RED.util.generateId() };
         polls.set(msg, due);

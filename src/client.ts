@@ -80,6 +80,8 @@ export interface VehicleClientOptions {
 /** v1 answers at once; v2 answers when the car did, after up to 150 s (field notes 1.9). */
 const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
+const mostAddresses = 10_000;
+
 /** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of contract 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
@@ -88,6 +90,8 @@ export class VehicleClient {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #observer: VehicleObserver | undefined;
+  /** What is read is read again and again: each address is put together once. */
+  readonly #addresses = new Map<string, URL>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -135,7 +139,7 @@ export class VehicleClient {
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const vin = parseVin(options.vin);
     if (!this.service.alive.includes('extended-v1')) return this.#grouped(name, vin, options);
-    const url = addressOf(this.service, 'extended-v1', resourceRoute.path, { vin, resource: name });
+    const url = this.#addressOf('extended-v1', resourceRoute.path, vin, name);
     const asked = { read: name, vin, interface: 'extended-v1', url, accept: resourceRoute.accept, scopes: [resources[name].scope] } as const;
     return this.#ask(asked, (body) => parseResource(name, body), options);
   }
@@ -215,7 +219,7 @@ export class VehicleClient {
       throw new VehicleError('NOT_SUPPORTED', `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`);
     }
     const { path, scopes } = groups[group];
-    const url = addressOf(this.service, 'connected-v2', path, { vin });
+    const url = this.#addressOf('connected-v2', path, vin);
     return this.#ask({ read: name, vin, interface: 'connected-v2', url, accept: json, scopes }, (body) => fromGroup(name, body), options);
   }
 
@@ -229,7 +233,7 @@ export class VehicleClient {
     const vin = name === 'vehicles' ? null : parseVin(options.vin);
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
-    const url = addressOf(this.service, iface, route.path, { vin: vin ?? '' });
+    const url = this.#addressOf(iface, route.path, vin ?? '');
     return this.#ask({ read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep }, parse, options);
   }
 
@@ -245,6 +249,17 @@ export class VehicleClient {
       if (vin !== null && failure.code !== 'CANCELLED') this.#observer?.failed(read, vin, failure);
       throw failure;
     }
+  }
+
+  #addressOf(iface: InterfaceName, path: string, vin: string, resource = ''): URL {
+    const key = `${iface}${path}${vin}${resource}`;
+    let url = this.#addresses.get(key);
+    if (url === undefined) {
+      url = addressOf(this.service, iface, path, { vin, resource });
+      if (this.#addresses.size >= mostAddresses) this.#addresses.clear();
+      this.#addresses.set(key, url);
+    }
+    return url;
   }
 
   async #commandRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {

@@ -165,7 +165,10 @@ class PolledVehicle {
   #readDueAt({ user, since, spreadId, lastRead, lastFailure }: Reader, read: ReadName): number {
     const last = lastRead.get(read) ?? null;
     if (this.#profile === null) {
-      return last === null ? since + phaseOf(spreadId, Math.min(firstSpreadMs, user.everyMs)) : nextPoll(spreadId, user.everyMs, last);
+      if (last === null) return since + phaseOf(spreadId, Math.min(firstSpreadMs, user.everyMs));
+      const next = nextPoll(spreadId, user.everyMs, last);
+      // The first one comes out of turn: the next turn may follow too soon to be worth a request.
+      return next - last < user.everyMs / 2 ? next + user.everyMs : next;
     }
     const { clock, usedShare } = this.#options;
     const options = { read, now: clock.now(), since, lastRead: last, baseMs: user.everyMs, usedShare: usedShare() };

@@ -27,18 +27,11 @@ export interface RecordingTransport extends Transport {
 const kept = 30;
 
 export function recordExchanges(transport: Transport, clock: Clock = systemClock): RecordingTransport {
-  const exchanges: Exchange[] = [];
+  /** Raw: to write one in words costs more than to send it. */
+  const exchanges: Raw[] = [];
 
   const note = ({ method, url }: TransportRequest, sentAt: number, status: number | null, code: ErrorCode | null): void => {
-    exchanges.push({
-      at: new Date(sentAt).toISOString(),
-      method,
-      host: url.host,
-      path: url.pathname.split('/').map(shortened).join('/'),
-      status,
-      ms: clock.now() - sentAt,
-      code,
-    });
+    exchanges.push({ method, url, sentAt, ms: clock.now() - sentAt, status, code });
     if (exchanges.length > kept) exchanges.shift();
   };
 
@@ -56,8 +49,20 @@ export function recordExchanges(transport: Transport, clock: Clock = systemClock
       }
     },
     close: () => transport.close(),
-    recent: () => exchanges.map((exchange) => ({ ...exchange })),
+    recent: () => exchanges.map(written),
   };
 }
+
+type Raw = Pick<TransportRequest, 'method' | 'url'> & Pick<Exchange, 'status' | 'ms' | 'code'> & { sentAt: number };
+
+const written = ({ method, url, sentAt, status, ms, code }: Raw): Exchange => ({
+  at: new Date(sentAt).toISOString(),
+  method,
+  host: url.host,
+  path: url.pathname.split('/').map(shortened).join('/'),
+  status,
+  ms,
+  code,
+});
 
 const shortened = (part: string): string => (vinPattern.test(part.toUpperCase()) ? shortVin(part) : part);

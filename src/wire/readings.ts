@@ -99,40 +99,60 @@ function unwrapList(body: unknown, name: string): unknown[] {
   return list;
 }
 
-export const parseWindows = (body: unknown): Parsed<Members> => parseOpenings(body, windowMembers, 'the state of the windows');
-export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body, doorMembers, 'the state of the doors');
+export const parseWindows = (body: unknown): Parsed<Members> => parseOpenings(body, windows, 'the state of the windows');
+export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body, doors, 'the state of the doors');
+
+/** A table of members as the parser wants it. */
+interface Openings {
+  names: readonly string[];
+  /** The one name of a member, by any of its other spellings. */
+  nameOf: ReadonlyMap<string, string>;
+  /** Which one is the lock; null: none. */
+  lock: string | null;
+}
+
+const openingsOf = (known: Record<string, Member>): Openings => ({
+  names: Object.keys(known),
+  nameOf: new Map(Object.entries(known).flatMap(([name, { aliases }]) => aliases.map((alias) => [alias, name] as const))),
+  lock: Object.keys(known).find((name) => known[name]?.lock) ?? null,
+});
+
+const windows = /* @__PURE__ */ openingsOf(windowMembers);
+const doors = /* @__PURE__ */ openingsOf(doorMembers);
 
 /** Specification 2.3 and 2.4, field notes 1.5 and 1.6: under the v1 names whichever interface answered (contract 3). */
-function parseOpenings(body: unknown, known: Record<string, Member>, what: string): Parsed<Members> {
+function parseOpenings(body: unknown, { names, nameOf, lock }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
-  const aliases = new Map(Object.entries(known).flatMap(([name, member]) => member.aliases.map((alias) => [alias, name] as const)));
-  const told = new Map<string, MemberState[]>(Object.keys(known).map((name) => [name, []]));
+  const told = new Map<string, MemberState[]>(names.map((name) => [name, []]));
   for (const [wireName, input] of Object.entries(data)) {
-    const name = aliases.get(wireName) ?? wireName;
+    const name = nameOf.get(wireName) ?? wireName;
+    const states = told.get(name);
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!told.has(name) && !isMeasured(input)) continue;
+    if (states === undefined && !isMeasured(input)) continue;
     const { value, timestamp } = parseMeasured(input);
-    told.set(name, [...(told.get(name) ?? []), { value, timestamp }]);
+    if (states === undefined) told.set(name, [{ value, timestamp }]);
+    else states.push({ value, timestamp });
   }
   const members = new Map([...told].map(([name, states]) => [name, agreed(states)]));
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
     measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
-    openness: opennessOf(members, known),
+    openness: opennessOf(members, lock),
   };
 }
 
 /** A member that came under two names: what both say, what the one says that says anything, or nothing where they differ. */
 function agreed(states: readonly MemberState[]): MemberState {
+  const [only] = states;
+  if (states.length === 1 && only !== undefined && only.value !== null) return only;
   const telling = states.filter(({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)));
   const [first, ...others] = telling.length > 0 ? telling : states.filter(({ value }) => value !== null);
   if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
   return first;
 }
 
-function opennessOf(members: Map<string, MemberState>, known: Record<string, Member>): Openness {
-  const lockName = Object.keys(known).find((name) => known[name]?.lock);
+function opennessOf(members: Map<string, MemberState>, lockName: string | null): Openness {
   const openness: Openness = { open: [], unknown: [], allClosed: true };
   for (const [name, { value }] of members) {
     if (name === lockName) {

@@ -1,0 +1,33 @@
+/**
+ * The benchmarks: `npm run bench`, or a part of them: `npm run bench -- throughput`.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { growth } from './growth';
+import { sharing } from './sharing';
+import { start } from './start';
+import { tableOf, passed, type Row } from './table';
+import { throughput } from './throughput';
+
+const parts: Record<string, () => Promise<Row[]>> = {
+  sharing: () => sharing(),
+  start: () => start(),
+  throughput: () => throughput(),
+  growth: () => growth(),
+  day: async () => [{ what: 'the day: promises that are broken', value: spawnSync(process.execPath, [join(__dirname, 'day.js')], { stdio: 'inherit' }).status ?? 1, atMost: 0 }],
+};
+
+async function main(asked: readonly string[]): Promise<void> {
+  const names = asked.length > 0 ? asked : Object.keys(parts);
+  const rows: Row[] = [];
+  for (const name of names) {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`There is no benchmark ${name}. There are: ${Object.keys(parts).join(', ')}.`);
+    process.stdout.write(`${name}…\n`);
+    rows.push(...(await part()));
+  }
+  process.stdout.write(`\n${tableOf(rows)}\n`);
+  if (!rows.every(passed)) process.exitCode = 1;
+}
+
+void main(process.argv.slice(2));

@@ -1,0 +1,36 @@
+import { openAccount, pastedToken, resolveService, resourceNames, type Account } from '../../src/index';
+import { startService, type ServiceProcess } from './processes';
+import type { Row } from './table';
+
+/** What an account asks of the service, counted by the service. */
+export async function sharing(): Promise<Row[]> {
+  const service = await startService();
+  const account = accountOf(service);
+  try {
+    const { vin } = service;
+    await Promise.all(Array.from({ length: 1_000 }, () => account.client.windows({ vin })));
+    const identical = await service.counts();
+    // Slow enough that as many are in flight as may be.
+    await service.slow(39);
+    const { vehicle } = await account.client.readSeveral(resourceNames, { vin });
+    const all = await service.counts();
+    return [
+      { what: '1,000 identical reads at once: requests', value: identical.requests, atMost: 1 },
+      { what: '39 resources at once: requests', value: all.requests, atMost: 39, atLeast: 39 },
+      { what: '39 resources at once: values', value: Object.keys(vehicle.reads).length, atLeast: 39 },
+      { what: '39 resources at once: in flight', value: all.mostInFlight, atMost: 6 },
+      { what: '39 resources at once: sockets', value: all.sockets, atMost: 6 },
+    ];
+  } finally {
+    await account.close();
+    await service.stop();
+  }
+}
+
+export const accountOf = (service: Pick<ServiceProcess, 'url'>): Account =>
+  openAccount({
+    service: resolveService('custom', { baseUrl: service.url }),
+    apiKey: 'demo-key',
+    tokens: pastedToken('demo-token'),
+    limits: { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 1e9 },
+  });

@@ -1,0 +1,55 @@
+import { measured, median, startService } from './processes';
+import type { Row } from './table';
+
+export interface ThroughputInput {
+  url: string;
+  vin: string;
+  inFlight: number;
+  rounds: number;
+  msPerRound: number;
+}
+
+export const contestants = ['status', 'http request', 'five lines'] as const;
+export type Contestant = (typeof contestants)[number];
+
+export interface Pace {
+  perSecond: number;
+  /** Milliseconds from a message to its answer. */
+  latency: number;
+  /** Of this process, in milliseconds. */
+  cpuPerRead: number;
+}
+
+export type Throughput = Record<Contestant, Pace[]>;
+
+/** Reads through deployed nodes, one after the other in the same runtime: ours, Node-RED's own, and five lines around undici. */
+export async function throughput({ rounds = 7, msPerRound = 1_500 } = {}): Promise<Row[]> {
+  return [...(await atOnce(50, rounds, msPerRound)), ...(await atOnce(1, rounds, msPerRound))];
+}
+
+async function atOnce(inFlight: number, rounds: number, msPerRound: number): Promise<Row[]> {
+  const service = await startService();
+  try {
+    const { url, vin } = service;
+    const input: ThroughputInput = { url, vin, inFlight, rounds, msPerRound };
+    const paces = await measured<Throughput>('throughput-process', input);
+    const typical = (name: Contestant, pick: (pace: Pace) => number): number => median(paces[name].map(pick));
+    // A ratio is taken within a round, where both ran under the same load of the machine.
+    const ratio = (name: Contestant, pick: (pace: Pace) => number): number =>
+      median(paces.status.map((pace, round) => pick(pace) / pick(paces[name][round] ?? pace)));
+    const speed = ({ perSecond }: Pace): number => perSecond;
+    const title = `${inFlight} in flight`;
+    return [
+      ...contestants.map((name): Row => ({
+        what: `${title}: ${name}`,
+        value: `${typical(name, speed).toFixed(0)}/s, ${typical(name, ({ latency }) => latency).toFixed(2)} ms, CPU ${typical(name, ({ cpuPerRead }) => cpuPerRead).toFixed(3)} ms a read`,
+      })),
+      { what: `${title}: times the http request node`, value: ratio('http request', speed), atLeast: inFlight === 1 ? 5 : 6 },
+      ...(inFlight === 1
+        ? [{ what: `${title}: latency, times the five lines`, value: ratio('five lines', ({ latency }) => latency), atMost: 1.5 }]
+        : [{ what: `${title}: share of the five lines`, value: ratio('five lines', speed), atLeast: 0.6 }]),
+    ];
+  } finally {
+    await service.stop();
+  }
+}
