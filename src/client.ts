@@ -12,6 +12,7 @@ import {
   titleOf,
   type ConnectedRead,
   type InterfaceChoice,
+  type InterfaceName,
   type ReadName,
   type ResourceName,
 } from './catalogue/reads';
