@@ -5,7 +5,7 @@ import type { AccountOptions, ServiceProfile } from '../../src/index';
 import { runtime } from './load';
 import type { VehicleCredentials, VehicleOptions } from './options';
 import { redactor } from './redaction';
-import { signInKeeping } from './sign-ins';
+import { signInKeeping, type SignInKeeping } from './sign-ins';
 import { clock } from './time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
@@ -37,6 +37,16 @@ export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clie
 const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
+/** Where sign-ins are kept. That they cannot be kept stops no pasted access token. */
+function storeOf(RED: NodeAPI, accessToken: string): SignInKeeping['store'] | null {
+  try {
+    return signInKeeping(RED)?.store ?? null;
+  } catch (error) {
+    if (accessToken.trim() === '') throw error;
+    return null;
+  }
+}
+
 /**
  * What an account of a configuration is opened with. From here on, none of its secrets leaves the pack.
  * @param id of the config node: its sign-in is its own
@@ -46,7 +56,7 @@ export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, cred
   const { apiKey, accessToken, clientId, refreshToken } = credentials;
   redactor().learn(...Object.values(credentials));
   const service = serviceOf(options);
-  const store = service.tokenUrl === '' || clientId === '' ? null : (signInKeeping(RED)?.store ?? null);
+  const store = service.tokenUrl === '' || clientId === '' ? null : storeOf(RED, accessToken);
   return {
     service,
     apiKey,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import type { SignIns, TokenStore } from '../../src/index';
 import { runtime } from './load';
-import { storeSecret } from './store-secret';
+import { storeSecrets } from './store-secret';
 import { clock } from './time';
 
 /** The saved sign-ins of this Node-RED, and the ones that are under way. */
@@ -22,12 +22,12 @@ export function signInKeeping(RED: NodeAPI): SignInKeeping | null {
   const { userDir } = RED.settings;
   if (!userDir) return null;
   const directory = join(userDir, 'connected-vehicle');
-  const secret = storeSecret(RED, directory);
+  const { secret, former } = storeSecrets(RED, directory);
   const place = JSON.stringify([directory, secret]);
   let keeping = byPlace.get(place);
   if (keeping === undefined) {
     const { SignIns, TokenStore } = runtime();
-    const store = new TokenStore({ directory, secret, clock: clock() });
+    const store = new TokenStore({ directory, secret, former, clock: clock() });
     keeping = { store, signIns: new SignIns({ store, clock: clock() }) };
     byPlace.set(place, keeping);
   }

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
 import { parseJson } from './claims';
 import { acquireLock, errorCode, type Files, type LockOptions, type Self } from './lock';
-import { Seal, sealedSchema } from './seal';
+import { Seal, sealedSchema, type Sealed } from './seal';
 
 /** What is kept of an account between runs. Times in milliseconds since 1970. */
 const grantSchema = z.object({
@@ -33,8 +33,10 @@ const headSchema = z.object({ version: z.int() });
 export interface StoreOptions {
   /** Made where it is missing, readable by its owner only. */
   directory: string;
-  /** Node-RED's credential secret: what the files are encrypted with. */
+  /** What the files are encrypted with: Node-RED's credential secret, or the pack's own key. */
   secret: string;
+  /** Secrets of before: what they sealed is still opened, and sealed anew with its next save. */
+  former?: readonly string[];
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
@@ -69,6 +71,7 @@ export class TokenStore {
   readonly #clock: Clock;
   readonly #lockOptions: LockOptions;
   readonly #seal: Seal;
+  readonly #former: readonly Seal[];
   readonly #files: Files;
 
   constructor(options: StoreOptions) {
@@ -76,6 +79,7 @@ export class TokenStore {
     this.#clock = options.clock ?? systemClock;
     this.#lockOptions = { ...options };
     this.#seal = options.seal ?? new Seal(options.secret);
+    this.#former = (options.former ?? []).map((secret) => new Seal(secret));
     this.#files = options.files ?? diskFiles;
   }
 
@@ -134,11 +138,19 @@ export class TokenStore {
     if (head.data.version > version) throw new StoreFault('newer');
     const sealed = sealedSchema.safeParse(json);
     if (!sealed.success) throw new StoreFault('damaged');
-    const opened = await this.#seal.open(sealed.data, contextOf(file));
+    const opened = await this.#open(sealed.data, contextOf(file));
     if ('fault' in opened) throw new StoreFault(opened.fault);
     const grant = grantSchema.safeParse(parseJson(opened.text));
     if (!grant.success) throw new StoreFault('damaged');
     return grant.data;
+  }
+
+  async #open(sealed: Sealed, context: string): ReturnType<Seal['open']> {
+    for (const seal of [this.#seal, ...this.#former]) {
+      const opened = await seal.open(sealed, context);
+      if (!('fault' in opened && opened.fault === 'foreign')) return opened;
+    }
+    return { fault: 'foreign' };
   }
 
   async #keepAside(file: string): Promise<null> {
@@ -246,7 +258,7 @@ export class StoreFault extends VehicleError {
 
 const faultSentences = {
   damaged: 'The saved sign-in is damaged and cannot be read. Restore it from a backup',
-  foreign: "The saved sign-in was encrypted with another credential secret. Put the former credentialSecret back into Node-RED's settings",
+  foreign: "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder",
   newer: 'The saved sign-in was written by a newer version of this pack. Update the pack',
 };
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
@@ -260,7 +260,7 @@ describe('Signing in from the editor', () => {
       assert.match(String((await flow.fail()).vehicle?.error?.['message']), /cannot be read \(EACCES\)/);
     });
 
-    it('is not lost with the key file: the message says what to restore', async () => {
+    it('is not lost with a key file that is damaged: the message says what to restore', async () => {
       await load();
       await signIn();
       await flow.unload();
@@ -268,10 +268,26 @@ describe('Signing in from the editor', () => {
       const key = readFileSync(keyFile, 'utf8');
       writeFileSync(keyFile, 'damaged');
       await load();
-      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /store\.key.* is damaged/);
+      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /former store\.key into its folder, or sign in again/);
       await flow.unload();
       writeFileSync(keyFile, key);
       await load();
+      assert.ok((await flow.ask()).payload);
+    });
+
+    it('is made anew by a sign-in where the key file is damaged, without a redeploy', async () => {
+      mkdirSync(join(flow.userDir, 'connected-vehicle'), { recursive: true });
+      const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
+      writeFileSync(keyFile, '');
+      await load();
+      await signIn();
+      assert.ok((await flow.ask()).payload);
+      assert.match(readFileSync(keyFile, 'utf8'), /^[\da-f]{64}$/);
+    });
+
+    it('cannot be kept where the key file cannot be had, which stops no pasted access token', async () => {
+      mkdirSync(join(flow.userDir, 'connected-vehicle/store.key'), { recursive: true });
+      await load({ ...client, accessToken: service.issueToken() });
       assert.ok((await flow.ask()).payload);
     });
   });

@@ -42,6 +42,14 @@ describe('the store of sign-ins', () => {
     assert.equal(await store.read('another account'), null);
   });
 
+  it('opens what a former secret sealed, and seals it with the new one at the next save', async () => {
+    await save(1);
+    const moved = new TokenStore({ directory, secret: 'a new secret', former: ['an older one', 'credential secret'] });
+    assert.equal((await moved.read(account))?.refreshToken, 'refresh-1');
+    await moved.exclusive(account, (locked) => locked.save(grant(2), 1));
+    assert.deepEqual(await other('a new secret').read(account), { ...grant(2), generation: 2 });
+  });
+
   it('holds nothing that can be read without the secret', async () => {
     await save(1);
     assert.doesNotMatch(await readFile(await file(), 'utf8'), /refresh-1|access|openid|account-1/);
