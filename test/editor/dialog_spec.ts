@@ -135,15 +135,19 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
   it('forgets key and secrets where the address changes, and has them again where it does not', async () => {
     const key = page.locator('#node-config-input-apiKey');
     assert.equal(await key.inputValue(), '__PWRD__');
-    await page.locator('#node-config-input-baseUrl').fill('https://elsewhere.example');
-    await page.locator('#node-config-input-baseUrl').blur();
-    await part('moved').getByText(/type key and token again/).waitFor();
-    assert.equal(await key.inputValue(), '');
-    await picture('moved');
-    await page.locator('#node-config-input-baseUrl').fill(service.url);
-    await page.locator('#node-config-input-baseUrl').blur();
-    assert.equal(await key.inputValue(), '__PWRD__');
-    assert.equal(await part('moved').innerText(), '');
+    for (const name of ['authorizeUrl', 'tokenUrl', 'baseUrl']) {
+      const address = page.locator(`#node-config-input-${name}`);
+      const before = await address.inputValue();
+      await address.fill('https://elsewhere.example');
+      await address.blur();
+      await part('moved').getByText(/type key and token again/).waitFor();
+      assert.equal(await key.inputValue(), '', name);
+      if (name === 'baseUrl') await picture('moved');
+      await address.fill(before);
+      await address.blur();
+      assert.equal(await key.inputValue(), '__PWRD__', name);
+      assert.equal(await part('moved').innerText(), '');
+    }
   });
 
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {

@@ -163,7 +163,7 @@ describe('What the dialogs ask of the runtime', () => {
       const other = await startSimulator();
       try {
         for (const action of ['vehicles', 'check', 'sign-in']) {
-          for (const changes of [{ baseUrl: other.url }, { service: 'volvo-cars' }, { baseUrl: service.url, tokenUrl: `${other.url}/as/token.oauth2` }]) {
+          for (const changes of [{ baseUrl: other.url }, { service: 'volvo-cars' }, { tokenUrl: `${other.url}/as/token.oauth2` }, { authorizeUrl: `${other.url}/as/authorization.oauth2` }]) {
             const { error } = await askEditor(action, formOf(vehicle(changes)));
             assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*Type key, token and secrets again/);
           }

@@ -165,7 +165,7 @@ describe('Signing in from the editor', () => {
     await load({ apiKey: 'demo-key' });
     const { error } = await begin();
     assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client id is missing/);
-    const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), {}, { callback }));
+    const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /no sign-in, only pasted tokens/);
     const insecure = await askEditor('sign-in', formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }));
     assert.match(insecure.error?.message ?? '', /redirect address must be an https address/);

@@ -82,12 +82,15 @@ function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
   if (before.service === 'demo' || now.service === 'demo') return before.service === now.service;
   try {
     const [from, to] = [serviceOf(before), serviceOf(now)];
-    return originOf(from, 'baseUrl') === originOf(to, 'baseUrl') && originOf(from, 'tokenUrl') === originOf(to, 'tokenUrl');
+    return places.every((name) => originOf(from, name) === originOf(to, name));
   } catch {
     return false;
   }
 }
 
-const originOf = (service: ServiceProfile, name: 'baseUrl' | 'tokenUrl'): string => (service[name] === '' ? '' : new URL(service[name]).origin);
+/** Where key, tokens, client id and client secret go. */
+const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
+
+const originOf = (service: ServiceProfile, name: (typeof places)[number]): string => (service[name] === '' ? '' : new URL(service[name]).origin);
 
 const config = (sentence: string): Error => new (runtime().VehicleError)('CONFIG', sentence);

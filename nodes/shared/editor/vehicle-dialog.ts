@@ -144,15 +144,19 @@ export function prepareDialog(node: EditorNode<object>): void {
   follow(id, () => form !== undefined && document.contains(form), ended);
 }
 
+/** Where key, tokens, client id and client secret go. */
+const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
+
 /** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
 function forgetElsewhere({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
-  const place = (): string => [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? [origin('baseUrl'), origin('tokenUrl')] : [])].join(' ');
+  const place = (): string => [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? places.map(origin) : [])].join(' ');
   const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
   const before = place();
-  field('service').add(field('baseUrl')).add(field('tokenUrl')).on('change', () => {
+  const look = (): void => {
     const [from, to] = place() === before ? ['', stored] : [stored, ''];
     for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
     tell('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
-  });
+  };
+  for (const name of ['service', ...places]) field(name).on('change', look);
 }
