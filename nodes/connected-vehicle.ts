@@ -6,6 +6,7 @@ import { serveEditor } from './shared/admin';
 import { forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/demo';
 import { runtime } from './shared/load';
+import { redactor } from './shared/redaction';
 import type { VehicleNode } from './shared/vehicle-node';
 
 /** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
@@ -36,7 +37,11 @@ export = (RED: NodeAPI): void => {
       });
       return opened;
     };
-    this.chooseVin = (...given) => [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find((vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''));
+    this.chooseVin = (...given) => {
+      const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find((vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''));
+      redactor().learnVin(chosen);
+      return chosen;
+    };
 
     // A sign-in is kept alive while nothing reads, too.
     const keepAlive = setImmediate(() => {

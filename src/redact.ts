@@ -1,5 +1,5 @@
 import { VehicleError } from './errors';
-import { shortVin } from './vin';
+import { shortVin, vinPattern } from './vin';
 
 /**
  * Takes secrets and whole VINs out of whatever leaves the pack: logs, errors, badges, diagnostics, answers to the editor
@@ -14,6 +14,8 @@ export interface Redactor {
   learn(...secrets: readonly string[]): void;
   /** A token that another one will replace: the last of them are known. */
   learnRotated(secret: string): void;
+  /** A VIN of letters only or of digits only, which does not look like one. Whatever is no such VIN is not learned. */
+  learnVin(vin: unknown): void;
   text(text: string): string;
   /** Takes out what it has learned and nothing else: what only looks like a secret, or like a VIN, stays. */
   learned(text: string): string;
@@ -32,12 +34,15 @@ const shortestSecret = 4;
 /** Two tokens every five minutes, for more than a day. */
 const mostRotated = 1000;
 const mostLasting = 1000;
+const mostVins = 1000;
 
 export function createRedactor(): Redactor {
   const lasting = new Set<string>();
   const rotated = new Set<string>();
+  const vins = new Set<string>();
   // The few that stay are one pattern; for the many that go, compiling one would take longer than looking for each.
   let pattern = anyOf([]);
+  let vinsPattern = anyOf([]);
   let words: readonly string[] = [];
 
   const learned = (input: string): string => {
@@ -48,7 +53,7 @@ export function createRedactor(): Redactor {
   const text = (input: string): string => {
     let output = learned(input);
     for (const { pattern, by } of looks) output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
-    return output;
+    return output.replace(vinsPattern, shortVin);
   };
   const value = (input: unknown): unknown => copyOf(input, text, []);
 
@@ -60,6 +65,12 @@ export function createRedactor(): Redactor {
     learnRotated(secret) {
       remember(rotated, writtenForms(secret.trim()), mostRotated);
       words = longestFirst(rotated);
+    },
+    learnVin(given) {
+      const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
+      if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
+      remember(vins, [vin], mostVins);
+      vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins].join('|')})(?![A-Za-z\\d])`, 'gi');
     },
     text,
     learned,

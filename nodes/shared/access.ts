@@ -55,6 +55,7 @@ function storeOf(RED: NodeAPI, accessToken: string): SignInKeeping['store'] | nu
 export function accessOf(RED: NodeAPI, id: string, options: VehicleOptions, credentials: VehicleCredentials): AccountOptions {
   const { apiKey, accessToken, clientId, refreshToken } = credentials;
   redactor().learn(...Object.values(credentials));
+  redactor().learnVin(options.vin);
   const service = serviceOf(options);
   const store = service.tokenUrl === '' || clientId === '' ? null : storeOf(RED, accessToken);
   return {

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { redactor } from '../../nodes/shared/redaction';
 import { useClock } from '../../nodes/shared/time';
 import { readNames, type Account, type JournalEntry } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
@@ -40,6 +41,12 @@ describe(type, () => {
     assert.equal(answer['topic'], 'mine');
     assert.deepEqual(answer['extra'], { deep: 1 });
     assert.equal(answer['_msgid'], 'same');
+  });
+
+  it('keeps a VIN of digits only out of what is said, configured or sent', async () => {
+    await load({}, { vin: '76543210987654321' });
+    for (const msg of [{}, { vin: '12345678901234567' }]) await flow.fail(msg);
+    assert.equal(redactor().text('76543210987654321 12345678901234567'), '…654321 …234567');
   });
 
   for (const name of readNames) {

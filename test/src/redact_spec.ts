@@ -41,6 +41,14 @@ describe('The redactor', () => {
     for (const other of ['CONNECTION_FAILURE', 'ABCDEFGHIJKLMNOPQ', '12345678901234567', '6567aa84-1111-2222-3333-444444444444']) assert.equal(text(other), other);
   });
 
+  it('shortens a VIN of letters only or of digits only once it has learned it, and learns nothing else as one', () => {
+    const redactor = createRedactor();
+    for (const given of [' abcdefghijklmnopq', '12345678901234567', vin, 'doors', '', 17, undefined]) redactor.learnVin(given);
+    assert.equal(redactor.text('ABCDEFGHIJKLMNOPQ abcdefghijklmnopq 12345678901234567 doors'), '…LMNOPQ …lmnopq …234567 doors');
+    for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR']) assert.equal(redactor.text(other), other);
+    assert.equal(redactor.learned('12345678901234567'), '12345678901234567');
+  });
+
   it('goes through plain data, names of members included', () => {
     const redactor = createRedactor();
     redactor.learn('secret-word');
