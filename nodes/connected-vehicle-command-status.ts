@@ -10,6 +10,7 @@ import type { CommandStatusOptions } from './shared/options';
 import { RecentIds } from './shared/recent-ids';
 import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
+import { standsInFlows } from './shared/flows';
 import { vehicleOf } from './shared/vehicle-node';
 
 /** `connected-vehicle-command-status` (contract 5): follows commands to their verdicts, also over a restart. */
@@ -90,7 +91,7 @@ export = (RED: NodeAPI): void => {
     };
 
     const resume = setImmediate(() => {
-      for (const open of store.open()) {
+      for (const open of store.open((file) => this.warn(RED._(`${this.type}.damaged`, { file })))) {
         const msg = open.msg as Message;
         resumed.set(msg, open);
         this.receive(msg);
@@ -98,7 +99,11 @@ export = (RED: NodeAPI): void => {
     });
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(resume);
-      if (removed) store.clear();
+      // Node-RED calls a disabled node removed, too.
+      if (removed && !standsInFlows(RED, this.id)) {
+        if (watching.size > 0) this.warn(RED._(`${this.type}.deleted`, { count: watching.size }));
+        store.clear();
+      }
       done();
     });
   }

@@ -103,6 +103,11 @@ export class VehicleClient {
     this.#newId = options.newId ?? randomUUID;
   }
 
+  /** How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date of its last answer. */
+  get clockSkewMs(): number {
+    return this.#core.clockSkewMs;
+  }
+
   /** GET /connected-vehicle/v2/vehicles. Scopes: openid, conve:vehicle_relation (specification 2.1). */
   vehicles(options: ReadOptions = {}): Promise<Reading<{ vin: string }[]>> {
     return this.#connected('vehicles', parseVehicles, options);

@@ -32,8 +32,10 @@ export interface WatchUpdate {
   report: WatchReport;
 }
 
+type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'doors'> & Partial<Pick<VehicleClient, 'clockSkewMs'>>;
+
 export interface WatchOptions {
-  client: Pick<VehicleClient, 'commandStatus' | 'doors'>;
+  client: WatchedClient;
   /** From the start of the watch. Default 180 000. */
   timeoutMs?: number;
   /** Longest time between two looks. Default 5 000. */
@@ -69,7 +71,8 @@ const longestProofMs = 30_000;
 export async function* watchCommand(record: CommandRecord, options: WatchOptions): AsyncGenerator<WatchUpdate, void, void> {
   const clock = options.clock ?? systemClock;
   const interval = options.intervalMs ?? 5_000;
-  const startedAt = options.startedAt ?? clock.now();
+  // A watch that is taken up again has its time from then, but none from the future of a clock that was set back.
+  const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
   const expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
   const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), expires);
   const history = options.history?.length ? [...options.history] : [{ requestStatus: record.requestStatus, at: record.sentAt }];
@@ -79,6 +82,10 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   let sameUnclearLooks = 0;
   let wait = Math.min(firstLookMs, interval);
   let lastFailure: VehicleError | null = null;
+  let looks = 0;
+  /** What a clock that is set back meanwhile cannot move. */
+  let timeIsUp = false;
+  const stopTimer = clock.after(deadline - clock.now(), () => (timeIsUp = true));
 
   const report = (reason: string, verified: boolean | null): WatchReport => ({
     ...current,
@@ -88,30 +95,36 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
     history: history.map((change) => ({ ...change })),
   });
 
-  while (mayChange(current) && current.async?.href && sameUnclearLooks < looksAtAnUnclearStatus) {
-    const left = deadline - clock.now();
-    if (left <= 0) break;
-    await clock.sleep(Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now()))), options.signal);
-    wait = Math.min(interval, wait * growth);
-    try {
-      const look = (signal: AbortSignal): Promise<Invocation> => options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
-      const { requestStatus, message } = await endingAt(deadline + lastLookMs, clock, options.signal, look);
-      lastFailure = null;
-      const changed = requestStatus !== null && requestStatus !== current.requestStatus;
-      if (changed) {
-        history.push({ requestStatus, at: new Date(clock.now()).toISOString() });
-        current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
+  try {
+    while (mayChange(current) && current.async?.href && sameUnclearLooks < looksAtAnUnclearStatus) {
+      const left = timeIsUp ? 0 : deadline - clock.now();
+      // What happened while nobody watched is worth a look, however late.
+      if (left <= 0 && looks > 0) break;
+      await clock.sleep(Math.max(0, Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now())))), options.signal);
+      looks += 1;
+      wait = Math.min(interval, wait * growth);
+      try {
+        const look = (signal: AbortSignal): Promise<Invocation> => options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
+        const { requestStatus, message } = await endingAt(Math.max(deadline, clock.now()) + lastLookMs, clock, options.signal, look);
+        lastFailure = null;
+        const changed = requestStatus !== null && requestStatus !== current.requestStatus;
+        if (changed) {
+          history.push({ requestStatus, at: new Date(clock.now()).toISOString() });
+          current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
+        }
+        sameUnclearLooks = current.outcome === 'undetermined' ? sameUnclearLooks + 1 : 0;
+        if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
+      } catch (error) {
+        lastFailure = asVehicleError(error);
+        // The end of the time, while the service had not answered yet.
+        if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
+        if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
+        // The link is gone: nothing more will be learned from it.
+        if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
       }
-      sameUnclearLooks = current.outcome === 'undetermined' ? sameUnclearLooks + 1 : 0;
-      if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
-    } catch (error) {
-      lastFailure = asVehicleError(error);
-      // The end of the time, while the service had not answered yet.
-      if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
-      if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
-      // The link is gone: nothing more will be learned from it.
-      if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
     }
+  } finally {
+    stopTimer();
   }
 
   const doors = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
@@ -152,7 +165,7 @@ interface Proof {
  * Reads the doors until the lock was measured after the command, and once more where that reading may be from before the
  * car acted. Null where the doors prove nothing of this command, or could not be read.
  */
-async function readProof(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, clock: Clock, signal?: AbortSignal): Promise<Proof | null> {
+async function readProof(record: CommandRecord, client: Pick<WatchedClient, 'doors' | 'clockSkewMs'>, clock: Clock, signal?: AbortSignal): Promise<Proof | null> {
   const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
   if (command?.proof === undefined) return null;
   const endedAt = clock.now();
@@ -162,16 +175,17 @@ async function readProof(record: CommandRecord, client: Pick<VehicleClient, 'doo
     if (pause > 0) await clock.sleep(pause, signal);
     const doors = await endingAt(endedAt + longestProofMs, clock, signal, (ending) => tryDoors(record, client, ending, signal));
     if (doors === null) continue;
-    const verified = proofOf(command.proof, doors, record.sentAt);
+    const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
+    const verified = proofOf(command.proof, doors, at(Date.parse(record.sentAt)));
     best = { verified, open: doors.vehicle.open ?? [] };
     if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
-    if (verified === false && isAfter(doors.payload['carLocked']?.timestamp, endedAt)) break;
-    if (verified === null && isAfter(doors.payload['carLocked']?.timestamp, Date.parse(record.sentAt))) break;
+    // What speaks against the command may be from before the car acted: look again while there is time.
+    if (isAfter(doors.payload['carLocked']?.timestamp, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))) break;
   }
   return best;
 }
 
-async function tryDoors(record: CommandRecord, client: Pick<VehicleClient, 'doors'>, ending: AbortSignal, closing?: AbortSignal): Promise<Reading<Members> | null> {
+async function tryDoors(record: CommandRecord, client: Pick<WatchedClient, 'doors' | 'clockSkewMs'>, ending: AbortSignal, closing?: AbortSignal): Promise<Reading<Members> | null> {
   const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
   try {
     return await client.doors({ vin: record.vin, interface: iface, maxAgeMs: shareMs, signal: ending });
@@ -181,8 +195,9 @@ async function tryDoors(record: CommandRecord, client: Pick<VehicleClient, 'door
   }
 }
 
-function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, sentAt: string): boolean | null {
-  if (!isAfter(doors.payload['carLocked']?.timestamp, Date.parse(sentAt))) return null;
+/** What a lock proves that was measured after the command was sent; null where nothing newer came, or where it proves nothing. */
+function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, sentAt: number): boolean | null {
+  if (!isAfter(doors.payload['carLocked']?.timestamp, sentAt)) return null;
   const { locked } = doors.vehicle;
   if (locked === true) return proof.LOCKED ?? null;
   return locked === false ? (proof.UNLOCKED ?? null) : null;
@@ -227,6 +242,7 @@ function endSentence(record: CommandRecord, { expired, lastFailure }: Ending): s
   if (record.outcome !== 'pending') return record.message;
   if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
   const failure = lastFailure === null ? '' : ` The last look failed: ${lastFailure.message}`;
+  if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410) return 'The link to the state of the command is gone, before the car had answered.';
   const end = expired ? 'The link to the state of the command expired' : 'The time to watch the command ran out';
   return `${end} before the car had answered.${failure}`;
 }

@@ -8,7 +8,7 @@ import { toTimestamp } from '../wire/schemas';
 const text = z._default(z.nullable(z.string()), null);
 
 /** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
-const recordShape = z.object({
+const recordShape = z.looseObject({
   id: z.string().check(z.minLength(1)),
   command: z.string().check(z.regex(commandPattern)),
   vin: z.string(),
@@ -46,6 +46,6 @@ export function cancelledId(payload: unknown): string | null {
   const id = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? ((payload as { id?: unknown }).id ?? null) : payload;
   if (typeof id === 'string' && id !== '') return id;
   // A button's payload is a time or nothing: it names no watch.
-  if (id === null || id === undefined || id === '' || typeof id === 'number') return null;
+  if (id === null || id === undefined || id === '' || typeof id === 'number' || typeof id === 'boolean') return null;
   throw new VehicleError('INPUT_INVALID', 'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.');
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseRecord, type CommandRecord } from './record';
 import type { StatusChange } from '../watch';
@@ -39,7 +39,13 @@ export class WatchStore {
     if (this.#directory === null) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     const file = this.#file(watch.record.id);
-    writeFileSync(`${file}.new`, JSON.stringify({ ...watch, msg: plain(watch.msg) }), { mode: 0o600 });
+    const opened = openSync(`${file}.new`, 'w', 0o600);
+    try {
+      writeFileSync(opened, JSON.stringify({ ...watch, msg: plain(watch.msg) }));
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
     renameSync(`${file}.new`, file);
   }
 
@@ -47,13 +53,19 @@ export class WatchStore {
     if (this.#directory !== null) rmSync(this.#file(id), { force: true });
   }
 
-  /** What was open when the process ended; a file that cannot be read is left out and kept. */
-  open(): OpenWatch[] {
+  /**
+   * What was open when the process ended.
+   * @param onDamaged told the name of a file that cannot be read, which is put aside under it
+   */
+  open(onDamaged: (file: string) => void = () => undefined): OpenWatch[] {
     return this.#files().flatMap((file) => {
       try {
         const { record, ...rest } = shape.parse(JSON.parse(readFileSync(file, 'utf8')));
         return [{ ...rest, record: parseRecord(record) }];
       } catch {
+        const aside = `${file}.damaged`;
+        renameSync(file, aside);
+        onDamaged(basename(aside));
         return [];
       }
     });

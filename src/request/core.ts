@@ -80,6 +80,7 @@ const pauses = { firstMs: 500, longestMs: 8_000 } as const;
 
 export class RequestCore {
   readonly #options: RequestCoreOptions;
+  #clockSkewMs = 0;
   readonly #clock: Clock;
   readonly #random: () => number;
   #closed = false;
@@ -210,7 +211,16 @@ export class RequestCore {
     return { authorization: `Bearer ${token}`, [this.#options.apiKeyHeader]: this.#options.apiKey };
   }
 
+  /** How far the service's clock is ahead of this machine's, in milliseconds: 0 where they agree as well as can be told. */
+  get clockSkewMs(): number {
+    return this.#clockSkewMs;
+  }
+
   #answer(response: TransportResponse): Answer {
+    const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
+    const skew = date - this.#clock.now();
+    // The header counts in whole seconds, and an answer is on its way for a while.
+    this.#clockSkewMs = Math.abs(skew) > smallestSkewMs ? skew : 0;
     return {
       status: response.status,
       body: parseJson(response.body),
@@ -238,6 +248,8 @@ export class RequestCore {
 
 /** Answers to a command that leave open whether the car got it. */
 const uncertainStatuses = new Set([408, 500, 502, 504]);
+
+const smallestSkewMs = 5_000;
 
 const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
 

@@ -88,12 +88,13 @@ export class SimulatorServer {
     const isPrivate = this.#parts.isPrivate(path);
     if (!isPrivate) this.#remember(record, response);
     const body = await readBody(request);
-    if (body === null) return send(response, record, { status: 413, headers: { connection: 'close' } });
+    if (body === null) return send(response, record, this.#parts.clock.now(), { status: 413, headers: { connection: 'close' } });
     record.body = body;
     const asked: ServiceRequest = { method, path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)), headers, body };
     const fault = isPrivate ? null : this.#parts.faults.take(method, path);
-    if (fault === null) return send(response, record, await this.#parts.answer(asked, null));
-    await this.#fail(fault, asked, response, record);
+    if (fault !== null) return this.#fail(fault, asked, response, record);
+    const answer = await this.#parts.answer(asked, null);
+    send(response, record, this.#parts.clock.now(), answer);
   }
 
   async #fail(fault: Fault, asked: ServiceRequest, response: ServerResponse, record: RecordedRequest): Promise<void> {
@@ -108,8 +109,8 @@ export class SimulatorServer {
     if (fault.cut === 'after-effect') return void socket.resetAndDestroy();
     if (fault.dropKeepAlive === true) this.#doomed.add(socket);
     const answer = instead ?? (own === null ? { status: 200 } : { ...distort(own, fault), headers: { ...own.headers, ...fault.headers } });
-    if (fault.cut === undefined) send(response, record, answer);
-    else cutShort(response, record, answer, fault.cut === 'after-headers' ? 0 : 0.5);
+    if (fault.cut === undefined) send(response, record, this.#parts.clock.now(), answer);
+    else cutShort(response, record, this.#parts.clock.now(), answer, fault.cut === 'after-headers' ? 0 : 0.5);
   }
 
   /** Where the client is gone or the simulator closes there is nobody to tell; anything else is a fault of the simulator's own. */
@@ -159,25 +160,26 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 }
 
 /** A text in one piece with its headers is one write; bytes beside them would be two. */
-function packed({ status, body, headers = {} }: Answer): { text: string; headers: OutgoingHttpHeaders } {
+function packed(now: number, { status, body, headers = {} }: Answer): { text: string; headers: OutgoingHttpHeaders } {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-  const out: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(text) };
+  // By the simulator's clock: a client may set its own by it.
+  const out: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(text), date: new Date(now).toUTCString() };
   for (const name in headers) out[name] = headers[name];
   if (typeof body === 'object') out['content-type'] ??= 'application/json';
   if (body === undefined) delete out['content-type'];
   return { text, headers: status === 204 ? {} : out };
 }
 
-function send(response: ServerResponse, record: RecordedRequest, answer: Answer): void {
+function send(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer): void {
   record.status = answer.status;
-  const { text, headers } = packed(answer);
+  const { text, headers } = packed(now, answer);
   response.writeHead(answer.status, headers).end(text);
 }
 
 /** Promises a whole body, sends a part of it, and is gone. */
-function cutShort(response: ServerResponse, record: RecordedRequest, answer: Answer, part: number): void {
+function cutShort(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer, part: number): void {
   record.status = answer.status;
-  const { text, headers } = packed(answer);
+  const { text, headers } = packed(now, answer);
   response.writeHead(answer.status, headers);
   response.flushHeaders();
   const { socket } = response.req;

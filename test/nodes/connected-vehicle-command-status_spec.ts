@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
 import type { Account, CommandRecord } from '../../src/index';
@@ -124,6 +124,16 @@ describe(type, () => {
     await load();
     await clock.advance(300_000);
     assert.equal(verdicts().length, 1);
+  });
+
+  it('puts a watch aside that cannot be read, and goes on', async () => {
+    const directory = join(flow.userDir, 'connected-vehicle', 'watches', 'n');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'x.json'), '{"record":');
+    await load();
+    flow.send({ payload: await send('flash') });
+    await pass(() => verdicts().length === 1);
+    assert.deepEqual(kept(), ['x.json.damaged']);
   });
 
   it('ends one watch or all when told to', async () => {

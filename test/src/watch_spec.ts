@@ -237,6 +237,55 @@ describe('the watch', () => {
     assert.ok(clock.now() - startedAt < 240_000);
   });
 
+  it('looks once at what became of a command while nobody watched, however long that was', async () => {
+    const record = await client.send('flash', { vin });
+    const startedAt = clock.now();
+    await clock.advance(3_600_000);
+    const verdict = verdictOf(await follow(record, { startedAt, history: [{ requestStatus: 'RUNNING', at: record.sentAt }] }));
+    assert.equal(verdict.outcome, 'succeeded');
+  });
+
+  it('ends in time though the clock is set back', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('honk', { vin });
+    service.clearRequests();
+    const watch = follow(record, { timeoutMs: 30_000 });
+    await clock.whenSleeping(2);
+    await clock.advance(-7_200_000);
+    assert.equal(verdictOf(await watch).outcome, 'undetermined');
+    assert.ok(service.requests.length < 20, `${service.requests.length} looks`);
+  });
+
+  for (const skewMs of [600_000, -600_000]) {
+    it(`proves by the service's time where this machine's is ${skewMs / 60_000} minutes behind`, async () => {
+      const own = new ManualClock(clock.now() - skewMs);
+      ({ client } = openTestAccount(service, { clock: own }));
+      const sentAt = new Date(own.now()).toISOString();
+      await client.windows({ vin });
+      const record = { ...(await client.send('lock', { vin, interface: 'v1' })), requestStatus: 'TIMEOUT', async: null };
+      service.car().set({ lock: 'LOCKED', measuredAt: { lock: new Date(clock.now() - 60_000).toISOString() } });
+      const watch = async (): Promise<boolean | null | undefined> => {
+        let verified: boolean | null | undefined;
+        let over = false;
+        const following = (async () => {
+          for await (const { report } of watchCommand({ ...record, sentAt }, { client, clock: own })) verified = report.verified;
+        })().finally(() => (over = true));
+        while (!over) await own.advance(500);
+        await following;
+        return verified;
+      };
+      assert.equal(await watch(), null);
+      await Promise.all([clock.advance(10_000), own.advance(10_000)]);
+      service.car().set({ lock: 'LOCKED' }).report();
+      assert.equal(await watch(), true);
+    });
+  }
+
+  it('keeps what else the record holds', async () => {
+    const record = parseRecord({ ...(await client.send('flash', { vin })), mine: 1 });
+    assert.equal((verdictOf(await follow(record)) as unknown as Record<string, unknown>)['mine'], 1);
+  });
+
   it('ends with CANCELLED, at once', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
     const abort = new AbortController();
