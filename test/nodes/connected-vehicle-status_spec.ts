@@ -155,6 +155,7 @@ describe(type, () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ poll: 60 });
+    await clock.whenSleeping();
     await clock.advance(10_000);
     const first = await flow.until(() => flow.outputs[0]?.[0]);
     assert.equal(first.vehicle?.['source'], 'live');
@@ -165,7 +166,7 @@ describe(type, () => {
     assert.equal(kept.vehicle?.['source'], 'kept');
     assert.deepEqual(kept.payload, first.payload);
     assert.ok((kept.vehicle?.['ageSeconds'] as number) >= 30);
-    await flow.until(() => flow.caught.length === 1);
+    await flow.until(() => flow.caught.length > 0);
     await flow.unload();
     assert.equal(clock.sleeping, 0);
   });
