@@ -178,6 +178,8 @@ async function readProof(record: CommandRecord, client: Pick<WatchedClient, 'doo
     const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
     const verified = proofOf(command.proof, doors, at(Date.parse(record.sentAt)));
     best = { verified, open: doors.vehicle.open ?? [] };
+    // An unlocked tailgate leaves the lock as it was: no later look would prove more.
+    if (command.proof.LOCKED === undefined) break;
     if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
     // What speaks against the command may be from before the car acted: look again while there is time.
     if (isAfter(doors.payload['carLocked']?.timestamp, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))) break;

@@ -174,6 +174,7 @@ describe('the watch', () => {
     assert.equal(verdict.verified, null);
     assert.match(verdict.reason, /tailgate/);
     assert.ok(verdict.reason.includes(verdict.openUntil ?? 'no time given'));
+    assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
   it('says that the time of an unlock has passed, where it has by the time of the verdict', async () => {
