@@ -3,7 +3,7 @@ import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } fro
 import { hear } from './guard/hear';
 import { openings, openingsNamed, watchNames, type OpeningKey, type OpeningRead, type WatchName } from './guard/openings';
 import { minutesSchema, parseGuardSettings, type GuardOptions, type GuardSettings } from './guard/options';
-import { closedOnes, copyAsOf, isAllClosed, openOnes, parseGuardState, unknownOnes, untoldOnes, type GuardState } from './guard/state';
+import { closedOnes, copyAsOf, isAllClosed, isEverything, openOnes, parseGuardState, unknownOnes, untoldOnes, type GuardState } from './guard/state';
 
 export type { GuardEvent, GuardInput, GuardReading, GuardView, NamedOpening, OpeningMembers, OpenOpening } from './guard/events';
 export { defaultWatch, openingKinds, openings as openingRows, watchNames, type OpeningKind, type OpeningRead, type WatchName } from './guard/openings';
@@ -104,7 +104,7 @@ export class Guard {
       state.clearOwed = true;
       return { type: 'alert', at: iso(at), reason: 'asked', openings: describe(state, open, at), unknown: unknownOnes(state, asked).map(named) };
     }
-    if (isAllClosed(state, asked)) return { type: 'clear', at: iso(at), reason: 'asked', openings: closedOnes(state, asked).map(named) };
+    if (isAllClosed(state, asked)) return clear(state, at, 'asked', asked);
     const unknown = untoldOnes(state, asked);
     mark(state, unknown, { untoldSaid: true });
     return { type: 'cannot-tell', at: iso(at), reason: 'asked', openings: (unknown.length > 0 ? unknown : asked).map(named) };
@@ -116,7 +116,7 @@ export class Guard {
     if (state.snooze?.minutes === null) state.snooze = null;
     if (!state.clearOwed) return [];
     state.clearOwed = false;
-    return [{ type: 'clear', at: iso(at), reason: 'closed', openings: closedOnes(state, watched).map(named) }];
+    return [clear(state, at, 'closed', watched)];
   }
 
   #alert(state: GuardState, at: number): GuardEvent[] {
@@ -216,5 +216,10 @@ const describe = (state: GuardState, keys: readonly OpeningKey[], at: number): O
     const since = opening?.openSince ?? at;
     return { ...named(key), since: iso(since), minutes: Math.floor((at - since) / 60_000), confirmed: opening?.untoldSince === null };
   });
+
+function clear(state: GuardState, at: number, reason: 'closed' | 'asked', keys: readonly OpeningKey[]): GuardEvent {
+  const closed = closedOnes(state, keys);
+  return { type: 'clear', at: iso(at), reason, openings: closed.map(named), everything: isEverything(state, closed) };
+}
 
 const iso = (at: number): string => new Date(at).toISOString();

@@ -51,8 +51,11 @@ export type GuardEvent =
       /** What cannot be told besides. */
       unknown: NamedOpening[];
     }
-  /** All that is watched (or asked about) was told to be closed. Unasked only after an alert. */
-  | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[] }
+  /**
+   * All that is watched (or asked about) was told to be closed. Unasked only after an alert. `everything`: nothing of the
+   * car but its lock is left out, so that "all" may be said.
+   */
+  | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[]; everything: boolean }
   /** Unasked once for each opening until it can be told again. */
   | { type: 'cannot-tell'; at: string; reason: 'untold-too-long' | 'asked'; openings: NamedOpening[] };
 

@@ -109,6 +109,10 @@ export const unknownOnes = (state: GuardState, keys: readonly OpeningKey[]): Ope
 export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boolean =>
   closedOnes(state, keys).length > 0 && openOnes(state, keys).length === 0 && untoldOnes(state, keys).length === 0;
 
+/** Whether these closed ones are all that the car has; the lock aside. Equipment that was not asked about counts where the car tells of it. */
+export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
+  openingKeys.every((key) => key === 'carLocked' || closed.includes(key) || ('ifFitted' in openings[key] && (!wasTold(state, key) || closedOnes(state, [key]).length > 0)));
+
 const isTold = (state: GuardState, key: OpeningKey): boolean => state.openings[key]?.untoldSince === null;
 
 const wasTold = (state: GuardState, key: OpeningKey): boolean =>

@@ -1,5 +1,5 @@
 import type { GuardEvent, NamedOpening, OpenOpening } from './events';
-import { openingKeys, openings } from './openings';
+import { openingKeys, openings, type OpeningKind } from './openings';
 
 /** A language's words under the keys that `guardWordKeys` names, in lower case where the language's sentences allow it. */
 export type GuardWords = Readonly<Record<string, string>>;
@@ -17,6 +17,12 @@ const plainKeys = [
   'unconfirmed',
   'allClosed',
   'allClosedAndLocked',
+  /** Where more than this could be open: `{openings} closed` */
+  'closed',
+  'closedAndLocked',
+  /** All of them together. */
+  'windows',
+  'doors',
   /** Where nothing but the lock was meant: `car locked`. */
   'locked',
 ] as const;
@@ -43,7 +49,7 @@ export const guardWordKeys = (language: string): string[] => [
 export function guardText(event: GuardEvent, words: GuardWords): string {
   const phrases = new Phrases(words);
   if (event.type === 'alert') return phrases.alert(event.openings, event.unknown);
-  if (event.type === 'clear') return phrases.clear(event.openings);
+  if (event.type === 'clear') return phrases.clear(event.openings, event.everything);
   return phrases.cannotTell(event.openings);
 }
 
@@ -64,9 +70,12 @@ class Phrases {
 
   cannotTell = (unknown: readonly NamedOpening[]): string => this.#sentence(this.#unknownPhrase(unknown));
 
-  clear(closed: readonly NamedOpening[]): string {
-    const others = closed.filter(({ kind }) => kind !== 'lock').length;
-    return this.#sentence(this.#word(others === 0 ? 'locked' : others === closed.length ? 'allClosed' : 'allClosedAndLocked'));
+  clear(closed: readonly NamedOpening[], everything: boolean): string {
+    const others = closed.filter(({ kind }) => kind !== 'lock');
+    if (others.length === 0) return this.#sentence(this.#word('locked'));
+    const [plain, andLocked] = everything ? ['allClosed', 'allClosedAndLocked'] : ['closed', 'closedAndLocked'];
+    const text = this.#word(others.length === closed.length ? plain : andLocked);
+    return this.#sentence(fill(text, { openings: this.#join(together(others).map(this.#word)) }));
   }
 
   #openPhrase(group: readonly [OpenOpening, ...OpenOpening[]]): string {
@@ -92,6 +101,14 @@ class Phrases {
   #plural = (key: string, count: number): string => this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
   /** A word that is missing shows its key: ugly, but nothing of what happened is lost. */
   #word = (key: string): string => this.#words[key] ?? key;
+}
+
+/** The keys of their words: one word for all windows, one for all doors. */
+function together(some: readonly NamedOpening[]): string[] {
+  const keys = new Set(some.map(keyOf));
+  const groups = { window: 'windows', door: 'doors' } as const;
+  const isWhole = (kind: OpeningKind): boolean => openingKeys.every((key) => openings[key].kind !== kind || keys.has(key));
+  return [...new Set(some.map((one) => (one.kind in groups && isWhole(one.kind) ? groups[one.kind as keyof typeof groups] : keyOf(one))))];
 }
 
 /** Openings of which the same can be said, together. */

@@ -509,6 +509,37 @@ describe('The guard: asked', () => {
   });
 });
 
+describe('The guard: all', () => {
+  const doors = { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', tailGate: 'CLOSED', hood: 'CLOSED' };
+  const isEverything = ({ events: [event] }: Watchman): boolean => {
+    assert.ok(event?.type === 'clear');
+    return event.everything;
+  };
+
+  it('is said of everything only, not of what was asked or is watched', () => {
+    const watchman = new Watchman({ watch: openingKinds });
+    watchman.windows('10:00', open);
+    watchman.doors('10:00', doors);
+    watchman.ask('10:01', 'door');
+    assert.equal(isEverything(watchman), false);
+    const single = new Watchman({ watch: ['frontLeftDoor'], minutes: 0 });
+    single.doors('10:00', { ...doors, frontLeft: 'OPEN' });
+    single.doors('10:01', doors);
+    assert.equal(isEverything(single), false);
+  });
+
+  it('is said without equipment that the car does not have, not past equipment that stands open', () => {
+    const watchman = new Watchman({ watch: openingKinds.filter((kind) => kind !== 'lock') });
+    watchman.windows('10:00', closed);
+    watchman.doors('10:00', doors);
+    watchman.ask('10:01');
+    assert.equal(isEverything(watchman), true);
+    watchman.windows('10:02', { ...closed, sunroof: 'OPEN' });
+    watchman.ask('10:03', 'window', 'door', 'tailGate', 'hood');
+    assert.equal(isEverything(watchman), false);
+  });
+});
+
 describe('The guard: its state', () => {
   it('is plain JSON, and a step leaves the one before as it was', () => {
     const watchman = new Watchman({ repeat: 20 });

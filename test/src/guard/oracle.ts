@@ -136,6 +136,8 @@ function atOneMoment(
     const since = story(row).open?.since ?? NaN;
     return { ...nameOf(row), since: new Date(since).toISOString(), minutes: Math.floor((at - since) / minute), confirmed: story(row).untold === null };
   };
+  const mayClaimAll = (rows: readonly Row[]): boolean =>
+    table.every((row) => row[1] === 'lock' || (rows.includes(row) && isClosed(row)) || (row[4] === true && (!story(row).everTold || isClosed(row))));
   const besides = (rows: readonly Row[]): NamedOpening[] => rows.filter((row) => isUnknown(row) && story(row).open === null).map(nameOf);
 
   // The question.
@@ -145,7 +147,7 @@ function atOneMoment(
     const open = asked.filter((row) => story(row).open !== null);
     const unknown = asked.filter(isUnknown);
     if (open.length > 0) saidNow.push({ type: 'alert', at: iso, reason: 'asked', openings: open.map(describe), unknown: besides(asked) });
-    else if (allClosed(asked)) saidNow.push({ type: 'clear', at: iso, reason: 'asked', openings: asked.filter(isClosed).map(nameOf) });
+    else if (allClosed(asked)) saidNow.push({ type: 'clear', at: iso, reason: 'asked', openings: asked.filter(isClosed).map(nameOf), everything: mayClaimAll(asked) });
     else saidNow.push({ type: 'cannot-tell', at: iso, reason: 'asked', openings: (unknown.length > 0 ? unknown : asked).map(nameOf) });
   }
   events.push(...saidNow);
@@ -156,7 +158,7 @@ function atOneMoment(
     closedMoments.push(moment);
     const lastClear = before.findLastIndex(({ event }) => event.type === 'clear' && event.reason === 'closed');
     if (before.slice(lastClear + 1).some(({ event }) => event.type === 'alert')) {
-      events.push({ type: 'clear', at: iso, reason: 'closed', openings: watched.filter(isClosed).map(nameOf) });
+      events.push({ type: 'clear', at: iso, reason: 'closed', openings: watched.filter(isClosed).map(nameOf), everything: mayClaimAll(watched) });
     }
   }
 

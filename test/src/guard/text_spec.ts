@@ -21,6 +21,10 @@ const english: GuardWords = {
   unconfirmed: '{text} (cannot be confirmed now)',
   allClosed: 'all closed',
   allClosedAndLocked: 'all closed and locked',
+  closed: '{openings} closed',
+  closedAndLocked: '{openings} closed, car locked',
+  windows: 'windows',
+  doors: 'doors',
   locked: 'car locked',
   open_one: '{openings} open for {time}',
   open_other: '{openings} open for {time}',
@@ -38,7 +42,9 @@ const window = (name: string, minutes = 12, confirmed = true): OpenOpening => ({
 const hood = (minutes: number): OpenOpening => ({ kind: 'hood', name: 'hood', since: '', minutes, confirmed: true });
 const lock = (minutes: number): OpenOpening => ({ kind: 'lock', name: 'carLocked', since: '', minutes, confirmed: true });
 const alert = (openings: OpenOpening[], unknown: NamedOpening[] = []): GuardEvent => ({ type: 'alert', at: '', reason: 'open-too-long', openings, unknown });
-const clear = (...openings: NamedOpening[]): GuardEvent => ({ type: 'clear', at: '', reason: 'closed', openings });
+const clear = (...openings: NamedOpening[]): GuardEvent => ({ type: 'clear', at: '', reason: 'closed', openings, everything: false });
+const allClear = (...openings: NamedOpening[]): GuardEvent => ({ type: 'clear', at: '', reason: 'closed', openings, everything: true });
+const four = (kind: 'window' | 'door'): NamedOpening[] => ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map((name) => ({ kind, name }));
 const cannotTell = (...openings: NamedOpening[]): GuardEvent => ({ type: 'cannot-tell', at: '', reason: 'asked', openings });
 const tailGate: NamedOpening = { kind: 'tailGate', name: 'tailGate' };
 const locked: NamedOpening = { kind: 'lock', name: 'carLocked' };
@@ -62,8 +68,12 @@ describe('guardText', () => {
     [alert([window('frontLeft', 12, false)]), 'Front-left window open for 12 minutes (cannot be confirmed now)'],
     [alert([window('frontLeft', 12, false), hood(12)]), 'Front-left window open for 12 minutes (cannot be confirmed now) and hood open for 12 minutes'],
     [alert([window('frontLeft')], [tailGate]), 'Front-left window open for 12 minutes; cannot tell whether the tailgate is closed'],
-    [clear(window('frontLeft'), tailGate), 'All closed'],
-    [clear(tailGate, locked), 'All closed and locked'],
+    [allClear(window('frontLeft'), tailGate), 'All closed'],
+    [allClear(tailGate, locked), 'All closed and locked'],
+    [clear(...four('door')), 'Doors closed'],
+    [clear(...four('window'), ...four('door'), tailGate), 'Windows, doors, and tailgate closed'],
+    [clear({ kind: 'door', name: 'frontLeft' }, tailGate), 'Front-left door and tailgate closed'],
+    [clear(tailGate, locked), 'Tailgate closed, car locked'],
     [clear(locked), 'Car locked'],
     [cannotTell(tailGate), 'Cannot tell whether the tailgate is closed'],
     [cannotTell(window('rearLeft'), tailGate, locked), 'Cannot tell whether the rear-left window, tailgate, and lock are closed'],
