@@ -11,6 +11,9 @@ import type { GuardOptions } from './shared/options';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
+/** As a person writes it, too. */
+const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;
+
 /** `connected-vehicle-guard`: says when a window, a door or the lock stays open, and when all is closed again. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleGuard(this: Node, config: NodeDef & Partial<GuardOptions>): void {
@@ -43,7 +46,7 @@ export = (RED: NodeAPI): void => {
       const { vin, keeper } = await opened;
       const due = inner.get(msg);
       const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
-      if (heard !== undefined && heard.vin !== vin) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
+      if (heard !== undefined && !isVin(heard.vin, vin)) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
       const tell = (events: GuardEvent[]): void => {
         for (const event of events) {

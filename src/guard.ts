@@ -67,6 +67,7 @@ export class Guard {
   step(before: GuardState, input: GuardInput): { state: GuardState; events: GuardEvent[] } {
     const state = copyAsOf(before, input.at);
     const events = this.#take(state, input);
+    this.#endSnooze(state);
     events.push(...this.#allClear(state, input.at));
     if (!this.#mustWait(state, input.at)) events.push(...this.#alert(state, input.at), ...this.#goneBlind(state, input.at));
     return { state, events };
@@ -83,7 +84,7 @@ export class Guard {
 
   #take(state: GuardState, input: GuardInput): GuardEvent[] {
     if (input.type === 'ask') return [this.#answer(state, input.at, input.only ?? [])];
-    if (input.type === 'snooze') state.snooze = { from: input.at, minutes: input.minutes };
+    if (input.type === 'snooze') state.snooze = { from: input.at, minutes: input.minutes, open: openOnes(state, this.#options.watched) };
     if (input.type === 'reading') {
       hear(state, input, this.#options.watched);
       if (input.inUse !== undefined) this.#hearUse(state, input.at, input.inUse);
@@ -110,10 +111,17 @@ export class Guard {
     return { type: 'cannot-tell', at: iso(at), reason: 'asked', openings: (unknown.length > 0 ? unknown : asked).map(named) };
   }
 
+  /** Of a snooze until closed: what it was for is closed, or something else opened. What never can be told does not keep it. */
+  #endSnooze(state: GuardState): void {
+    if (state.snooze?.minutes !== null) return;
+    const { snooze } = state;
+    const open = openOnes(state, this.#options.watched);
+    state.snooze = open.length > 0 && open.every((key) => snooze.open.includes(key)) ? { ...snooze, open } : null;
+  }
+
   #allClear(state: GuardState, at: number): GuardEvent[] {
     const { watched } = this.#options;
     if (!isAllClosed(state, watched)) return [];
-    if (state.snooze?.minutes === null) state.snooze = null;
     if (!state.clearOwed) return [];
     state.clearOwed = false;
     return [clear(state, at, 'closed', watched)];
@@ -204,7 +212,7 @@ function mark(state: GuardState, keys: readonly OpeningKey[], marks: { alerted: 
   }
 }
 
-/** 0 where nothing is snoozed, Infinity until everything is closed. */
+/** 0 where nothing is snoozed, Infinity until it is closed. */
 const snoozedUntil = ({ snooze }: GuardState): number =>
   snooze === null ? 0 : snooze.minutes === null ? Infinity : snooze.from + snooze.minutes * 60_000;
 

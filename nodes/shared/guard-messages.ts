@@ -7,7 +7,7 @@ import type { Message } from './messages';
 export interface GuardRequest {
   /** The reading of a status node, and of which vehicle. */
   heard?: { vin: unknown; reading: Omit<GuardReading, 'at'> };
-  /** Minutes, or null until everything is closed. */
+  /** Minutes, or null until it is closed. */
   snooze?: number | null;
   ask?: { only: WatchName[] };
 }
@@ -20,8 +20,14 @@ export function guardRequestOf(msg: Message): GuardRequest {
   return {
     ...(reading !== null && { heard: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, reading } }),
     ...(msg['snooze'] !== undefined && { snooze: parseSnooze(msg['snooze']) }),
-    ...((msg['ask'] === true || msg.topic === 'ask') && { ask: { only: parseWatchNames(msg['only']) } }),
+    ...((isAsked(msg['ask']) || msg.topic === 'ask') && { ask: { only: parseWatchNames(msg['only']) } }),
   };
+}
+
+function isAsked(ask: unknown): boolean {
+  if (ask === undefined || ask === null || typeof ask === 'boolean') return ask === true;
+  const { VehicleError } = runtime();
+  throw new VehicleError('INPUT_INVALID', 'This is not a question. Send true in msg.ask, as a boolean.');
 }
 
 /** The part of `msg.vehicle` (contract 3) that a guard hears; null where it is the message of something else. */

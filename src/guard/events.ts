@@ -20,7 +20,7 @@ export interface GuardReading {
 export type GuardInput =
   | GuardReading
   | { type: 'tick'; at: number }
-  /** No unasked alert for so many minutes (null: until everything is closed); 0 ends a snooze. What is still open then is said again. */
+  /** No unasked alert for so many minutes (null: until what is open is closed, or something else opens); 0 ends a snooze. What is still open then is said again. */
   | { type: 'snooze'; at: number; minutes: number | null }
   /** It rains, everybody left: answered at once with one event, quiet or not. `only`: what the answer is about. */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
@@ -67,6 +67,6 @@ export interface GuardView {
   unknown: NamedOpening[];
   /** Told, not assumed. */
   allClosed: boolean;
-  /** Milliseconds since 1970, Infinity until everything is closed; null: not snoozed. */
+  /** Milliseconds since 1970, Infinity until it is closed; null: not snoozed. */
   snoozedUntil: number | null;
 }

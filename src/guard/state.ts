@@ -20,8 +20,8 @@ const openingState = z.object({
   alerted: z.boolean(),
 });
 
-/** `minutes` null: until everything is closed. */
-const snooze = z.object({ from: time, minutes: z.nullable(z.number().check(z.minimum(0))) });
+/** `minutes` null: until what is still open of `open` is closed, or something else opens. */
+const snooze = z.object({ from: time, minutes: z.nullable(z.number().check(z.minimum(0))), open: z._default(z.array(z.string()), []) });
 
 const guardState = z.object({
   /** When the last step was taken. */

@@ -158,7 +158,7 @@ describe(type, () => {
     };
     flow.send(windows('OPEN'));
     await until(() => said(0).length === 1);
-    flow.send(windows('CLOSED'));
+    flow.send({ ...windows('CLOSED'), vehicle: { vin: vin.toLowerCase(), read: 'windows', source: 'live' } });
     flow.send({ payload: { doors: { carLocked: { value: 'LOCKED', timestamp: null } } }, vehicle: { vin, source: 'live', reads: { doors: { source: 'live' } }, errors: [] } });
     await flow.until(() => flow.outputs[1]?.[0]);
     flow.send(windows('CLOSED', 'kept'));
@@ -170,6 +170,8 @@ describe(type, () => {
 
   for (const [what, msg] of [
     ['a snooze that is none', { snooze: 'long' }],
+    ['a question in text', { ask: 'true' }],
+    ['a question in a number', { ask: 1 }],
     ['a question about nothing that there is', { ask: true, only: 'roof' }],
     ['a reading of another vehicle', { payload: {}, vehicle: { vin: 'YV1CT9551B1570982', read: 'windows' } }],
   ] as const) {

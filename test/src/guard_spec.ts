@@ -457,6 +457,25 @@ describe('The guard: snooze', () => {
     assert.equal(watchman.tick('18:10').length, 1);
   });
 
+  it('until closed ends with what was open then, whatever cannot be told besides', () => {
+    const watchman = new Watchman();
+    watchman.windows('10:00', { ...open, rearLeft: 'UNSPECIFIED' });
+    watchman.snooze('10:05', null);
+    watchman.windows('11:00', { ...closed, rearLeft: 'UNSPECIFIED' });
+    watchman.windows('12:00', { ...open, rearLeft: 'UNSPECIFIED' });
+    assert.equal(watchman.due(), '12:10');
+  });
+
+  it('until closed ends when something else opens, or the same again', () => {
+    const watchman = new Watchman();
+    watchman.windows('10:00', { ...open, rearLeft: 'OPEN' });
+    watchman.snooze('10:05', null);
+    watchman.windows('10:06', open);
+    assert.equal(watchman.due(), null);
+    watchman.windows('10:07', { ...open, rearLeft: 'OPEN' });
+    assert.equal(watchman.due(), '10:10');
+  });
+
   it('of 0 minutes ends one', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);

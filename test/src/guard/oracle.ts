@@ -79,7 +79,7 @@ interface Said {
 export function whatMustBeSaid(history: History): GuardEvent[] {
   const said: Said[] = [];
   const happened: Happened[] = [];
-  const closedMoments: number[] = [];
+  const wakeMoments: number[] = [];
   let past = readPast(history, happened);
   let moment = 0;
   for (let passed = 0; passed <= history.minutes; passed++) {
@@ -90,7 +90,7 @@ export function whatMustBeSaid(history: History): GuardEvent[] {
         happened.push({ moment, input });
         past = readPast(history, happened);
       }
-      for (const event of atOneMoment(history, past, said, closedMoments, moment, input)) said.push({ moment, event });
+      for (const event of atOneMoment(history, past, said, wakeMoments, moment, input)) said.push({ moment, event });
       moment++;
     }
   }
@@ -119,7 +119,7 @@ function atOneMoment(
   history: History,
   { stories, use, snooze }: Past,
   said: readonly Said[],
-  closedMoments: number[],
+  wakeMoments: number[],
   moment: number,
   input: GuardInput,
 ): GuardEvent[] {
@@ -140,6 +140,9 @@ function atOneMoment(
     table.every((row) => row[1] === 'lock' || (rows.includes(row) && isClosed(row)) || (row[4] === true && (!story(row).everTold || isClosed(row))));
   const besides = (rows: readonly Row[]): NamedOpening[] => rows.filter((row) => isUnknown(row) && story(row).open === null).map(nameOf);
 
+  const openNow = watched.flatMap((row) => story(row).open ?? []);
+  if (openNow.length === 0 || openNow.some(({ fromMoment }) => fromMoment === moment)) wakeMoments.push(moment);
+
   // The question.
   const saidNow: GuardEvent[] = [];
   if (input.type === 'ask') {
@@ -155,7 +158,6 @@ function atOneMoment(
 
   // All clear: everything is closed, and since the last unasked all clear there was an alert.
   if (allClosed(watched)) {
-    closedMoments.push(moment);
     const lastClear = before.findLastIndex(({ event }) => event.type === 'clear' && event.reason === 'closed');
     if (before.slice(lastClear + 1).some(({ event }) => event.type === 'alert')) {
       events.push({ type: 'clear', at: iso, reason: 'closed', openings: watched.filter(isClosed).map(nameOf), everything: mayClaimAll(watched) });
@@ -165,7 +167,7 @@ function atOneMoment(
   // Must it hold its tongue?
   if (history.onlyWhileNotInUse && use.inUse) return events;
   if (isQuiet(history, at)) return events;
-  const snoozeEnd = endOfSnooze(snooze, closedMoments);
+  const snoozeEnd = endOfSnooze(snooze, wakeMoments);
   if (snoozeEnd !== null && at < snoozeEnd) return events;
 
   // Alerts.
@@ -240,11 +242,11 @@ function useOf(happened: readonly Happened[]): { inUse: boolean; leftAt: number;
   };
 }
 
-/** null: there is no snooze, or everything was closed meanwhile. */
-function endOfSnooze(snooze: Happened | undefined, closedMoments: readonly number[]): number | null {
+/** null: there is no snooze, or nothing was open meanwhile, or something opened. */
+function endOfSnooze(snooze: Happened | undefined, wakeMoments: readonly number[]): number | null {
   if (snooze?.input.type !== 'snooze') return null;
   if (snooze.input.minutes !== null) return snooze.input.at + snooze.input.minutes * minute;
-  return closedMoments.some((moment) => moment >= snooze.moment) ? null : Infinity;
+  return wakeMoments.some((moment) => moment >= snooze.moment) ? null : Infinity;
 }
 
 function isQuiet({ quiet }: History, at: number): boolean {
