@@ -34,7 +34,7 @@ export = (RED: NodeAPI): void => {
       const vin = parseVin(vehicle.chooseVin(own));
       const onUnkept = (): void => this.warn(RED._(`${this.type}.notKept`));
       const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
-      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.reads, everyMs: poll * 1000 }, (due) => wake(keeper.reads.filter((read) => due.includes(read))));
+      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (due) => wake(keeper.readsFor().filter((read) => due.includes(read))));
       return { vin, keeper };
     };
 
@@ -58,7 +58,7 @@ export = (RED: NodeAPI): void => {
       if (due?.length === 0) tell(keeper.step({ type: 'tick' }));
       if (heard !== undefined) tell(keeper.step(heard.reading));
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
-      const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.reads : []);
+      const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
       const { events, failure } = reads.length > 0 ? await keeper.look(reads, signal) : { events: [], failure: null };
       tell(events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));

@@ -1,7 +1,7 @@
 import { VehicleError } from './errors';
 import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } from './guard/events';
 import { hear } from './guard/hear';
-import { openings, openingsNamed, watchNames, type OpeningKey, type OpeningRead, type WatchName } from './guard/openings';
+import { openingKeys, openings, openingsNamed, watchNames, type OpeningKey, type OpeningRead, type WatchName } from './guard/openings';
 import { minutesSchema, parseGuardSettings, type GuardOptions, type GuardSettings } from './guard/options';
 import { closedOnes, copyAsOf, isAllClosed, isEverything, openOnes, parseGuardState, unknownOnes, untoldOnes, type GuardState } from './guard/state';
 
@@ -35,9 +35,9 @@ export class Guard {
     this.#options = parseGuardSettings(settings);
   }
 
-  /** The reads that tell of what is watched. */
-  get reads(): OpeningRead[] {
-    return [...new Set(this.#options.watched.map((key) => openings[key].read))];
+  /** The reads that tell of what is watched, and of what is asked besides. */
+  readsFor(only: readonly WatchName[] = []): OpeningRead[] {
+    return [...new Set([...this.#options.watched, ...openingsNamed(only)].map((key) => openings[key].read))];
   }
 
   /** Whether it must be told that the car is in use. */
@@ -60,7 +60,7 @@ export class Guard {
 
   /** A state to go on from: what `stored` holds of one, else a new one. Never throws. */
   restore(stored?: unknown): GuardState {
-    return parseGuardState(stored, this.#options.watched);
+    return parseGuardState(stored, openingKeys);
   }
 
   /** What `input` makes of a state, which itself is left as it is. */
@@ -86,7 +86,7 @@ export class Guard {
     if (input.type === 'ask') return [this.#answer(state, input.at, input.only ?? [])];
     if (input.type === 'snooze') state.snooze = { from: input.at, minutes: input.minutes, open: openOnes(state, this.#options.watched) };
     if (input.type === 'reading') {
-      hear(state, input, this.#options.watched);
+      hear(state, input);
       if (input.inUse !== undefined) this.#hearUse(state, input.at, input.inUse);
     }
     return [];
@@ -102,7 +102,8 @@ export class Guard {
     const asked = only.length === 0 ? this.#options.watched : openingsNamed(only);
     const open = openOnes(state, asked);
     if (open.length > 0) {
-      state.clearOwed = true;
+      state.clearOwed ||= open.some((key) => this.#options.watched.includes(key));
+      mark(state, untoldOnes(state, asked), { untoldSaid: true });
       return { type: 'alert', at: iso(at), reason: 'asked', openings: describe(state, open, at), unknown: unknownOnes(state, asked).map(named) };
     }
     if (isAllClosed(state, asked)) return clear(state, at, 'asked', asked);
@@ -133,6 +134,8 @@ export class Guard {
     const fresh = overdue.some((key) => state.openings[key]?.alerted === false);
     if (overdue.length === 0 || (!fresh && at < this.#repeatDue(state))) return [];
     mark(state, overdue, { alerted: true });
+    // The alert says it already.
+    mark(state, untoldOnes(state, [...overdue, ...unknownOnes(state, watched)]), { untoldSaid: true });
     Object.assign(state, { alertedAt: at, snooze: null, clearOwed: true } satisfies Partial<GuardState>);
     const reason = fresh ? 'open-too-long' : 'repeat';
     return [{ type: 'alert', at: iso(at), reason, openings: describe(state, overdue, at), unknown: unknownOnes(state, watched).map(named) }];

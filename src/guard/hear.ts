@@ -1,13 +1,13 @@
 import type { GuardReading } from './events';
-import { openings, whatItSays, type OpeningKey } from './openings';
+import { openingKeys, openings, whatItSays } from './openings';
 import { neverTold, type GuardState, type OpeningState } from './state';
 
 /** A timestamp older than this comes from a clock that was never set, not from a window that was never closed. */
 const believable = 366 * 24 * 60 * 60_000;
 
-/** Takes what a reading says of the watched openings into the state. */
-export function hear(state: GuardState, reading: GuardReading, watched: readonly OpeningKey[]): void {
-  for (const key of watched) {
+/** Takes what a reading says into the state: of what is not watched too, for it may be asked about. */
+export function hear(state: GuardState, reading: GuardReading): void {
+  for (const key of openingKeys) {
     const { read, name, kind } = openings[key];
     const members = reading[read];
     if (members === undefined && !reading.failed?.includes(read)) continue;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { VehicleClient } from '../client';
 import type { Clock } from '../clock';
 import type { VehicleError } from '../errors';
-import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView } from '../guard';
+import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView, type WatchName } from '../guard';
 import { lookAtCar, type GuardRead } from './look';
 import type { StateFile } from '../state-file';
 
@@ -60,9 +60,9 @@ export class GuardKeeper {
     return events;
   }
 
-  /** What tells this guard all that it must know. */
-  get reads(): GuardRead[] {
-    return [...this.#guard.reads, ...(this.#guard.mindsUse ? (['accessibility'] as const) : [])];
+  /** What tells this guard all that it must know, and what it is asked besides. */
+  readsFor(only: readonly WatchName[] = []): GuardRead[] {
+    return [...this.#guard.readsFor(only), ...(this.#guard.mindsUse ? (['accessibility'] as const) : [])];
   }
 
   /**

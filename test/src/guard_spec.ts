@@ -299,7 +299,7 @@ describe('The guard: what cannot be told', () => {
     watchman.windows('10:00', open);
     watchman.windows('10:05', { frontLeft: 'UNSPECIFIED', rearLeft: 'UNSPECIFIED' });
     assert.deepEqual(watchman.tick('10:10'), ['open-too-long: frontLeft window 10? besides rearLeft']);
-    assert.deepEqual(watchman.tick('10:15'), ['cannot-tell untold-too-long: frontLeft window, rearLeft window']);
+    assert.deepEqual(watchman.tick('10:15'), [], 'the alert said it');
     assert.deepEqual(watchman.windows('10:20', open), []);
     assert.deepEqual(watchman.ask('10:20'), ['asked: frontLeft window 20']);
   });
@@ -333,7 +333,7 @@ describe('The guard: quiet hours', () => {
     watchman.windows('21:55', { frontLeft: 'OPEN', rearLeft: null });
     assert.deepEqual(watchman.tick('22:05'), []);
     assert.deepEqual(watchman.tick('2026-06-02T06:59:00Z'), []);
-    assert.deepEqual(watchman.tick('2026-06-02T07:00:00Z'), ['open-too-long: frontLeft window 545 besides rearLeft', 'cannot-tell untold-too-long: rearLeft window']);
+    assert.deepEqual(watchman.tick('2026-06-02T07:00:00Z'), ['open-too-long: frontLeft window 545 besides rearLeft'], 'said once, not in a second message too');
   });
 
   it('keep nothing back before they begin', () => {
@@ -502,6 +502,13 @@ describe('The guard: asked', () => {
     assert.deepEqual(watchman.ask('10:05'), ['clear asked: frontLeft window, frontRight window, rearLeft window, rearRight window']);
   });
 
+  it('answers about what is not watched, too, and says nothing of it unasked', () => {
+    const watchman = new Watchman({ minutes: 0 });
+    assert.deepEqual(watchman.doors('10:00', { carLocked: 'UNLOCKED' }), []);
+    assert.deepEqual(watchman.ask('10:01', 'lock'), ['asked: carLocked lock 1']);
+    assert.deepEqual(watchman.guard.readsFor(['lock']), ['windows', 'doors']);
+  });
+
   it('does not count as the alert that is still to come', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
@@ -584,7 +591,7 @@ describe('The guard: its state', () => {
     assert.deepEqual(latest.tick('10:40'), []);
   });
 
-  it('says at once what a changed setting makes overdue, and forgets what is no longer watched', () => {
+  it('says at once what a changed setting makes overdue, and is silent of what is no longer watched', () => {
     const watchman = new Watchman({ minutes: 60, watch: ['window', 'hood'] });
     watchman.windows('10:00', open);
     watchman.doors('10:00', { hood: 'OPEN' });
@@ -593,7 +600,8 @@ describe('The guard: its state', () => {
     changed.state = changed.guard.restore(watchman.state);
     assert.equal(changed.due(), '10:20');
     assert.deepEqual(changed.tick('10:20'), ['open-too-long: frontLeft window 20']);
-    assert.deepEqual(changed.ask('10:20', 'hood'), ['cannot-tell asked: hood hood']);
+    assert.equal(changed.due(), null);
+    assert.deepEqual(changed.ask('10:20', 'hood'), ['asked: hood hood 20'], 'asked, it tells what it heard');
   });
 
   for (const odd of [undefined, null, 'state', 42, [], {}, { at: 'noon', openings: 7 }, { openings: { frontLeftWindow: { openSince: 'yesterday' } }, snooze: { from: -1, minutes: 'many' } }, { at: 1e300 }]) {

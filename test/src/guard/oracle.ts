@@ -80,7 +80,7 @@ export function whatMustBeSaid(history: History): GuardEvent[] {
   const said: Said[] = [];
   const happened: Happened[] = [];
   const wakeMoments: number[] = [];
-  let past = readPast(history, happened);
+  let past = readPast(happened);
   let moment = 0;
   for (let passed = 0; passed <= history.minutes; passed++) {
     const at = history.start + passed * minute;
@@ -88,7 +88,7 @@ export function whatMustBeSaid(history: History): GuardEvent[] {
     for (const input of due) {
       if (input.type !== 'tick') {
         happened.push({ moment, input });
-        past = readPast(history, happened);
+        past = readPast(happened);
       }
       for (const event of atOneMoment(history, past, said, wakeMoments, moment, input)) said.push({ moment, event });
       moment++;
@@ -109,8 +109,8 @@ interface Past {
 }
 
 /** All that can be told from what happened alone; a tick adds nothing to it. */
-const readPast = (history: History, happened: readonly Happened[]): Past => ({
-  stories: new Map(table.map((row) => [row, rowsNamed(history.watch).includes(row) ? storyOf(row, happened) : nothingHeard])),
+const readPast = (happened: readonly Happened[]): Past => ({
+  stories: new Map(table.map((row) => [row, storyOf(row, happened)])),
   use: useOf(happened),
   snooze: happened.findLast((one) => one.input.type === 'snooze'),
 });
@@ -159,7 +159,7 @@ function atOneMoment(
   // All clear: everything is closed, and since the last unasked all clear there was an alert.
   if (allClosed(watched)) {
     const lastClear = before.findLastIndex(({ event }) => event.type === 'clear' && event.reason === 'closed');
-    if (before.slice(lastClear + 1).some(({ event }) => event.type === 'alert')) {
+    if (before.slice(lastClear + 1).some(({ event }) => event.type === 'alert' && event.openings.some((opening) => watched.some((row) => isSame(opening, row))))) {
       events.push({ type: 'clear', at: iso, reason: 'closed', openings: watched.filter(isClosed).map(nameOf), everything: mayClaimAll(watched) });
     }
   }
@@ -193,7 +193,7 @@ function atOneMoment(
   const blind = watched.filter((row) => {
     const { untold } = story(row);
     if (untold === null || !isUnknown(row) || at - untold.since < history.allowed[row[1]] * minute) return false;
-    return !before.some((one) => one.moment >= untold.fromMoment && one.event.type === 'cannot-tell' && one.event.openings.some((opening) => isSame(opening, row)));
+    return ![...before, ...events.map((event) => ({ moment, event }))].some((one) => one.moment >= untold.fromMoment && saidUnknown(one.event, row));
   });
   if (blind.length > 0) events.push({ type: 'cannot-tell', at: iso, reason: 'untold-too-long', openings: blind.map(nameOf) });
   return events;
@@ -253,6 +253,13 @@ function isQuiet({ quiet }: History, at: number): boolean {
   if (quiet === null) return false;
   const sinceFrom = (wallMinute(quiet.zone, at) - quiet.from + 1440) % 1440;
   return sinceFrom < (quiet.to - quiet.from + 1440) % 1440;
+}
+
+/** Whether an event said of an opening that it cannot be told, be it in half a sentence. */
+function saidUnknown(event: GuardEvent, row: Row): boolean {
+  if (event.type === 'clear') return false;
+  const unknown = event.type === 'alert' ? [...event.unknown, ...event.openings.filter(({ confirmed }) => !confirmed)] : event.openings;
+  return unknown.some((opening) => isSame(opening, row));
 }
 
 const nameOf = ([, kind, , name]: Row): NamedOpening => ({ kind, name });
