@@ -13,7 +13,7 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);
-    const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, VehicleError } = runtime();
+    const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const arming = new Arming(clock());
     /** What waits here: for its turn, or for a car that takes commands. */
@@ -25,12 +25,17 @@ export = (RED: NodeAPI): void => {
     };
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      if (msg['cancel'] === true) return cancel();
+      // A message that carries one of these never sends, whatever else it says.
+      const cancels = parseSwitch('cancel', msg['cancel']);
+      const arms = parseSwitch('arm', msg['arm']);
+      if (cancels === true) return cancel();
+      if (arms === false) return arming.disarm();
       const options = parseOptions(commandOptions, config);
-      if (msg['arm'] === true) {
+      if (arms === true) {
         arming.arm(options.arming);
         return badge.show('waiting', 'armed', { seconds: options.arming });
       }
+      if (cancels === false) return;
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
       const { commands } = account;

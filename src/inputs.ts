@@ -25,6 +25,12 @@ export function parseCommandName(input: unknown): string {
   throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
 }
 
+/** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; a word that looks like one is no guess to make about a lock. */
+export function parseSwitch(name: string, input: unknown): boolean | undefined {
+  if (input === undefined || typeof input === 'boolean') return input;
+  throw new VehicleError('INPUT_INVALID', `msg.${name} must be true or false. Nothing was sent.`);
+}
+
 /** However it is written, and before anybody checks whether it is a command at all. */
 export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /^unlock\b/.test(input.trim().toLowerCase().replaceAll('_', '-'));
 

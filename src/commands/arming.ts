@@ -4,7 +4,8 @@ import { VehicleError } from '../errors';
 /** A safety catch: what it guards passes once, within some seconds after it was armed. */
 export class Arming {
   readonly #clock: Clock;
-  #until = 0;
+  /** When it was armed, and for how long; a wall clock that was set back ends it, too. */
+  #armed: { at: number; ms: number } | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -16,18 +17,19 @@ export class Arming {
    */
   arm(seconds: number): void {
     if (seconds === 0) throw new VehicleError('INPUT_INVALID', 'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.');
-    this.#until = this.#clock.now() + seconds * 1000;
+    this.#armed = { at: this.#clock.now(), ms: seconds * 1000 };
   }
 
   disarm(): void {
-    this.#until = 0;
+    this.#armed = null;
   }
 
   /** @throws VehicleError INPUT_INVALID where it is not armed (any more) */
   take(seconds: number): void {
     if (seconds === 0) return;
-    const armed = this.#clock.now() < this.#until;
+    const age = this.#armed === null ? NaN : this.#clock.now() - this.#armed.at;
+    const holds = age >= 0 && age < (this.#armed?.ms ?? 0);
     this.disarm();
-    if (!armed) throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
+    if (!holds) throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
   }
 }

@@ -176,6 +176,20 @@ describe(type, () => {
       assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
     });
 
+    it('sends nothing for a message that carries arm or cancel, whatever its value', async () => {
+      await load({ command: 'unlock', arming: 30 });
+      for (const odd of ['true', 1, null, {}]) {
+        assert.equal(code(await flow.fail({ arm: odd })), 'INPUT_INVALID');
+        assert.equal(code(await flow.fail({ cancel: odd })), 'INPUT_INVALID');
+      }
+      flow.send({ arm: true });
+      flow.send({ cancel: false });
+      flow.send({ arm: false });
+      await flow.until(() => flow.completed.length === 3);
+      assert.equal(code(await flow.fail({})), 'INPUT_INVALID');
+      assert.equal(posts(), 0);
+    });
+
     it('sends nothing for an arming message where there is nothing to arm', async () => {
       await load({ command: 'unlock' });
       assert.equal(code(await flow.fail({ arm: true })), 'INPUT_INVALID');

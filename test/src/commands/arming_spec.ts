@@ -19,6 +19,14 @@ describe('arming', () => {
     assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
   });
 
+  it('is ended by a clock that is set back', () => {
+    let now = Date.parse('2026-06-01T08:00:00Z');
+    const arming = new Arming({ now: () => now, after: () => () => undefined, sleep: () => Promise.resolve() });
+    arming.arm(30);
+    now -= 3_600_000;
+    assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
+  });
+
   it('is not needed where it holds for 0 seconds, and says so to whoever arms', () => {
     const arming = new Arming(new ManualClock());
     arming.take(0);
