@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { GuardEvent, GuardKeeper, GuardRead } from '../src/index';
 import { badgeOf } from './shared/badge';
-import { serveInput } from './shared/funnel';
+import { serveInput, showFailure } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
 import { guardWordsOf, showView } from './shared/guard-words';
 import { runtime } from './shared/load';
@@ -25,6 +25,8 @@ export = (RED: NodeAPI): void => {
     /** Of the messages that come from the guard itself: what to read. */
     const inner = new WeakMap<Message, readonly GuardRead[]>();
     let opened: Promise<{ vin: string; keeper: GuardKeeper }> | undefined;
+    /** What the last look could not read. */
+    const failing = new Set<GuardRead>();
     let endPolling = (): void => undefined;
 
     const open = async (): Promise<{ vin: string; keeper: GuardKeeper }> => {
@@ -63,7 +65,15 @@ export = (RED: NodeAPI): void => {
       tell(events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
       showView(badge, RED, keeper.view);
-      if (failure !== null) throw failure;
+      const isNews = reads.some((read) => !failing.has(read));
+      for (const read of reads) {
+        if (failure === null) failing.delete(read);
+        else failing.add(read);
+      }
+      if (failure === null) return;
+      // An outage goes to a Catch node once, not with each look of the guard's own; the badge tells on.
+      if (due === undefined || isNews) throw failure;
+      showFailure(badge, failure);
     });
 
     const wake = (reads: readonly GuardRead[]): void => {

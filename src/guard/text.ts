@@ -25,6 +25,10 @@ const plainKeys = [
   'doors',
   /** Where nothing but the lock was meant: `car locked`. */
   'locked',
+  /** `cannot tell whether the car is locked` */
+  'cannotTellLock',
+  /** `{text}, nor whether the car is locked` */
+  'cannotTellAndLock',
 ] as const;
 
 /** One text for each plural of the language: the key, `_`, and the category of CLDR, as in i18next. */
@@ -85,8 +89,12 @@ class Phrases {
     return confirmed ? text : fill(this.#word('unconfirmed'), { text });
   }
 
-  #unknownPhrase = (unknown: readonly NamedOpening[]): string =>
-    fill(this.#plural('cannotTell', unknown.length), { openings: this.#names(unknown) });
+  #unknownPhrase(unknown: readonly NamedOpening[]): string {
+    const others = unknown.filter(({ kind }) => kind !== 'lock');
+    if (others.length === 0) return this.#word('cannotTellLock');
+    const text = fill(this.#plural('cannotTell', others.length), { openings: this.#names(others) });
+    return others.length === unknown.length ? text : fill(this.#word('cannotTellAndLock'), { text });
+  }
 
   /** Minutes up to two hours, hours up to two days, then days: always rounded down. */
   #time(minutes: number): string {

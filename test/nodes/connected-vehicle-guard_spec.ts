@@ -147,6 +147,9 @@ describe(type, () => {
     await until(() => flow.caught.length > 0);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'NOT_SUPPORTED');
     assert.deepEqual(said(1), []);
+    await pass(30);
+    assert.equal(flow.caught.length, 1, 'once, until it works again');
+    assert.equal(flow.badges.at(-1)?.fill, 'red');
   });
 
   it('lives on the messages of a status node alone', async () => {

@@ -30,6 +30,8 @@ const english: GuardWords = {
   open_other: '{openings} open for {time}',
   cannotTell_one: 'cannot tell whether the {openings} is closed',
   cannotTell_other: 'cannot tell whether the {openings} are closed',
+  cannotTellLock: 'cannot tell whether the car is locked',
+  cannotTellAndLock: '{text}, nor whether the car is locked',
   minutes_one: '{count} minute',
   minutes_other: '{count} minutes',
   hours_one: '{count} hour',
@@ -76,7 +78,8 @@ describe('guardText', () => {
     [clear(tailGate, locked), 'Tailgate closed, car locked'],
     [clear(locked), 'Car locked'],
     [cannotTell(tailGate), 'Cannot tell whether the tailgate is closed'],
-    [cannotTell(window('rearLeft'), tailGate, locked), 'Cannot tell whether the rear-left window, tailgate, and lock are closed'],
+    [cannotTell(window('rearLeft'), tailGate, locked), 'Cannot tell whether the rear-left window and tailgate are closed, nor whether the car is locked'],
+    [cannotTell(locked), 'Cannot tell whether the car is locked'],
   ];
   for (const [event, text] of sentences) it(`says: ${text}`, () => assert.equal(guardText(event, english), text));
 
