@@ -11,6 +11,13 @@ import type { GuardOptions } from './shared/options';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
+/** Node-RED calls a node that is only disabled removed, too: what that one knows is kept. A node in a subflow stands there under its alias. */
+function isInFlows(RED: NodeAPI, { id, _alias }: Node): boolean {
+  let found = false;
+  RED.nodes.eachNode((node) => (found ||= node.id === (_alias ?? id)));
+  return found;
+}
+
 /** As a person writes it, too. */
 const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;
 
@@ -88,7 +95,7 @@ export = (RED: NodeAPI): void => {
       const end = async (): Promise<void> => {
         (await opened?.catch(() => undefined))?.keeper.end();
         endPolling();
-        await (removed ? file.remove() : file.idle());
+        await (removed && !isInFlows(RED, this) ? file.remove() : file.idle());
       };
       void end().catch(() => undefined).then(done);
     });

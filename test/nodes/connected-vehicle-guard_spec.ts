@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import helper = require('node-red-node-test-helper');
 import { useClock } from '../../nodes/shared/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
@@ -229,13 +230,18 @@ describe(type, () => {
     assert.deepEqual(said(0), []);
   });
 
-  it('keeps nothing once it is deleted', async () => {
-    await load();
-    const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
-    await until(() => existsSync(file));
-    await (flow.node('n') as unknown as { close(removed: boolean): Promise<void> }).close(true);
-    assert.equal(existsSync(file), false);
-  });
+  for (const [what, left, kept] of [
+    ['keeps nothing once it is deleted', [], false],
+    ['keeps what it knows while it is disabled', [{ id: 'n', type, z: 'tab', d: true, wires: [] }], true],
+  ] as const) {
+    it(what, async () => {
+      await load();
+      const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
+      await until(() => existsSync(file));
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
+      assert.equal(existsSync(file), kept);
+    });
+  }
 
   it('shows what is open since when, else that all is closed', async () => {
     await load();
