@@ -22,6 +22,7 @@ import type { CommandRecord } from './commands/record';
 import { asVehicleError, VehicleError } from './errors';
 import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
 import { readingOf, severalReading, type Reading, type ReadingInfo, type SeveralReading } from './reading';
+import { eitherOf } from './request/abort';
 import { LostCommand, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
@@ -59,6 +60,8 @@ export interface SendOptions {
   /** Ask the accessibility first. */
   precheck?: boolean;
   signal?: AbortSignal;
+  /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
+  cancel?: AbortSignal;
 }
 
 /** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/polling/poller.ts). */
@@ -178,9 +181,9 @@ export class VehicleClient {
     this.mustBeWritable();
     const vin = parseVin(options.vin);
     const route = await this.#commandRoute(parseCommandName(name), vin, options);
-    if (options.precheck) await this.#mustBeAccessible(vin, options.signal);
+    if (options.precheck) await this.#mustBeAccessible(vin, eitherOf(options.signal, options.cancel));
     const sentAt = this.#clock.now();
-    const invocation = await this.#invoke(route, vin, options.signal);
+    const invocation = await this.#invoke(route, vin, options);
     const meaning = meaningOf(invocation.requestStatus);
     const openUntil = invocation.readyUntil ?? (route.unlockSeconds === undefined ? null : new Date(sentAt + route.unlockSeconds * 1000).toISOString());
     return {
@@ -293,7 +296,10 @@ export class VehicleClient {
       const listed = listOf(offers.map(({ command }) => command).filter((command) => commandPattern.test(command)).slice(0, 30)) || 'none';
       throw new VehicleError('INPUT_INVALID', `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`);
     }
-    return { command: name, interface: 'connected-v2', url: followLink(this.service, offer.href), contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
+    const url = followLink(this.service, offer.href);
+    // Under another name it would pass what a flow sets up for unlocking.
+    if (/\/unlock\/?$/.test(url.pathname)) throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
+    return { command: name, interface: 'connected-v2', url, contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
   }
 
   async #mustBeAccessible(vin: string, signal: AbortSignal | undefined): Promise<void> {
@@ -301,9 +307,9 @@ export class VehicleClient {
     if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
-  async #invoke(route: ChosenRoute, vin: string, signal: AbortSignal | undefined): Promise<Invocation> {
+  async #invoke(route: ChosenRoute, vin: string, { signal, cancel }: SendOptions): Promise<Invocation> {
     try {
-      const answer = await this.#core.command({ ...route, timeoutMs: commandTimeoutMs[route.interface], signal });
+      const answer = await this.#core.command({ ...route, timeoutMs: commandTimeoutMs[route.interface], signal, cancel });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
     } catch (error) {

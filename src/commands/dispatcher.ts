@@ -18,8 +18,6 @@ export interface DispatchOptions extends SendOptions {
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
-  /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
-  cancel?: AbortSignal;
 }
 
 export interface DispatcherOptions {
@@ -73,7 +71,7 @@ export class Dispatcher {
     const turn = await this.#lanes.enter(vin, command, whenBusy, AbortSignal.any(signals));
     const sentAt = clock.now();
     try {
-      const record = await client.send(command, { ...options, vin });
+      const record = await client.send(command, { ...options, vin, ...(cancel && { cancel }) });
       this.#enter(record, sentBy);
       turn.sent(record);
       return record;

@@ -3,6 +3,7 @@ import { VehicleError } from '../errors';
 import type { TokenSource } from '../session/tokens';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
+import { eitherOf, reasonOf } from './abort';
 import type { Budget } from './quota';
 import type { SharedReads } from './shared-reads';
 
@@ -47,6 +48,8 @@ export interface CommandRequest {
   scopes: readonly string[];
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Gives up while nothing is sent yet. */
+  cancel?: AbortSignal | undefined;
 }
 
 export interface Answer {
@@ -122,8 +125,10 @@ export class RequestCore {
    * @throws LostCommand where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
-    await this.#options.budget.take('command', { patienceMs, signal: request.signal });
-    const token = await this.#options.tokens.get(request.signal);
+    const before = eitherOf(request.signal, request.cancel);
+    await this.#options.budget.take('command', { patienceMs, signal: before });
+    const token = await this.#options.tokens.get(before);
+    if (before?.aborted) throw reasonOf(before);
     let dispatched = false;
     let response: TransportResponse;
     try {

@@ -215,6 +215,16 @@ describe('the client', () => {
       assert.equal((await client.doors({ vin })).vehicle.source, 'live');
     });
 
+    it('are not sent once they are called back, though the car was asked for its accessibility meanwhile', async () => {
+      const cancel = new AbortController();
+      service.faults.add({ match: { path: '/command-accessibility' }, latencyMs: 1e9 });
+      const sending = client.send('unlock', { vin, precheck: true, cancel: cancel.signal });
+      cancel.abort();
+      await assert.rejects(sending, coded('CANCELLED'));
+      await assert.rejects(client.send('unlock', { vin, cancel: cancel.signal }), coded('CANCELLED'));
+      assert.ok(service.requests.every(({ method }) => method === 'GET'));
+    });
+
     const uncertain: FaultOptions[] = [{ status: 500, body: {} }, { status: 502 }, { cut: 'before-headers' }, { cut: 'after-headers' }, { cut: 'mid-body' }, { cut: 'after-effect' }, { error: 'gateway-timeout' }, { html: true }];
     for (const fault of uncertain) {
       it(`are undetermined and never repeated after ${JSON.stringify(fault)}`, async () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleClient } from '../../src/index';
+import type { VehicleClient, VehicleError } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 
@@ -37,6 +37,12 @@ describe('commands that a vehicle lists and the specification does not name', ()
           assert.deepEqual(service.car().performed, [command]);
         });
       }
+
+      it('sends nothing to the address of unlock under another name', async () => {
+        listAs(path.replace(/[^/]+$/, 'unlock'));
+        await assert.rejects(client.send(command, { vin }), (error: VehicleError) => error.code === 'INPUT_INVALID');
+        assert.deepEqual(posts(), []);
+      });
 
       it('follows absolute addresses, relative ones with the whole path, and those that lack its first part', async () => {
         for (const href of [`${service.url}${path}`, path, path.replace('/connected-vehicle', '')]) {
