@@ -41,7 +41,12 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     quietHours: { value: '', validate: (value, _opt) => quietHours.test(value ?? '') || say('reason.quietHours') },
     timeZone: { value: '' },
     onlyWhileNotInUse: { value: false },
-    poll: { value: 120, validate: (value, _opt) => wholeVerdict(value, 0) },
+    poll: {
+      value: 120,
+      validate(value, _opt) {
+        return RED.nodes.getType('connected-vehicle-status')?.calls?.pollVerdict(this, value) ?? wholeVerdict(value, 0);
+      },
+    },
   },
   inputs: 1,
   outputs: 2,

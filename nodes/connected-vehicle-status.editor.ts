@@ -2,9 +2,10 @@ import {
   connectedReadNames, connectedReads, isReadName, isResourceName, resourceNames, resources, themes, titleOf, type ReadName,
 } from '../src/index';
 import type { StatusOptions } from './shared/options';
+import { callsOf, pollVerdict } from './shared/editor/calls';
 import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
 import { aliveInterfaces, scopesAt, showInterface } from './shared/editor/interfaces';
-import { vinVerdict, wholeVerdict } from './shared/editor/validators';
+import { vinVerdict } from './shared/editor/validators';
 import { wordsOf } from './shared/editor/words';
 
 const say = wordsOf('connected-vehicle-status');
@@ -102,7 +103,12 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
       },
     },
     interface: { value: 'auto' },
-    poll: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0) },
+    poll: {
+      value: 0,
+      validate(value, _opt) {
+        return pollVerdict(this, value);
+      },
+    },
     emit: { value: 'always' },
   },
   inputs: 1,
@@ -116,6 +122,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   labelStyle() {
     return labelStyle(this);
   },
+  calls: { callsOf, pollVerdict },
   oneditprepare() {
     fillDropdown();
     fillList(this.reads ?? []);

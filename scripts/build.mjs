@@ -28,7 +28,7 @@ function digests() {
   const alive = Object.entries(table('services').services).map(([service, profile]) => [service, profile.alive]);
   return {
     ALIVE: JSON.stringify(Object.fromEntries(alive)),
-    GROUPS: JSON.stringify(Object.entries(groups).map(([group, { scopes }]) => ({ scopes, names: names(group) }))),
+    GROUPS: JSON.stringify(Object.entries(groups).map(([name, { scopes }]) => ({ name, scopes, names: names(name) }))),
   };
 }
 

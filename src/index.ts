@@ -24,6 +24,7 @@ export * from './guard/keeper';
 export * from './guard/look';
 export * from './commands/journal';
 export * from './polling/poller';
+export * from './polling/calls';
 export * from './polling/profile';
 export * from './commands/record';
 export { createRedactor, type Redactor } from './redact';

@@ -1,5 +1,6 @@
 import { doorMembers, windowMembers } from '../catalogue/members';
 import { isResourceName, resources, type ReadName, type Theme } from '../catalogue/reads';
+import { callsOfRequests, type PolledNode } from './calls';
 
 /**
  * When to read what again: the adaptive profile of a vehicle. It holds what the car was last seen like and decides from
@@ -15,7 +16,6 @@ export type PollGroup = (typeof pollGroups)[number];
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const day = 24 * hour;
 
 /** The fixed schedule that the profile stretches: ms between two reads of a group (field notes 5). */
 export const baseIntervals = {
@@ -301,15 +301,6 @@ export function pollGroupOf(read: ReadName): PollGroup {
   return (isResourceName(read) ? groupOfTheme[resources[read].theme] : undefined) ?? 'rest';
 }
 
-/** A node that polls, as the editor knows it. */
-export interface PolledNode {
-  /** Whatever tells one vehicle of one account from another. */
-  vehicle: string;
-  reads: readonly ReadName[];
-  /** Seconds; 0: never. */
-  poll: number;
-}
-
 /** Hours of an ordinary day, for an estimate only. */
 const typicalDay = [
   ['driving', 1.5],
@@ -323,28 +314,13 @@ const typicalDay = [
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  * @returns `fixed`: without the profile, and about the most it costs with it; `adaptive`: an ordinary day with it
  */
-export function callsPerDay(nodes: readonly PolledNode[], requestOf: (read: ReadName) => string = (read) => read): { fixed: number; adaptive: number } {
-  const requests = new Map<string, { group: PollGroup; intervals: Set<number> }>();
-  for (const { vehicle, reads, poll } of nodes) {
-    if (!(poll > 0)) continue;
-    for (const read of reads) {
-      const key = `${vehicle} ${requestOf(read)}`;
-      const request = requests.get(key) ?? { group: pollGroupOf(read), intervals: new Set<number>() };
-      requests.set(key, request);
-      request.intervals.add(poll * second);
-    }
-  }
+export function callsPerDay(nodes: readonly PolledNode<ReadName>[], requestOf?: (read: ReadName) => string): { fixed: number; adaptive: number } {
   const total = { fixed: 0, adaptive: 0 };
-  for (const { group, intervals } of requests.values()) {
-    const lasting = [...intervals].filter((interval) => !isMultiple(interval, intervals));
-    const calls = lasting.reduce((sum, interval) => sum + day / interval, 0);
+  for (const { read, calls } of callsOfRequests(nodes, requestOf)) {
     total.fixed += calls;
-    total.adaptive += calls * typicalShare(group);
+    total.adaptive += calls * typicalShare(pollGroupOf(read));
   }
   return { fixed: Math.round(total.fixed), adaptive: Math.round(total.adaptive) };
 }
-
-/** Its moments are among those of a shorter interval, so its reads are shared. */
-const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean => [...intervals].some((other) => other < interval && interval % other === 0);
 
 const typicalShare = (group: PollGroup): number => typicalDay.reduce((sum, [mood, hours]) => sum + hours / moodFactors[mood][group], 0) / 24;

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
 import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
-import { definition, icons, literal, propertiesOf, registration, template, types } from '../support/editor-halves';
+import { definition, icons, literal, propertiesOf, registration, template, types, type HeldNode } from '../support/editor-halves';
 
 const options = {
   'connected-vehicle': vehicleOptions,
@@ -82,13 +82,13 @@ describe('The editor halves', () => {
   });
 
   it('share one colour and one heading of the palette', () => {
-    const shown = types.filter((type) => type !== 'connected-vehicle').map(definition);
+    const shown = types.filter((type) => type !== 'connected-vehicle').map((type) => definition(type));
     assert.deepEqual(new Set(types.map((type) => definition(type).color)).size, 1);
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
   });
 
   it('name each port', () => {
-    for (const { inputs = 0, outputs = 0, inputLabels, outputLabels } of types.map(definition)) {
+    for (const { inputs = 0, outputs = 0, inputLabels, outputLabels } of types.map((type) => definition(type))) {
       if (inputs > 0) assert.match(inputLabels?.() ?? '', /port\./);
       for (let port = 0; port < outputs; port += 1) assert.match(outputLabels?.(port) ?? '', /port\./);
     }
@@ -155,6 +155,28 @@ describe('The validators', () => {
     for (const property of ['timeout', 'interval']) assert.equal(verdict('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
     assert.equal(verdict('connected-vehicle', 'requestsPerDay', 10000), true);
     assert.equal(verdict('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
+  });
+
+  it('complain where the nodes of a vehicle, the edited one among them, would spend more than its quota', () => {
+    const vehicle = (changes: object) => ({ id: 'car', type: 'connected-vehicle', service: 'custom', requestsPerDay: 3000, polling: 'fixed', ...changes });
+    const status = (id: string, read: string, poll: number | string) => ({ id, type: 'connected-vehicle-status', vehicle: 'car', vin: '', read, reads: [], poll });
+    const guard = { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'car', vin: '', poll: 120 };
+    const judge = (nodes: HeldNode[], edited: HeldNode, poll: string, changes: object = {}) =>
+      definition(edited.type, [vehicle(changes), ...nodes]).defaults['poll']?.validate?.call(edited, poll, {});
+    const doors = status('doors', 'doors', 0);
+    const fuel = status('fuel', 'fuelAmount', 0);
+    assert.equal(judge([doors], doors, '60'), true);
+    assert.equal(judge([doors], doors, '28'), `${shared}calls`);
+    assert.equal(judge([doors, guard], doors, '60'), true, 'what the guard asks for is asked for once');
+    assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60'), true);
+    assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), fuel], fuel, '60'), `${shared}calls`);
+    assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), guard], guard, '59'), `${shared}calls`);
+    assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), true);
+    // Resources of one group are one request where the extended interface is gone.
+    const hood = status('hood', 'hoodOpen', 60);
+    const both = [hood, status('tailgate', 'tailGateOpen', 60)];
+    assert.equal(judge([...both, fuel], fuel, '60'), `${shared}calls`);
+    assert.equal(judge([...both, fuel], fuel, '60', { service: 'volvo-cars' }), true);
   });
 
   it('take a node that lacks properties, because it is older or was written by hand', () => {

@@ -68,8 +68,11 @@ export function words(language: string, type: string): Map<string, string> {
 /** A key in a catalogue, also where it has only plural forms. */
 export const has = (texts: Map<string, string>, key: string): boolean => texts.has(key) || texts.has(`${key}_other`);
 
-/** The definition of a type, run with an editor whose texts are their keys and whose forms are closed. */
-export function definition(type: string): EditorDefinition {
+/** A node of the flows that the editor holds; `quota` and the like only of a vehicle. */
+export type HeldNode = { id: string; type: string } & Record<string, unknown>;
+
+/** The definition of a type, run with an editor whose texts are their keys, whose forms are closed, and which holds these nodes. */
+export function definition(type: string, held: readonly HeldNode[] = []): EditorDefinition {
   const registered: Record<string, EditorDefinition> = {};
   const closedForm = { val: () => undefined };
   runInNewContext(script(type), {
@@ -77,7 +80,12 @@ export function definition(type: string): EditorDefinition {
     $: () => closedForm,
     RED: {
       _: (key: string) => key.split(':')[1],
-      nodes: { registerType: (name: string, found: EditorDefinition) => (registered[name] = found) },
+      nodes: {
+        registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
+        getType: (name: string) => (name === type ? registered[name] : definition(name, held)),
+        node: (id: string) => held.find((node) => node.id === id) ?? null,
+        eachNode: (callback: (node: HeldNode) => void) => held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+      },
     },
   });
   const found = registered[type];

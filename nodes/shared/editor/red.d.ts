@@ -3,7 +3,7 @@
  * labels on properties and no tie between `defaults` and the options they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
-type EditorNode<Options> = Partial<Options> & { id: string; _def: { defaults: Record<string, { value: unknown }>; credentials?: object } };
+type EditorNode<Options> = Partial<Options> & { id: string; type: string; _def: { defaults: Record<string, { value: unknown }>; credentials?: object } };
 
 interface EditorProperty<Options, Value> {
   value: Value;
@@ -33,6 +33,8 @@ interface EditorDefinition<Options, Credentials> {
   inputLabels?(): string;
   outputLabels?(index: number): string;
   align?: 'right';
+  /** Ours, not the editor's: what the nodes of a vehicle cost a day, once for all forms (nodes/shared/editor/calls.ts). */
+  calls?: Calls;
   oneditprepare?(this: EditorNode<Options>): void;
   oneditsave?(this: EditorNode<Options>): void;
 }
@@ -41,10 +43,17 @@ interface EditorDefinition<Options, Credentials> {
 declare const ALIVE: Readonly<Record<string, readonly string[]>>;
 
 /** Of the groups of connected v2: which resources each holds, and its scopes. Filled in by the build: the table is too heavy for a form. */
-declare const GROUPS: readonly { scopes: readonly string[]; names: readonly string[] }[];
+declare const GROUPS: readonly { name: string; scopes: readonly string[]; names: readonly string[] }[];
+
+/** Of the definition of the status node, for the other forms. */
+interface Calls {
+  callsOf(vehicle: string | undefined): number;
+  pollVerdict(node: FlowNode, value: string | number | undefined): true | string;
+}
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
+  id: string;
   type: string;
   name?: string;
   vehicle?: string;
@@ -52,6 +61,8 @@ interface FlowNode {
   reads?: string[];
   command?: string;
   verify?: boolean;
+  vin?: string | undefined;
+  poll?: number | string;
 }
 
 declare const RED: {
@@ -60,7 +71,9 @@ declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     /** A node of the flows being edited, by its id. */
-    node(id: string): { service?: string } | null;
+    node(id: string): { service?: string; polling?: string; requestsPerDay?: number | string } | null;
+    /** The definition of a type. */
+    getType(type: string): { calls?: Calls } | undefined;
     /** Every node that is no configuration. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

@@ -138,6 +138,8 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
   on('sign-in-finish', () => ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)));
 
+  const calls = RED.nodes.getType('connected-vehicle-status')?.calls?.callsOf(id) ?? 0;
+  part('calls').text(calls > 0 ? say('calls', { calls: calls.toLocaleString() }) : '');
   part('paste').hide();
   $('#connected-vehicle-found').hide();
   forgetElsewhere(node);
