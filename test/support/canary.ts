@@ -314,7 +314,7 @@ class Run {
 
   #files(): string[] {
     const { userDir } = this.#flow;
-    return (readdirSync(userDir, { recursive: true }) as string[]).map((name) => join(userDir, name)).filter((name) => statSync(name).isFile());
+    return (readdirSync(userDir, { recursive: true }) as string[]).map((name) => join(userDir, name)).filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
   }
 
   /** A message as text, without what holds a whole VIN by contract. */
@@ -330,9 +330,11 @@ class Run {
       this.#searched[place] = this.#heap[place].length;
     }
     for (const file of this.#heap.files.slice(this.#searched.files)) {
-      const text = readFileSync(file, 'utf8');
+      // A file that is being replaced exists for a moment under its new name, and then is searched under its own.
+      const text = textOf(file);
+      if (text === null) continue;
       // The pack's own memory of commands under way names the vehicle, for the owner's eyes only.
-      const isPrivate = (statSync(file).mode & 0o077) === 0;
+      const isPrivate = ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
       this.#look(`file ${file.slice(this.#flow.userDir.length)}`, text, isPrivate ? [...this.#secrets] : [...this.#secrets, ...this.#vins]);
     }
     this.#searched.files = this.#heap.files.length;
@@ -347,4 +349,13 @@ class Run {
 function errorsToo(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   return { ...value, name: value.name, message: value.message, stack: value.stack, cause: value.cause };
+}
+
+/** Null where the file has gone. */
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
 }
