@@ -10,7 +10,7 @@ import type { CommandStatusOptions } from './shared/options';
 import { RecentIds } from './shared/recent-ids';
 import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
-import { standsInFlows } from './shared/flows';
+import { isInFlows } from './shared/flows';
 import { vehicleOf } from './shared/vehicle-node';
 
 /** `connected-vehicle-command-status` (contract 5): follows commands to their verdicts, also over a restart. */
@@ -99,8 +99,7 @@ export = (RED: NodeAPI): void => {
     });
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(resume);
-      // Node-RED calls a disabled node removed, too.
-      if (removed && !standsInFlows(RED, this.id)) {
+      if (removed && !isInFlows(RED, this)) {
         if (watching.size > 0) this.warn(RED._(`${this.type}.deleted`, { count: watching.size }));
         store.clear();
       }

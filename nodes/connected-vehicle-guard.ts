@@ -5,18 +5,12 @@ import { badgeOf } from './shared/badge';
 import { serveInput, showFailure } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
 import { guardWordsOf, showView } from './shared/guard-words';
+import { isInFlows } from './shared/flows';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import type { GuardOptions } from './shared/options';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
-
-/** Node-RED calls a node that is only disabled removed, too: what that one knows is kept. A node in a subflow stands there under its alias. */
-function isInFlows(RED: NodeAPI, { id, _alias }: Node): boolean {
-  let found = false;
-  RED.nodes.eachNode((node) => (found ||= node.id === (_alias ?? id)));
-  return found;
-}
 
 /** As a person writes it, too. */
 const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;

@@ -5,6 +5,7 @@ import { accessOf } from './shared/access';
 import { serveEditor } from './shared/admin';
 import { forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/demo';
+import { isInFlows } from './shared/flows';
 import { runtime } from './shared/load';
 import { redactor } from './shared/redaction';
 import type { VehicleNode } from './shared/vehicle-node';
@@ -54,7 +55,7 @@ export = (RED: NodeAPI): void => {
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
         await demo.end();
-        await (removed ? journal.remove() : journal.idle());
+        await (removed && !isInFlows(RED, this) ? journal.remove() : journal.idle());
       };
       void close().catch(() => undefined).then(done);
     });

@@ -1,10 +1,11 @@
-import type { NodeAPI } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 
-/** Whether a node is still part of the flows, if disabled: what it keeps on disk is then still wanted. */
-export function standsInFlows(RED: NodeAPI, id: string): boolean {
-  let stands = false;
-  RED.nodes.eachNode((node) => {
-    stands ||= node.id === id;
-  });
-  return stands;
+/**
+ * Whether a closing node is still part of the flows: Node-RED calls one that is only disabled removed, too, and what that one
+ * keeps on disk is still wanted. A node in a subflow stands there under its alias.
+ */
+export function isInFlows(RED: NodeAPI, { id, _alias }: Node): boolean {
+  let found = false;
+  RED.nodes.eachNode((node) => (found ||= node.id === (_alias ?? id)));
+  return found;
 }
