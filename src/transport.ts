@@ -34,30 +34,38 @@ export interface Transport {
 }
 
 export const largestBody = 2 ** 20;
+/** What flows ask at once goes over these, in line. */
 export const mostSockets = 6;
+/** All 45 reads of one message are still such a line; one that is longer opens more sockets until it is gone. */
+export const longestLine = 45;
+export const mostSocketsUnderLoad = 50;
+
+/** Unused for so long, a socket is closed, even where the service would keep it longer. */
+const idleMs = { few: 120_000, many: 10_000 } as const;
 
 export function createTransport(clock: Clock = systemClock): Transport {
-  const pools = new Map<string, Pool>();
+  const lanes = new Map<string, Lane>();
   let closed = false;
 
-  const poolFor = (request: TransportRequest): Pool => {
+  const laneFor = ({ method, url: { origin } }: TransportRequest): Lane => {
     // A kept-alive socket may have died unseen. A read is sent again; a command is not, so each one gets a new socket.
-    const key = `${request.method} ${request.url.origin}`;
-    let pool = pools.get(key);
-    if (pool === undefined) {
-      pool = new Pool(request.url.origin, { connections: mostSockets, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 0 });
-      pools.set(key, pool);
+    const key = `${method} ${origin}`;
+    let lane = lanes.get(key);
+    if (lane === undefined) {
+      lane = new Lane(origin);
+      lanes.set(key, lane);
     }
-    return pool;
+    return lane;
   };
 
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
         if (closed || request.signal?.aborted) return reject(cancelled());
-        const exchange = new Exchange(request, clock, resolve, reject);
+        const lane = laneFor(request);
+        const exchange = new Exchange(request, clock, lane, resolve, reject);
         try {
-          poolFor(request).dispatch(
+          lane.enter().dispatch(
             {
               path: request.url.pathname + request.url.search,
               method: request.method,
@@ -74,15 +82,51 @@ export function createTransport(clock: Clock = systemClock): Transport {
       }),
     async close() {
       closed = true;
-      await Promise.all([...pools.values()].map((pool) => pool.destroy(cancelled())));
-      pools.clear();
+      await Promise.all([...lanes.values()].map((lane) => lane.destroy()));
+      lanes.clear();
     },
   };
+}
+
+/** The sockets of one method to one origin. */
+class Lane {
+  readonly #origin: string;
+  readonly #few: Pool;
+  /** Of a long line: opened when the first one comes. */
+  #many: Pool | undefined;
+  #isLong = false;
+  #inFlight = 0;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+    this.#few = this.#open(mostSockets, idleMs.few);
+  }
+
+  /** The sockets for one request more. */
+  enter(): Pool {
+    this.#inFlight += 1;
+    if (this.#inFlight > longestLine) this.#isLong = true;
+    return this.#isLong ? (this.#many ??= this.#open(mostSocketsUnderLoad, idleMs.many)) : this.#few;
+  }
+
+  leave(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight <= mostSockets) this.#isLong = false;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([this.#few, this.#many].map((pool) => pool?.destroy(cancelled())));
+  }
+
+  #open(connections: number, keepAliveMaxTimeout: number): Pool {
+    return new Pool(this.#origin, { connections, keepAliveMaxTimeout, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 0 });
+  }
 }
 
 /** One exchange as undici's handler: the leanest of its interfaces, and the only one that tells when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
   #request: TransportRequest;
+  #lane: Lane;
   #resolve: (response: TransportResponse) => void;
   #reject: (error: VehicleError) => void;
   #cancelTimer: () => void;
@@ -93,8 +137,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #done = false;
 
-  constructor(request: TransportRequest, clock: Clock, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
+  constructor(request: TransportRequest, clock: Clock, lane: Lane, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
     this.#request = request;
+    this.#lane = lane;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#cancelTimer = clock.after(request.timeoutMs, () => this.#fail(timedOut(request.timeoutMs)));
@@ -140,6 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #finish(): boolean {
     if (this.#done) return false;
     this.#done = true;
+    this.#lane.leave();
     this.#cancelTimer();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     return true;

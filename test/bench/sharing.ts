@@ -14,12 +14,17 @@ export async function sharing(): Promise<Row[]> {
     await service.slow(39);
     const { vehicle } = await account.client.readSeveral(resourceNames, { vin });
     const all = await service.counts();
+    await service.slow(39);
+    await Promise.all(resourceNames.map((name) => account.client.resource(name, { vin, maxAgeMs: 0 })));
+    const separate = await service.counts();
     return [
       { what: '1,000 identical reads at once: requests', value: identical.requests, atMost: 1 },
       { what: '39 resources at once: requests', value: all.requests, atMost: 39, atLeast: 39 },
       { what: '39 resources at once: values', value: Object.keys(vehicle.reads).length, atLeast: 39 },
       { what: '39 resources at once: in flight', value: all.mostInFlight, atMost: 6 },
       { what: '39 resources at once: sockets', value: all.sockets, atMost: 6 },
+      { what: '39 messages at once: requests', value: separate.requests, atMost: 39, atLeast: 39 },
+      { what: '39 messages at once: sockets', value: separate.sockets, atMost: 6 },
     ];
   } finally {
     await account.close();

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { VehicleError } from '../../src/index';
-import { createTransport, isReset, largestBody, mostSockets, type Transport, type TransportRequest } from '../../src/transport';
+import { createTransport, isReset, largestBody, longestLine, mostSockets, mostSocketsUnderLoad, type Transport, type TransportRequest } from '../../src/transport';
 import { ManualClock } from '../support/manual-clock';
 
 describe('transport', () => {
@@ -68,10 +68,18 @@ describe('transport', () => {
 
   it('reads over at most six sockets, which it keeps', async () => {
     answer = (_request, response) => void setImmediate(() => response.end('{}'));
-    await Promise.all(Array.from({ length: 60 }, () => ask()));
+    await Promise.all(Array.from({ length: longestLine }, () => ask()));
     await ask();
     assert.equal(opened, mostSockets);
     assert.equal(mostOpen, mostSockets);
+  });
+
+  it('opens more sockets for a longer line, and goes back to the six when it is gone', async () => {
+    answer = (_request, response) => void setImmediate(() => response.end('{}'));
+    await Promise.all(Array.from({ length: 200 }, () => ask()));
+    assert.equal(opened, mostSockets + mostSocketsUnderLoad);
+    await Promise.all(Array.from({ length: longestLine }, () => ask()));
+    assert.equal(opened, mostSockets + mostSocketsUnderLoad);
   });
 
   it('sends each command on a socket of its own', async () => {
