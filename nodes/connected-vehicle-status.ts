@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { AnyReading, JournalReading, ReadName } from '../src/index';
+import type { AnyReading, AnyReadName, Reading } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { expiryNote } from './shared/expiry';
 import { serveInput } from './shared/funnel';
@@ -8,7 +8,7 @@ import type { Message } from './shared/messages';
 import type { StatusOptions } from './shared/options';
 import { startPolling } from './shared/polling';
 import { showReading } from './shared/reading-badge';
-import { safeEntry } from './shared/redaction';
+import { safeJournal } from './shared/redaction';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
 
@@ -16,11 +16,11 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleStatus(this: Node, config: NodeDef & Partial<StatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { LastReadings, parseInterface, parseOptions, readJournal, statusOptions } = runtime();
+    const { isLocalReadName, LastReadings, parseInterface, parseOptions, parseReads, readEach, readJournal, statusOptions } = runtime();
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
     /** Of the messages that are polls: which reads are due. */
-    const polls = new WeakMap<Message, readonly ReadName[]>();
+    const polls = new WeakMap<Message, readonly AnyReadName[]>();
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
@@ -30,24 +30,23 @@ export = (RED: NodeAPI): void => {
       const account = await vehicle.account();
       const { client, journal } = account;
       badge.note = () => expiryNote(RED, account);
-      const chosen = msg['read'] ?? (options.read === 'several' ? options.reads : options.read);
+      const chosen = parseReads(msg['read'] ?? (options.read === 'several' ? options.reads : options.read));
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };
+      const readOne = async (name: AnyReadName): Promise<Reading> => {
+        if (!isLocalReadName(name)) return client.read(name, readOptions);
+        return safeJournal(await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) }));
+      };
       const due = polls.get(msg);
       const key = (): string => JSON.stringify([vin, chosen]);
 
       const read = async (): Promise<AnyReading> => {
-        if (!Array.isArray(chosen)) return client.read(chosen, readOptions);
-        const reading = await client.readSeveral(due ?? chosen, readOptions);
-        return due === undefined || due.length === chosen.length ? reading : last.filled(key(), reading, clock().now());
+        if (typeof chosen === 'string') return readOne(chosen);
+        if (!due?.length || due.length === chosen.length) return readEach(chosen, readOne);
+        return last.filled(key(), await readEach(due, readOne), clock().now());
       };
 
       badge.show('busy', 'reading');
-      if (chosen === 'journal') {
-        const reading = await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) });
-        badge.stamp('good', 'value', { value: reading.payload.length });
-        return send(fill(msg, { ...reading, payload: reading.payload.map(safeEntry) }));
-      }
       try {
         const reading = await read();
         showReading(badge, RED, reading);
@@ -74,7 +73,7 @@ export = (RED: NodeAPI): void => {
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);
 };
 
-function fill(msg: Message, { payload, vehicle }: AnyReading | JournalReading): Message {
+function fill(msg: Message, { payload, vehicle }: AnyReading): Message {
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   return { ...msg, payload, vehicle, topic };
 }

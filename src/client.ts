@@ -21,7 +21,7 @@ import { systemClock, type Clock } from './clock';
 import type { CommandRecord } from './commands/record';
 import { asVehicleError, VehicleError } from './errors';
 import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
-import { readingOf, severalReading, type Reading, type ReadingInfo, type SeveralReading } from './reading';
+import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './request/abort';
 import { LostCommand, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
@@ -161,15 +161,7 @@ export class VehicleClient {
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
   async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<SeveralReading> {
-    const reads = [...new Set(names.map(parseReadName))];
-    if (reads.length === 0) throw new VehicleError('INPUT_INVALID', 'No read is chosen. Choose at least one, or send a list of names in msg.read.');
-    const results = await Promise.allSettled(reads.map((read) => this.read(read, options)));
-    const readings = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    const errors = results.flatMap((result, index) =>
-      result.status === 'rejected' ? [{ read: reads[index] as ReadName, error: asVehicleError(result.reason) }] : [],
-    );
-    if (readings.length === 0) throw errors[0]?.error;
-    return severalReading(reads, readings, errors.map(({ read, error }) => ({ read, code: error.code, message: error.message })));
+    return readEach([...new Set(names.map(parseReadName))], (name) => this.read(name, options));
   }
 
   /**
@@ -324,7 +316,8 @@ export class VehicleClient {
 }
 
 /** A read with all that is chosen about it. */
-interface Asked extends Pick<ReadingInfo, 'vin' | 'read' | 'interface'> {
+interface Asked extends Pick<ReadingInfo, 'vin' | 'interface'> {
+  read: ReadName;
   url: URL;
   accept: string;
   scopes: readonly string[];

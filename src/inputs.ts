@@ -1,5 +1,5 @@
 import { commandNames, commandPattern, unlockDurationLimits } from './catalogue/commands';
-import { interfaceChoices, isReadName, readNames, type InterfaceChoice, type ReadName } from './catalogue/reads';
+import { interfaceChoices, isLocalReadName, isReadName, localReadNames, readNames, type AnyReadName, type InterfaceChoice, type ReadName } from './catalogue/reads';
 import { VehicleError } from './errors';
 
 /** What a message or a form may say, checked before anything is sent; each throws VehicleError INPUT_INVALID. */
@@ -14,9 +14,23 @@ export function parseInterface(input: unknown): InterfaceChoice {
 }
 
 export function parseReadName(input: unknown): ReadName {
-  if (typeof input === 'string' && isReadName(input.trim())) return input.trim() as ReadName;
-  throw new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(readNames)}.`);
+  const name = typeof input === 'string' ? input.trim() : '';
+  if (isReadName(name)) return name;
+  throw noSuchRead(readNames);
 }
+
+/** The same, and what the pack itself keeps: one name, or a list of them, each once. */
+export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
+  return Array.isArray(input) ? [...new Set(input.map(parseAnyReadName))] : parseAnyReadName(input);
+}
+
+function parseAnyReadName(input: unknown): AnyReadName {
+  const name = typeof input === 'string' ? input.trim() : '';
+  if (isReadName(name) || isLocalReadName(name)) return name;
+  throw noSuchRead([...readNames, ...localReadNames]);
+}
+
+const noSuchRead = (names: readonly string[]): VehicleError => new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
 
 /** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
 export function parseCommandName(input: unknown): string {

@@ -1,14 +1,15 @@
-import type { InterfaceName, ReadName } from './catalogue/reads';
-import type { ErrorReport } from './errors';
+import type { AnyReadName, InterfaceName } from './catalogue/reads';
+import { asVehicleError, VehicleError, type ErrorReport } from './errors';
 import type { Answer } from './request/core';
 import { oldest, type Openness, type Parsed } from './wire/readings';
 
 /** `msg.vehicle` of one read (contract 3). */
 export interface ReadingInfo extends Partial<Openness> {
-  /** Null for the list of vehicles. */
+  /** Null for the list of vehicles, and for what the pack keeps itself. */
   vin: string | null;
-  read: ReadName;
-  interface: InterfaceName;
+  read: AnyReadName;
+  /** Null for what the pack keeps itself. */
+  interface: InterfaceName | null;
   /** ISO-8601. */
   receivedAt: string;
   measuredAt: string | null;
@@ -23,7 +24,7 @@ export interface Reading<Payload = unknown> {
 }
 
 export interface ReadFailure {
-  read: ReadName;
+  read: AnyReadName;
   code: ErrorReport['code'];
   message: string;
 }
@@ -31,8 +32,8 @@ export interface ReadFailure {
 /** `msg.vehicle` of several reads at once (contract 3). */
 export interface SeveralInfo {
   vin: string | null;
-  read: ReadName[];
-  /** The one that answered, or null where several did. */
+  read: AnyReadName[];
+  /** The one that answered, or null where several did, or none was asked. */
   interface: InterfaceName | null;
   /** The latest, ISO-8601. */
   receivedAt: string;
@@ -41,13 +42,13 @@ export interface SeveralInfo {
   source: ReadingInfo['source'];
   /** Only where `source` is `kept`. */
   ageSeconds?: number;
-  reads: Partial<Record<ReadName, ReadingInfo>>;
+  reads: Partial<Record<AnyReadName, ReadingInfo>>;
   errors: ReadFailure[];
 }
 
 /** Several reads at once: what worked by its name, and what did not in `vehicle.errors`. */
 export interface SeveralReading {
-  payload: Partial<Record<ReadName, unknown>>;
+  payload: Partial<Record<AnyReadName, unknown>>;
   vehicle: SeveralInfo;
 }
 
@@ -71,19 +72,42 @@ export function readingOf<Payload>(
   };
 }
 
+export type AnyReading = Reading | SeveralReading;
+
+/** Several reads at once; it fails only when every one failed, with the first failure. */
+export async function readEach(reads: readonly AnyReadName[], read: (name: AnyReadName) => Promise<Reading>): Promise<SeveralReading> {
+  if (reads.length === 0) throw new VehicleError('INPUT_INVALID', 'No read is chosen. Choose at least one, or send a list of names in msg.read.');
+  const failures: { read: AnyReadName; error: VehicleError }[] = [];
+  const results = await Promise.all(
+    reads.map(async (name) => {
+      try {
+        return [await read(name)];
+      } catch (error) {
+        failures.push({ read: name, error: asVehicleError(error) });
+        return [];
+      }
+    }),
+  );
+  failures.sort((one, other) => reads.indexOf(one.read) - reads.indexOf(other.read));
+  const readings = results.flat();
+  if (readings.length === 0) throw failures[0]?.error;
+  return severalReading([...reads], readings, failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message })));
+}
+
 /** Several readings as one. */
-export function severalReading(reads: ReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
+export function severalReading(reads: AnyReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
   const infos = readings.map(({ vehicle }) => vehicle);
-  const interfaces = new Set(infos.map((info) => info.interface));
+  const asked = infos.filter((info) => info.interface !== null);
+  const interfaces = new Set(asked.map((info) => info.interface));
   return {
     payload: Object.fromEntries(readings.map(({ vehicle, payload }) => [vehicle.read, payload])),
     vehicle: {
       vin: infos.find(({ vin }) => vin !== null)?.vin ?? null,
       read: reads,
-      interface: interfaces.size === 1 ? (infos[0]?.interface ?? null) : null,
+      interface: interfaces.size === 1 ? (asked[0]?.interface ?? null) : null,
       receivedAt: infos.reduce((latest, { receivedAt }) => (receivedAt > latest ? receivedAt : latest), ''),
       measuredAt: oldest(infos.map(({ measuredAt }) => measuredAt)),
-      source: infos.every(({ source }) => source === 'shared') ? 'shared' : 'live',
+      source: asked.length > 0 && asked.every(({ source }) => source === 'shared') ? 'shared' : 'live',
       reads: Object.fromEntries(infos.map((info) => [info.read, info])),
       errors,
     },

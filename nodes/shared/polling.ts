@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { ReadName } from '../../src/index';
+import type { AnyReadName } from '../../src/index';
 import { runtime } from './load';
 import type { StatusOptions } from './options';
 import { vehicleOf } from './vehicle-node';
@@ -9,19 +9,20 @@ import { vehicleOf } from './vehicle-node';
  * says what is wrong.
  * @param poll with the reads that are due
  */
-export function startPolling(RED: NodeAPI, node: Node, settings: () => StatusOptions, poll: (due: readonly ReadName[]) => void): void {
-  const { isReadName, parseVin } = runtime();
+export function startPolling(RED: NodeAPI, node: Node, settings: () => StatusOptions, poll: (due: readonly AnyReadName[]) => void): void {
+  const { needsVehicle, parseReads, parseVin } = runtime();
   let stop: (() => void) | undefined;
   let closed = false;
 
   const begin = async (): Promise<void> => {
     const options = settings();
-    const reads = (options.read === 'several' ? options.reads : [options.read]).filter(isReadName);
+    const reads = [parseReads(options.read === 'several' ? options.reads : options.read)].flat();
     const vehicle = vehicleOf(RED, options.vehicle);
     // Only then the demo car's VIN is known.
     const { poller } = await vehicle.account();
     if (closed) return;
-    const vin = parseVin(vehicle.chooseVin(options.vin));
+    if (reads.length === 0) return poll([]);
+    const vin = reads.some(needsVehicle) ? parseVin(vehicle.chooseVin(options.vin)) : '';
     stop = poller.start({ vin, reads, everyMs: options.poll * 1000 }, poll);
   };
 

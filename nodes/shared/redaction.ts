@@ -13,7 +13,10 @@ export const safeRecord = <Told extends { message: string; reason?: string }>(re
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
 });
 
-export const safeEntry = <Told extends { reason: string | null }>(entry: Told): Told => ({ ...entry, reason: entry.reason === null ? null : redactor().text(entry.reason) });
+const safeEntry = <Told extends { reason: string | null }>(entry: Told): Told => ({ ...entry, reason: entry.reason === null ? null : redactor().text(entry.reason) });
+
+/** The same of a journal. */
+export const safeJournal = <Told extends { payload: { reason: string | null }[] }>(reading: Told): Told => ({ ...reading, payload: reading.payload.map(safeEntry) });
 
 /** Whatever was thrown, as an error that may be shown. */
 export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));

@@ -191,6 +191,9 @@ export type ReadName = ConnectedReadName | ResourceName;
 export const localReadNames = ['journal'] as const;
 export type LocalReadName = (typeof localReadNames)[number];
 
+/** Whatever a flow can name as a read. */
+export type AnyReadName = ReadName | LocalReadName;
+
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
@@ -199,6 +202,10 @@ export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadName
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
 export const isReadName = (name: string): name is ReadName => Object.hasOwn(connectedReads, name) || isResourceName(name);
+export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
+
+/** Not for the list of vehicles, nor for what the pack keeps of all of them. */
+export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && !isLocalReadName(name);
 
 /** The scopes a read needs, `openid` included (specification 4.1, 2.8). */
 export const readScopes = (name: ReadName): readonly string[] => [

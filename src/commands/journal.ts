@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../catalogue/outcomes';
-import type { LocalReadName } from '../catalogue/reads';
+import type { Reading } from '../reading';
 import type { CommandRecord } from './record';
 
 /** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
@@ -112,7 +112,7 @@ export class Journal {
 
   #change(id: string, changes: JournalChanges): boolean {
     const entry = this.#entries.get(id);
-    if (entry !== undefined) this.#put({ ...entry, ...changes, id });
+    if (entry !== undefined) this.#put({ ...changed(entry, changes), id });
     return entry !== undefined;
   }
 
@@ -157,6 +157,22 @@ export class Journal {
   }
 }
 
+/**
+ * What is settled stays so, whatever a second watch of the same command says on its way; only a verdict that knows more takes the
+ * place of one that knew less, and takes nothing back that the doors have shown.
+ */
+function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
+  if (entry.settledAt === null) return { ...entry, ...changes };
+  const told = { ...entry, ...changes };
+  const contradicts = isClear(entry) && told.outcome !== entry.outcome;
+  if (!changes.settledAt || contradicts || knowledgeOf(told) <= knowledgeOf(entry)) return entry;
+  const since = entry.states.at(-1)?.at ?? '';
+  return { ...told, states: [...entry.states, ...(changes.states ?? []).filter(({ at }) => at > since)], verified: told.verified ?? entry.verified };
+}
+
+const isClear = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
+const knowledgeOf = (entry: JournalEntry): number => (isClear(entry) ? 2 : 0) + (entry.verified === null ? 0 : 1);
+
 /** The entry of a command that was just sent. */
 export const journalEntry = (record: CommandRecord, sentBy: string | null, now: Date): JournalEntry => ({
   id: record.id,
@@ -197,13 +213,7 @@ function parseEntry(stored: unknown): JournalEntry[] {
 }
 
 /** The journal as `connected-vehicle-status` hands it out (contract 3): no vehicle, no interface and no request made it. */
-export interface JournalReading {
-  payload: JournalEntry[];
-  /** `receivedAt` is ISO-8601. */
-  vehicle: { vin: null; read: LocalReadName; interface: null; receivedAt: string; measuredAt: null; source: 'live' };
-}
-
-export async function readJournal(journal: Journal, { clear, now }: { clear: boolean; now: Date }): Promise<JournalReading> {
+export async function readJournal(journal: Journal, { clear, now }: { clear: boolean; now: Date }): Promise<Reading<JournalEntry[]>> {
   if (clear) await journal.clear();
   const payload = await journal.list();
   return { payload, vehicle: { vin: null, read: 'journal', interface: null, receivedAt: now.toISOString(), measuredAt: null, source: 'live' } };

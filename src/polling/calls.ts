@@ -1,3 +1,5 @@
+import { isLocalReadName } from '../catalogue/reads';
+
 /** A node that polls, as the editor knows it. */
 export interface PolledNode<Read extends string = string> {
   /** Whatever tells one vehicle of one account from another. */
@@ -10,7 +12,8 @@ export interface PolledNode<Read extends string = string> {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * What nodes that poll at their own seconds cost a day, request by request. No table stands behind it, so that a form can use it.
+ * What nodes that poll at their own seconds cost a day, request by request. What the pack keeps itself costs none. No table stands
+ * behind it, so that a form can use it.
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  */
 export function callsOfRequests<Read extends string>(nodes: readonly PolledNode<Read>[], requestOf: (read: Read) => string = (read) => read): { read: Read; calls: number }[] {
@@ -18,6 +21,7 @@ export function callsOfRequests<Read extends string>(nodes: readonly PolledNode<
   for (const { vehicle, reads, poll } of nodes) {
     if (!(poll > 0)) continue;
     for (const read of reads) {
+      if (isLocalReadName(read)) continue;
       const key = `${vehicle} ${requestOf(read)}`;
       const request = requests.get(key) ?? { read, intervals: new Set<number>() };
       requests.set(key, request);

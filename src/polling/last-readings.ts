@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ReadName } from '../catalogue/reads';
-import { severalReading, type Reading, type SeveralReading } from '../reading';
-
-export type AnyReading = Reading | SeveralReading;
+import type { AnyReadName } from '../catalogue/reads';
+import { severalReading, type AnyReading, type Reading, type SeveralReading } from '../reading';
 
 /**
  * The last reading of each thing that is read: what a change is measured against, and what is handed on when a read fails.
@@ -33,7 +31,7 @@ export class LastReadings {
   filled(key: string, fresh: SeveralReading, now: number): SeveralReading {
     const last = this.#readings.get(key);
     if (last === undefined || !isSeveral(last)) return fresh;
-    const asked = new Set<ReadName>(fresh.vehicle.read);
+    const asked = new Set<AnyReadName>(fresh.vehicle.read);
     const kept = partsOf(structuredClone(last)).filter(({ vehicle }) => !asked.has(vehicle.read));
     const marked = kept.map(({ payload, vehicle }): Reading => ({ payload, vehicle: { ...vehicle, source: 'kept', ageSeconds: ageOf(vehicle, now) } }));
     const errors = [...fresh.vehicle.errors, ...last.vehicle.errors.filter(({ read }) => !asked.has(read))];

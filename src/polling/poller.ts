@@ -1,5 +1,5 @@
 import { requestOf } from '../catalogue/groups';
-import type { InterfaceName, ReadName } from '../catalogue/reads';
+import { isLocalReadName, type AnyReadName, type InterfaceName, type ReadName } from '../catalogue/reads';
 import type { VehicleObserver } from '../client';
 import type { Clock } from '../clock';
 import { nextPoll, phaseOf, PollingProfile, type PolledFailure, type PolledReading } from './profile';
@@ -8,7 +8,7 @@ import { nextPoll, phaseOf, PollingProfile, type PolledFailure, type PolledReadi
 export interface PollerUser {
   /** As the client knows it; empty where there is none. */
   vin: string;
-  reads: readonly ReadName[];
+  reads: readonly AnyReadName[];
   everyMs: number;
 }
 
@@ -44,7 +44,7 @@ export class Poller implements VehicleObserver {
    * @param poll called with the reads that are due
    * @returns ends it
    */
-  start(user: PollerUser, poll: (due: readonly ReadName[]) => void): () => void {
+  start(user: PollerUser, poll: (due: readonly AnyReadName[]) => void): () => void {
     let vehicle = this.#vehicles.get(user.vin);
     if (vehicle === undefined) {
       vehicle = new PolledVehicle(`${this.#options.id} ${user.vin}`, this.#options);
@@ -73,10 +73,10 @@ export class Poller implements VehicleObserver {
 
 interface Reader {
   user: PollerUser;
-  poll: (due: readonly ReadName[]) => void;
+  poll: (due: readonly AnyReadName[]) => void;
   since: number;
   spreadId: string;
-  lastRead: Map<ReadName, number>;
+  lastRead: Map<AnyReadName, number>;
   lastFailure: Map<ReadName, PolledFailure>;
 }
 
@@ -97,7 +97,7 @@ class PolledVehicle {
   }
 
   add(user: PollerUser, poll: Reader['poll']): () => void {
-    const requests = [...new Set(user.reads.map((read) => requestOf(read, this.#options.alive)))].sort();
+    const requests = [...new Set(user.reads.map((read) => (isLocalReadName(read) ? read : requestOf(read, this.#options.alive))))].sort();
     const reader: Reader = {
       user,
       poll,
@@ -162,9 +162,10 @@ class PolledVehicle {
     return reader.user.reads.includes('doors') ? due : Math.max(due, this.#heldUntil);
   };
 
-  #readDueAt({ user, since, spreadId, lastRead, lastFailure }: Reader, read: ReadName): number {
+  #readDueAt({ user, since, spreadId, lastRead, lastFailure }: Reader, read: AnyReadName): number {
     const last = lastRead.get(read) ?? null;
-    if (this.#profile === null) {
+    // What costs no request is read as often as it is asked for.
+    if (this.#profile === null || isLocalReadName(read)) {
       if (last === null) return since + phaseOf(spreadId, Math.min(firstSpreadMs, user.everyMs));
       const next = nextPoll(spreadId, user.everyMs, last);
       // The first one comes out of turn: the next turn may follow too soon to be worth a request.

@@ -200,4 +200,62 @@ describe(type, () => {
     assert.equal(service.requests.length, 0);
     assert.equal(statSync(join(flow.userDir, 'connected-vehicle', 'journals', 'v.json')).mode & 0o777, 0o600);
   });
+
+  it('reads the journal by a name with blanks around it, and names it where a read is none', async () => {
+    await load();
+    const { payload, vehicle } = await flow.ask({ read: ' journal ' });
+    assert.deepEqual([payload, vehicle?.['read']], [[], 'journal']);
+    assert.match(String((await flow.fail({ read: ['windows', 'wheels'] })).vehicle?.error?.['message']), /windows.*journal/);
+  });
+
+  it('reads the journal beside others, and alone without a vehicle or a request', async () => {
+    await load({ read: 'several', reads: ['journal', 'windows'] });
+    const both = await flow.ask();
+    assert.deepEqual(Object.keys(both.payload as object), ['journal', 'windows']);
+    assert.deepEqual((both.payload as Record<string, unknown>)['journal'], []);
+    assert.deepEqual([both.vehicle?.['vin'], both.vehicle?.['interface'], both.vehicle?.['errors']], [service.car().vin, 'connected-v2', []]);
+    assert.match(JSON.stringify(both.vehicle?.['reads']), /"journal":\{"vin":null,"read":"journal","interface":null/);
+    service.clearRequests();
+    const alone = await flow.ask({ read: ['journal'], vin: 'none' });
+    assert.deepEqual([alone.payload, alone.vehicle?.['vin'], alone['topic']], [{ journal: [] }, null, 'several']);
+    assert.equal(service.requests.length, 0);
+  });
+
+  for (const config of [{ read: 'journal' }, { read: 'several', reads: ['journal'] }]) {
+    it(`polls the journal without a request and sends what changed (${config.read})`, async () => {
+      const clock = new ManualClock(Date.now());
+      useClock(clock);
+      await load({ ...config, poll: 60, emit: 'changes' }, { vin: '' });
+      const { journal } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      await clock.whenSleeping();
+      await clock.advance(10_000);
+      await flow.until(() => flow.outputs[0]?.length === 1 && flow.completed.length === 1);
+      await clock.advance(180_000);
+      await flow.until(() => flow.completed.length >= 3);
+      assert.equal(flow.outputs[0]?.length, 1);
+      const sent = { id: 'x', command: 'lock', vin: service.car().vin, interface: null, sentBy: null, sentAt: '2026-06-01T08:00:00.000Z', operationId: null };
+      await journal.add({ ...sent, states: [], outcome: 'pending', reason: null, verified: null, settledAt: null });
+      await clock.advance(60_000);
+      const { payload } = await flow.until(() => flow.outputs[0]?.[1]);
+      assert.match(JSON.stringify(payload), /"id":"x"/);
+      assert.equal(service.requests.length, 0);
+      assert.deepEqual(flow.caught, []);
+    });
+  }
+
+  it('polls the list of vehicles again and again, though no VIN is known', async () => {
+    const clock = new ManualClock(Date.now());
+    useClock(clock);
+    await load({ read: 'vehicles', poll: 60 }, { vin: '' });
+    await clock.whenSleeping();
+    await clock.advance(200_000);
+    await flow.until(() => flow.outputs[0]?.[2]);
+  });
+
+  for (const [config, vehicle, code] of [[{ read: 'wheels' }, {}, 'INPUT_INVALID'], [{ read: 'several', reads: [] }, {}, 'INPUT_INVALID'], [{ read: 'several', reads: ['doors'] }, { vin: '' }, 'VIN_INVALID']] as const) {
+    it(`says why it cannot poll ${JSON.stringify(config)}`, async () => {
+      await load({ ...config, poll: 60 }, vehicle);
+      assert.equal((await flow.until(() => flow.caught[0])).vehicle?.error?.['code'], code);
+    });
+  }
 });

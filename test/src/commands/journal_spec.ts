@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Journal, journalEntry, type JournalEntry, type JournalStore } from '../../../src/commands/journal';
+import { Journal, journalEntry, type JournalChanges, type JournalEntry, type JournalStore } from '../../../src/commands/journal';
 import type { CommandRecord } from '../../../src/commands/record';
 import { Random } from '../../support/random';
 
@@ -24,11 +24,11 @@ const settled = {
     { requestStatus: 'RUNNING', at: '2026-06-01T08:00:00.000Z' },
     { requestStatus: 'COMPLETED', at: '2026-06-01T08:00:04.000Z' },
   ],
-  outcome: 'succeeded',
+  outcome: 'succeeded' as const,
   reason: 'The car carried out the command.',
   verified: true,
   settledAt: '2026-06-01T08:00:05.000Z',
-} as const;
+} satisfies JournalChanges;
 
 /** A store in memory, as JSON like a real one; a test may hold its saves, or make it fail. */
 class MemoryStore implements JournalStore {
@@ -93,6 +93,29 @@ describe('The journal', () => {
     await journal.add(entry('b'));
     assert.equal(await journal.update('a', { ...settled, states: [...settled.states] }), true);
     assert.deepEqual(await new Journal(store).list(), [entry('b'), entry('a', { ...settled, states: [...settled.states] })]);
+  });
+
+  it('takes no verdict back, whatever a second watch of the command says', async () => {
+    const journal = new Journal(new MemoryStore());
+    await journal.add(entry('a'));
+    await journal.update('a', settled);
+    await journal.update('a', { states: entry('a').states, outcome: 'pending' });
+    await journal.update('a', { ...settled, outcome: 'undetermined', reason: 'The time ran out.', verified: null, settledAt: '2026-06-01T08:10:00.000Z' });
+    await journal.update('a', { ...settled, outcome: 'failed', reason: 'Odd.', settledAt: '2026-06-01T08:10:00.000Z' });
+    assert.deepEqual(await journal.list(), [entry('a', settled)]);
+  });
+
+  it('lets a verdict that knows more take the place of one that knew less', async () => {
+    const journal = new Journal(new MemoryStore());
+    const unclear = { outcome: 'undetermined', reason: 'The time ran out.', verified: null, settledAt: '2026-06-01T08:00:03.000Z' } as const;
+    await journal.add(entry('a', unclear));
+    await journal.update('a', { ...unclear, verified: true, reason: 'The doors say that it happened.', settledAt: '2026-06-01T08:01:00.000Z' });
+    await journal.update('a', { ...unclear, reason: 'Cannot tell.' });
+    assert.equal((await journal.list())[0]?.reason, 'The doors say that it happened.');
+    await journal.update('a', { ...settled, verified: null });
+    const [last] = await journal.list();
+    assert.deepEqual([last?.outcome, last?.verified, last?.reason, last?.settledAt], ['succeeded', true, settled.reason, settled.settledAt]);
+    assert.deepEqual(last?.states, settled.states);
   });
 
   it('does not know an entry that it never had, that fell out or that was cleared', async () => {

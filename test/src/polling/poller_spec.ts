@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Poller, services, type PollerOptions, type ReadName } from '../../../src/index';
+import { isReadName, Poller, services, type AnyReadName, type PollerOptions, type ReadName } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
@@ -17,7 +17,7 @@ describe('the poller of an account', () => {
   let clock: ManualClock;
   let poller: Poller;
   /** Who was called back when, and with what. */
-  let polls: { name: string; at: number; due: readonly ReadName[] }[];
+  let polls: { name: string; at: number; due: readonly AnyReadName[] }[];
   let car: typeof parked;
 
   beforeEach(() => {
@@ -34,13 +34,20 @@ describe('the poller of an account', () => {
     poller = new Poller({ id: 'account', adaptive: false, alive: services['volvo-cars'].alive, usedShare: () => 0, clock, ...changes });
   };
   /** A node that polls and answers at once. */
-  const node = (name: string, reads: readonly ReadName[], everyMs: number, whose = vin): (() => void) =>
+  const node = (name: string, reads: readonly AnyReadName[], everyMs: number, whose = vin): (() => void) =>
     poller.start({ vin: whose, reads, everyMs }, (due) => {
       polls.push({ name, at: clock.now(), due });
-      for (const read of due) poller.saw(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
+      for (const read of due) if (isReadName(read)) poller.saw(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
     });
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
+
+  it('calls back for what the pack keeps itself as often as it is asked for, in the adaptive profile too', async () => {
+    open({ adaptive: true });
+    node('journal', ['journal'], minute, '');
+    await clock.advance(60 * minute);
+    assert.equal(within('journal', clock.now() - 30 * minute), 30);
+  });
 
   it('calls back soon, and then at its interval', async () => {
     open();

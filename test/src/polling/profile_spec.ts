@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { readNames, type ReadName } from '../../../src/catalogue/reads';
+import { callsOfRequests } from '../../../src/polling/calls';
 import { baseIntervals, callsPerDay, moodFactors, nextPoll, phaseOf, pollGroupOf, pollGroups, PollingProfile, type DueOptions, type PolledReading } from '../../../src/polling/profile';
 import { hour, live, minute, requests, second } from '../../support/day';
 import { ordinaryDay, randomDay } from '../../support/days';
@@ -296,6 +297,10 @@ describe('the calls a day', () => {
     const { fixed, adaptive } = callsPerDay(nodes);
     assert.equal(fixed, 4_776);
     assert.ok(adaptive > 1_900 && adaptive < 2_388, `${adaptive}`);
+  });
+
+  it('do not count what the pack keeps itself', () => {
+    assert.deepEqual(callsOfRequests([{ vehicle: 'home', reads: ['windows', 'journal'], poll: 60 }]), [{ read: 'windows', calls: 1_440 }]);
   });
 
   it('count a request once however many nodes share it', () => {
