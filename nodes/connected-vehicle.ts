@@ -3,11 +3,11 @@ import type { NodeAPI, NodeDef } from 'node-red';
 import type { Account } from '../src/index';
 import { accessOf } from './shared/access';
 import { serveEditor } from './shared/admin';
-import { forgetSignIns } from './shared/admin/sign-in';
+import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/demo';
 import { isInFlows } from './shared/flows';
 import { runtime } from './shared/load';
-import { redactor } from './shared/redaction';
+import { redactor, safeError } from './shared/redaction';
 import type { VehicleNode } from './shared/vehicle-node';
 
 /** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
@@ -50,14 +50,16 @@ export = (RED: NodeAPI): void => {
     });
 
     this.on('close', (removed: boolean, done: () => void) => {
+      const deleted = removed && !isInFlows(RED, this);
       if (removed) forgetSignIns(RED, this.id);
       clearImmediate(keepAlive);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
         await demo.end();
-        await (removed && !isInFlows(RED, this) ? journal.remove() : journal.idle());
+        await (deleted ? journal.remove() : journal.idle());
+        if (deleted) await forgetSaved(RED, config, this.credentials);
       };
-      void close().catch(() => undefined).then(done);
+      void close().catch((error: unknown) => this.warn(safeError(error).message)).then(done);
     });
   }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../clock';
 import { VehicleError } from '../errors';
-import { keepers as sharedKeepers, fingerprint, signedInKey, type GrantKeepers } from './grant-keepers';
+import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './grant-keepers';
 import { trimmed } from './refreshing';
 import type { TokenStore } from './store';
 import { refusalSentence, requestTokens, secureUrl, type OAuthClient, type Send, type Tokens } from './token-endpoint';
@@ -122,12 +122,14 @@ export class SignIns {
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
-    const { start, verifier } = this.#take(state ?? '', end.owner);
+    const pending = this.#take(state ?? '', end.owner);
+    const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error);
     const code = answer.get('code') ?? '';
     if (code === '') throw invalid('The address holds no sign-in code. Copy the whole address that the browser was sent to.');
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
+    if (pending.over === 'deleted') throw deletedMeanwhile();
     return this.#save(start, tokens);
   }
 
@@ -140,8 +142,18 @@ export class SignIns {
   /** The config node was deleted: what it began leads nowhere. */
   forget(owner: string): void {
     for (const pending of this.#pending.values()) {
-      if (pending.start.owner === owner) pending.over ??= 'deleted';
+      if (pending.start.owner === owner) pending.over = 'deleted';
     }
+  }
+
+  /**
+   * What was saved for it goes, too.
+   * @param refreshToken the one that was pasted in it; empty where another config node holds the same, which lives on
+   * @throws VehicleError CONFIG, TIMEOUT
+   */
+  async forgetSaved({ client, owner, refreshToken }: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
+    await this.#store.forget(signedInKey(trimmed(client), owner));
+    if (refreshToken.trim() !== '') await this.#store.forget(pastedKey(trimmed(client), fingerprint(refreshToken.trim())));
   }
 
   async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {
@@ -185,7 +197,7 @@ export class SignIns {
     if (pending === undefined) throw invalid('This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.');
     if (owner !== undefined && owner !== pending.start.owner) throw invalid('This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.');
     if (pending.over === 'used') throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
-    if (pending.over === 'deleted') throw invalid('The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.');
+    if (pending.over === 'deleted') throw deletedMeanwhile();
     pending.over = 'used';
     if (this.#clock.now() > pending.until) throw invalid('The sign-in took longer than ten minutes. Start it again.');
     return pending;
@@ -204,6 +216,8 @@ export class SignIns {
     return this.#randomBytes(32).toString('base64url');
   }
 }
+
+const deletedMeanwhile = (): VehicleError => invalid('The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.');
 
 const invalid = (sentence: string): VehicleError => new VehicleError('INPUT_INVALID', sentence);
 

@@ -113,6 +113,19 @@ export class TokenStore {
     }
   }
 
+  /** Removes a sign-in, and what was kept aside of it. @throws VehicleError CONFIG, TIMEOUT */
+  async forget(account: string): Promise<void> {
+    const file = this.#file(account);
+    if ((await this.#filesOf(file)).length === 0) return;
+    await this.exclusive(account, () => this.#onDisk(async () => void (await Promise.all((await this.#filesOf(file)).map((path) => this.#files.unlink(path))))));
+  }
+
+  /** But for the lock. */
+  async #filesOf(file: string): Promise<string[]> {
+    const names = await this.#files.readdir(this.directory).catch(() => []);
+    return names.map((name) => join(this.directory, name)).filter((path) => path.startsWith(file) && !path.startsWith(lockOf(file)));
+  }
+
   async #save(file: string, draft: Draft, grant: NewGrant, follows: number | undefined): Promise<Grant> {
     const present = await this.#read(file).catch(async () => this.#keepAside(file));
     const found = present?.generation ?? 0;

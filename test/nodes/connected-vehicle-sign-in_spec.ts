@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
@@ -208,6 +208,48 @@ describe('Signing in from the editor', () => {
         assert.ok((await flow.ask()).payload);
       }
       assert.equal(tokenCalls(), 1);
+    });
+
+    it('is kept while its vehicle is disabled, and forgotten once it is deleted', async () => {
+      await load();
+      await signIn();
+      await flow.ask();
+      const [file] = storeFiles();
+      writeFileSync(`${file}.unreadable-2026-06-01-abcdef`, 'x');
+      const config = { id: 'v', type: 'connected-vehicle', ...vehicle() };
+      await helper.setFlows([{ ...config, d: true }] as never, 'nodes');
+      assert.deepEqual(storeFiles(), [file]);
+      await helper.setFlows([config] as never, 'full', { v: client } as never);
+      assert.deepEqual(storeFiles(), [file]);
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');
+      assert.deepEqual(readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => name.startsWith(basename(String(file)))), []);
+    });
+
+    it('of a pasted refresh token lives as long as one vehicle has it, be it disabled', async () => {
+      const seed = service.issueRefreshToken();
+      const credentials = { ...client, refreshToken: seed };
+      await load(credentials);
+      await flow.ask();
+      assert.equal(storeFiles().length, 1);
+      const [first, second] = ['v', 'other'].map((id) => ({ id, type: 'connected-vehicle', ...vehicle() }));
+      await helper.setFlows([first, { ...second, d: true }] as never, 'full', { v: credentials, other: credentials } as never);
+      await helper.setFlows([{ ...second, d: true }] as never, 'nodes', { other: credentials } as never);
+      assert.equal(storeFiles().length, 1);
+      await helper.setFlows([second] as never, 'nodes', { other: credentials } as never);
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');
+      assert.deepEqual(storeFiles(), []);
+    });
+
+    it('is not made for a vehicle that is deleted while the code is exchanged', async () => {
+      await load();
+      const { url } = await begin();
+      const address = await signInAtPage(String(url));
+      service.faults.add({ match: { path: '/as/token.oauth2' }, latencyMs: 300, times: 1 });
+      const answered = page(address);
+      while (tokenCalls() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'full');
+      assert.equal((await answered).status, 400);
+      assert.deepEqual(storeFiles(), []);
     });
 
     it('is readable by its owner only, and holds no secret in plain', async () => {

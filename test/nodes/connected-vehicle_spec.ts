@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { startSimulator } from '../../src/simulator/index';
+import { demoCar, startSimulator } from '../../src/simulator/index';
 import type { VehicleNode } from '../../nodes/shared/vehicle-node';
 
 describe('connected-vehicle', () => {
@@ -27,6 +29,20 @@ describe('connected-vehicle', () => {
     await flow.load({ type: 'connected-vehicle-status' });
     assert.ok((await flow.ask()).payload);
   });
+
+  for (const [what, left, kept] of [
+    ['keeps its journal while it is disabled', [{ id: 'v', type: 'connected-vehicle', service: 'demo', d: true }], true],
+    ['keeps no journal once it is deleted', [], false],
+  ] as const) {
+    it(what, async () => {
+      await flow.load({ type: 'connected-vehicle-status' });
+      await (await (flow.node('v') as VehicleNode).account()).commands.send('flash', { vin: demoCar.vin });
+      const file = join(flow.userDir, 'connected-vehicle', 'journals', 'v.json');
+      while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 1));
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
+      assert.equal(existsSync(file), kept);
+    });
+  }
 
   it('takes everything from the environment', async () => {
     const service = await startSimulator();

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { NodeAPI } from 'node-red';
+import type { NodeAPI, NodeDef } from 'node-red';
 import type { SignedIn } from '../../../src/index';
 import { clientOf, serviceOf } from '../access';
 import { runtime } from '../load';
@@ -73,6 +73,33 @@ export function forgetSignIns(RED: NodeAPI, id: string): void {
   } catch {
     // Without a store nothing was begun.
   }
+}
+
+/**
+ * What was saved for a deleted configuration goes. A pasted refresh token can stand in another one, disabled ones among them: its
+ * grant is theirs, too, and stays.
+ * @throws VehicleError
+ */
+export async function forgetSaved(RED: NodeAPI, config: NodeDef, given: unknown): Promise<void> {
+  const { parseOptions, vehicleCredentials, vehicleOptions } = runtime();
+  const credentials = parseOptions(vehicleCredentials, given ?? {});
+  if (credentials.clientId === '') return;
+  const service = serviceOf(parseOptions(vehicleOptions, config));
+  const refreshToken = isPastedElsewhere(RED, config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
+  if (service.tokenUrl !== '') await signInKeeping(RED)?.signIns.forgetSaved({ client: clientOf(service, credentials), owner: config.id, refreshToken });
+}
+
+function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): boolean {
+  let found = false;
+  RED.nodes.eachNode((node) => {
+    if (node.type !== 'connected-vehicle' || node.id === id) return;
+    const deployed = deployedOf(RED, node.id);
+    const stored = deployed === null ? RED.nodes.getCredentials(node.id) : deployed.credentials;
+    const other = String((stored as { refreshToken?: unknown } | undefined)?.refreshToken ?? '').trim();
+    // What the environment gives to a disabled one is not known.
+    found ||= other === refreshToken || other.startsWith('${');
+  });
+  return found;
 }
 
 /** Where the browser comes back to: anybody can ask for it, so it says whether it worked and nothing else. */
