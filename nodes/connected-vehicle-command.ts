@@ -1,12 +1,15 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { CommandRecord } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { expiryNote } from './shared/expiry';
 import { serveInput } from './shared/funnel';
 import { runtime } from './shared/load';
+import type { Message } from './shared/messages';
 import type { CommandOptions } from './shared/options';
 import { showOutcome } from './shared/outcome-badge';
 import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
+import { keepUnanswered } from './shared/unanswered';
 import { vehicleOf } from './shared/vehicle-node';
 
 /** `connected-vehicle-command` (contract 4): sends one command, once and with care, and hands on its invocation record. */
@@ -18,6 +21,12 @@ export = (RED: NodeAPI): void => {
     const arming = new Arming(clock());
     /** What waits here: for its turn, or for a car that takes commands. */
     const unsent = new Set<AbortController>();
+
+    const tell = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
+      showOutcome(badge, RED, record);
+      send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
+    };
+    const unanswered = keepUnanswered(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
 
     const cancel = (): void => {
       arming.disarm();
@@ -42,12 +51,14 @@ export = (RED: NodeAPI): void => {
       badge.note = () => expiryNote(RED, account);
       const command = msg['command'] ?? options.command;
       const unlocks = isUnlock(command);
-      if (unlocks) arming.take(options.arming);
+      const mustBeArmed = unlocks ? arming.take(options.arming) : undefined;
 
-      const waits = options.whenUnavailable === 'wait' && (!unlocks || options.waitUnlock);
+      const mayWait = !unlocks || options.waitUnlock;
+      const waits = options.whenUnavailable === 'wait' && mayWait;
       const own = new AbortController();
       unsent.add(own);
       badge.show('busy', 'sending');
+      let left: string | undefined;
       try {
         const record = await commands.send(command, {
           vin: vehicle.chooseVin(msg['vin'], options.vin),
@@ -55,16 +66,29 @@ export = (RED: NodeAPI): void => {
           unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
           // Who lets other commands wait does not want an unlock sent into the blue either.
           precheck: !waits && (options.precheck || options.whenUnavailable === 'wait'),
-          whenBusy: options.whenBusy,
-          waitMs: waits ? options.deadline * 1000 : undefined,
+          whenBusy: mayWait ? options.whenBusy : 'refuse',
+          whenUnavailable: waits ? 'wait' : 'fail',
+          waitMs: options.deadline * 1000,
           onWaiting: () => badge.show('waiting', 'waiting'),
+          onLeave: (sent) => {
+            mustBeArmed?.();
+            left = sent.id;
+            unanswered.keep(sent, msg);
+          },
           sentBy: this.name || this.id,
           cancel: own.signal,
           signal,
         });
-        showOutcome(badge, RED, record);
-        if (signal.aborted) this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
-        send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
+        if (signal.aborted) {
+          unanswered.keep(record, msg);
+          return this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
+        }
+        tell(record, msg, send);
+        unanswered.answered(record.id);
+      } catch (error) {
+        if (left !== undefined) unanswered.answered(left);
+        else if (signal.aborted) this.warn(RED._(`${this.type}.notSent`, { command: String(command) }));
+        throw error;
       } finally {
         unsent.delete(own);
       }

@@ -3,6 +3,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient } from './client';
 import { systemClock, type Clock } from './clock';
 import { Dispatcher } from './commands/dispatcher';
+import { lanesOf } from './commands/lanes';
 import { VehicleError } from './errors';
 import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
@@ -110,7 +111,7 @@ export function openAccount(options: AccountOptions): Account {
   const onUnkept = (): void => warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
   return {
     client,
-    commands: new Dispatcher({ client, journal, clock, onUnkept }),
+    commands: new Dispatcher({ client, lanes: lanesOf(service.baseUrl, clock), journal, clock, onUnkept }),
     journal,
     poller,
     quota: () => line.budget.snapshot(),

@@ -23,7 +23,7 @@ import { asVehicleError, VehicleError } from './errors';
 import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './request/abort';
-import { LostCommand, type RequestCore } from './request/core';
+import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
 import { fromGroup } from './wire/grouped';
@@ -62,6 +62,11 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
   cancel?: AbortSignal;
+  /**
+   * Called before the first byte may leave, with the record as it will stand if no answer ever comes. What it throws keeps the
+   * command back.
+   */
+  onLeave?: (record: CommandRecord) => void;
 }
 
 /** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/polling/poller.ts). */
@@ -170,32 +175,42 @@ export class VehicleClient {
    * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
    */
   async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
+    const order = await this.order(name, options);
+    const before = eitherOf(options.signal, options.cancel);
+    if (options.precheck) await this.mustBeAccessible({ vin: order.vin, ...(before && { signal: before }) });
+    return this.sendOrder(order, options);
+  }
+
+  /**
+   * What `send` would send, checked; asks the vehicle's own list only for a command that the specification does not name.
+   * @throws VehicleError READ_ONLY, VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
+   */
+  async order(name: unknown, options: Omit<SendOptions, 'onLeave'>): Promise<CommandOrder> {
     this.mustBeWritable();
     const vin = parseVin(options.vin);
-    const route = await this.#commandRoute(parseCommandName(name), vin, options);
-    if (options.precheck) await this.#mustBeAccessible(vin, eitherOf(options.signal, options.cancel));
-    const sentAt = this.#clock.now();
-    const invocation = await this.#invoke(route, vin, options);
-    const meaning = meaningOf(invocation.requestStatus);
-    const openUntil = invocation.readyUntil ?? (route.unlockSeconds === undefined ? null : new Date(sentAt + route.unlockSeconds * 1000).toISOString());
-    return {
-      id: this.#newId(),
-      command: route.command,
-      vin,
-      interface: route.interface,
-      sentAt: new Date(sentAt).toISOString(),
-      operationId: invocation.operationId,
-      requestStatus: invocation.requestStatus,
-      outcome: meaning.outcome,
-      message: invocation.message ?? meaning.sentence,
-      async: invocation.async,
-      ...(openUntil !== null && { openUntil }),
+    return { ...(await this.#commandRoute(parseCommandName(name), vin, options)), vin };
+  }
+
+  /** The last step of `send`: asks nothing before. */
+  async sendOrder(order: CommandOrder, { signal, cancel, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'onLeave'>): Promise<CommandRecord> {
+    const id = this.#newId();
+    let sentAt = this.#clock.now();
+    const onDispatch = (): void => {
+      sentAt = this.#clock.now();
+      onLeave?.(recordOf(order, unanswered(), { id, sentAt }));
     };
+    return recordOf(order, await this.#invoke(order, { signal, cancel, onDispatch }), { id, sentAt });
   }
 
   /** @throws VehicleError READ_ONLY */
   mustBeWritable(): void {
     if (this.readOnly) throw new VehicleError('READ_ONLY', 'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.');
+  }
+
+  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (specification 2.7), and what reading it throws */
+  async mustBeAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
+    const { payload } = await this.accessibility({ ...options, maxAgeMs: 0 });
+    if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
   /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
@@ -263,7 +278,7 @@ export class VehicleClient {
     return url;
   }
 
-  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {
+  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
     if (!isCommandName(name)) return this.#listedRoute(name, vin, options);
     const { routes, scopes }: Command = commands[name];
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
@@ -280,7 +295,7 @@ export class VehicleClient {
     };
   }
 
-  async #listedRoute(name: string, vin: string, options: SendOptions): Promise<ChosenRoute> {
+  async #listedRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
     if (options.interface === 'v1') throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
     const { payload: offers } = await this.commands({ vin, ...(options.signal && { signal: options.signal }) });
     const offer = offers.find(({ command }) => command === name);
@@ -294,23 +309,20 @@ export class VehicleClient {
     return { command: name, interface: 'connected-v2', url, contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
   }
 
-  async #mustBeAccessible(vin: string, signal: AbortSignal | undefined): Promise<void> {
-    const { payload } = await this.accessibility({ vin, maxAgeMs: 0, ...(signal && { signal }) });
-    if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
-  }
-
-  async #invoke(route: ChosenRoute, vin: string, { signal, cancel }: SendOptions): Promise<Invocation> {
+  async #invoke(order: CommandOrder, sending: Pick<CommandRequest, 'signal' | 'cancel' | 'onDispatch'>): Promise<Invocation> {
     try {
-      const answer = await this.#core.command({ ...route, timeoutMs: commandTimeoutMs[route.interface], signal, cancel });
+      const answer = await this.#core.command({ ...order, timeoutMs: commandTimeoutMs[order.interface], ...sending });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
     } catch (error) {
       if (!(error instanceof LostCommand)) throw error;
-      return lostInvocation(error);
+      return unanswered(error.reason);
     } finally {
-      this.#observer?.commanded(vin);
+      this.#observer?.commanded(order.vin);
       // Every interface tells of the same car, whichever took the command.
-      for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
+      for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) {
+        this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: order.vin }).href);
+      }
     }
   }
 }
@@ -324,8 +336,10 @@ interface Asked extends Pick<ReadingInfo, 'vin' | 'interface'> {
   keep?: boolean;
 }
 
-interface ChosenRoute {
+/** A command with all that is chosen about it, ready to be sent. */
+export interface CommandOrder {
   command: string;
+  vin: string;
   interface: 'connected-v1' | 'connected-v2';
   url: URL;
   contentType: string;
@@ -334,10 +348,29 @@ interface ChosenRoute {
   scopes: readonly string[];
 }
 
-const lostInvocation = ({ reason }: LostCommand): Invocation => ({
+function recordOf({ command, vin, interface: iface, unlockSeconds }: CommandOrder, invocation: Invocation, { id, sentAt }: { id: string; sentAt: number }): CommandRecord {
+  const meaning = meaningOf(invocation.requestStatus);
+  const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
+  return {
+    id,
+    command,
+    vin,
+    interface: iface,
+    sentAt: new Date(sentAt).toISOString(),
+    operationId: invocation.operationId,
+    requestStatus: invocation.requestStatus,
+    outcome: meaning.outcome,
+    message: invocation.message ?? meaning.sentence,
+    async: invocation.async,
+    ...(openUntil !== null && { openUntil }),
+  };
+}
+
+/** Of a command that left, and that no answer came to: yet, or at all. */
+const unanswered = (reason?: VehicleError): Invocation => ({
   requestStatus: null,
-  operationId: reason.operationId,
-  message: `The command may have reached the car, but no answer came (${reason.code}). It is not sent again; look at the car.`,
+  operationId: reason?.operationId ?? null,
+  message: `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again; look at the car.`,
   async: null,
   readyUntil: null,
 });

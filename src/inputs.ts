@@ -45,8 +45,8 @@ export function parseSwitch(name: string, input: unknown): boolean | undefined {
   throw new VehicleError('INPUT_INVALID', `msg.${name} must be true or false. Nothing was sent.`);
 }
 
-/** However it is written, and before anybody checks whether it is a command at all. */
-export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /^unlock\b/.test(input.trim().toLowerCase().replaceAll('_', '-'));
+/** However it is written, also where it is part of a name, and before anybody checks whether it is a command at all. */
+export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /unlock/i.test(input);
 
 /** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
 export function parseUnlockDuration(input: unknown): number {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import Pool = require('undici/lib/dispatcher/pool');
 import { systemClock, type Clock } from './clock';
-import { VehicleError } from './errors';
+import { VehicleError, asVehicleError } from './errors';
 
 /** One HTTP exchange; nothing here knows of vehicles. */
 export interface TransportRequest {
@@ -12,7 +12,10 @@ export interface TransportRequest {
   /** From the call to the last byte of the answer, waiting for a socket included. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Called before the first byte may leave this machine: past it, nobody knows what the service has seen. */
+  /**
+   * Called before the first byte may leave this machine: past it, nobody knows what the service has seen. A VehicleError that it throws
+   * keeps the request back.
+   */
   onDispatch?: () => void;
 }
 
@@ -150,8 +153,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#done) controller.abort(cancelled());
-    else this.#request.onDispatch?.();
+    if (this.#done) return controller.abort(cancelled());
+    try {
+      this.#request.onDispatch?.();
+    } catch (error) {
+      this.#fail(asVehicleError(error));
+    }
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: TransportResponse['headers']): void {

@@ -6,6 +6,7 @@ import { asVehicleError, type VehicleError } from './errors';
 import type { Reading } from './reading';
 import { systemClock, type Clock } from './clock';
 import type { CommandRecord } from './commands/record';
+import { endingAt } from './request/abort';
 import type { Invocation } from './wire/invocations';
 import type { Members } from './wire/readings';
 
@@ -105,7 +106,7 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
       wait = Math.min(interval, wait * growth);
       try {
         const look = (signal: AbortSignal): Promise<Invocation> => options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
-        const { requestStatus, message } = await endingAt(Math.max(deadline, clock.now()) + lastLookMs, clock, options.signal, look);
+        const { requestStatus, message } = await endingAt(Math.max(deadline, clock.now()) + lastLookMs, { clock, signal: options.signal }, look);
         lastFailure = null;
         const changed = requestStatus !== null && requestStatus !== current.requestStatus;
         if (changed) {
@@ -144,17 +145,6 @@ const mayChange = ({ outcome }: CommandRecord): boolean => outcome === 'pending'
 
 const retryDelay = (failure: VehicleError | null, now: number): number => (failure?.retryAt ? failure.retryAt.getTime() - now : 0);
 
-/** Does `work` with a signal that is aborted at a time, too. */
-async function endingAt<Value>(at: number, clock: Clock, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
-  const end = new AbortController();
-  const cancel = clock.after(at - clock.now(), () => end.abort());
-  try {
-    return await work(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
-  } finally {
-    cancel();
-  }
-}
-
 interface Proof {
   verified: boolean | null;
   /** Doors that stand open, from the newest reading. */
@@ -173,7 +163,7 @@ async function readProof(record: CommandRecord, client: Pick<WatchedClient, 'doo
   for (const pause of proofLooksMs) {
     if (clock.now() + pause >= endedAt + longestProofMs) break;
     if (pause > 0) await clock.sleep(pause, signal);
-    const doors = await endingAt(endedAt + longestProofMs, clock, signal, (ending) => tryDoors(record, client, ending, signal));
+    const doors = await endingAt(endedAt + longestProofMs, { clock, signal }, (ending) => tryDoors(record, client, ending, signal));
     if (doors === null) continue;
     const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
     const verified = proofOf(command.proof, doors, at(Date.parse(record.sentAt)));

@@ -4,8 +4,7 @@ import { VehicleError } from '../errors';
 /** A safety catch: what it guards passes once, within some seconds after it was armed. */
 export class Arming {
   readonly #clock: Clock;
-  /** When it was armed, and for how long; a wall clock that was set back ends it, too. */
-  #armed: { at: number; ms: number } | null = null;
+  #armed: Armed | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -17,19 +16,40 @@ export class Arming {
    */
   arm(seconds: number): void {
     if (seconds === 0) throw new VehicleError('INPUT_INVALID', 'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.');
-    this.#armed = { at: this.#clock.now(), ms: seconds * 1000 };
+    this.#armed = { at: this.#clock.now(), seconds };
   }
 
   disarm(): void {
     this.#armed = null;
   }
 
-  /** @throws VehicleError INPUT_INVALID where it is not armed (any more) */
-  take(seconds: number): void {
-    if (seconds === 0) return;
-    const age = this.#armed === null ? NaN : this.#clock.now() - this.#armed.at;
-    const holds = age >= 0 && age < (this.#armed?.ms ?? 0);
+  /**
+   * Uses the arming up.
+   * @returns throws INPUT_INVALID where it does not hold any more: for whoever sends later
+   * @throws VehicleError INPUT_INVALID where it is not armed (any more)
+   */
+  take(seconds: number): () => void {
+    if (seconds === 0) return () => undefined;
+    const armed = this.#armed;
     this.disarm();
-    if (!holds) throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
+    if (armed === null || !this.#holds(armed)) {
+      throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
+    }
+    return () => {
+      if (!this.#holds(armed)) {
+        throw new VehicleError('INPUT_INVALID', `The arming ran out after ${armed.seconds} seconds, while the unlock waited, so it was not sent. Arm it again, and send it again.`);
+      }
+    };
   }
+
+  /** A wall clock that was set back ends it, too. */
+  #holds({ at, seconds }: Armed): boolean {
+    const age = this.#clock.now() - at;
+    return age >= 0 && age < seconds * 1000;
+  }
+}
+
+interface Armed {
+  at: number;
+  seconds: number;
 }

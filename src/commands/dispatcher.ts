@@ -1,34 +1,35 @@
-import type { SendOptions, VehicleClient } from '../client';
-import { VehicleError, asVehicleError } from '../errors';
-import { parseCommandName, parseUnlockDuration } from '../inputs';
+import type { CommandOrder, SendOptions, VehicleClient } from '../client';
 import type { Clock } from '../clock';
-import { journalEntry, type Journal } from './journal';
-import { Lanes } from './lanes';
+import { VehicleError, asVehicleError } from '../errors';
+import { endingAt, eitherOf } from '../request/abort';
+import type { WatchReport } from '../watch';
+import { meaningOf } from '../catalogue/outcomes';
+import { journalEntry, type Journal, type JournalChanges } from './journal';
+import type { Lanes, Turn } from './lanes';
 import { untilReachable } from './reachable';
 import type { CommandRecord } from './record';
-import { parseVin } from '../vin';
-import type { WatchReport } from '../watch';
 
 export interface DispatchOptions extends SendOptions {
   /** Who sends it, for the journal. */
   sentBy?: string | null;
-  /** What to do while another command of this account is under way to the same car. Default `refuse`. */
+  /** What to do while another command is under way to the same car. Default `refuse`. */
   whenBusy?: 'refuse' | 'queue';
-  /** Wait so many milliseconds for a car that takes no commands now; absent: do not. */
-  waitMs?: number | undefined;
+  /** What to do while the car takes no commands. Default `fail`: it is sent all the same, or `precheck` says why not. */
+  whenUnavailable?: 'fail' | 'wait';
+  /** How long it may wait, for its turn and for the car together, in milliseconds. Default 600 000. */
+  waitMs?: number;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
 }
 
 export interface DispatcherOptions {
   client: VehicleClient;
+  lanes: Lanes;
   journal: Journal;
   clock: Clock;
   /** The journal could not be written. */
   onUnkept?: () => void;
 }
-
-const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer command for this car took the place of this one, which was waiting. It was not sent.');
 
 /**
  * Sends the commands of an account with care: one at a time to each car, to a car that can take them, each in the journal.
@@ -36,85 +37,96 @@ const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer comm
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #lanes: Lanes;
-  /** The command that waits for each car, by VIN. */
-  readonly #waiting = new Map<string, AbortController>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#lanes = new Lanes(options);
   }
 
   /**
    * As VehicleClient.send, and besides:
-   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, or where the car did not become available;
-   * CANCELLED where a newer command or `cancel` came first
+   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, or where the car did not become available, or where
+   * its time to wait has passed; CANCELLED where a newer command or `cancel` came first
    */
-  async send(name: unknown, { sentBy = null, whenBusy = 'refuse', waitMs, onWaiting, cancel, ...options }: DispatchOptions): Promise<CommandRecord> {
-    const { client, clock } = this.#options;
-    client.mustBeWritable();
-    const command = parseCommandName(name);
-    const vin = parseVin(options.vin);
-    if (command === 'unlock') parseUnlockDuration(options.unlockDuration);
-    const signals = [options.signal, cancel].filter((signal) => signal !== undefined);
-
-    this.#waiting.get(vin)?.abort(replaced());
-    if (waitMs !== undefined) {
-      const own = new AbortController();
-      this.#waiting.set(vin, own);
-      try {
-        await untilReachable({ client, vin, waitMs, clock, signal: AbortSignal.any([...signals, own.signal]), ...(onWaiting && { onWaiting }) });
-      } finally {
-        if (this.#waiting.get(vin) === own) this.#waiting.delete(vin);
-      }
-    }
-    const turn = await this.#lanes.enter(vin, command, whenBusy, AbortSignal.any(signals));
-    const sentAt = clock.now();
+  async send(name: unknown, { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions): Promise<CommandRecord> {
+    const { client, clock, lanes } = this.#options;
+    const before = eitherOf(options.signal, options.cancel) ?? never;
+    const startedAt = clock.now();
+    // Whatever is refused up to here leaves what waits or is under way as it was.
+    const order = await client.order(name, options);
+    const { command, vin } = order;
+    const precheck = (): Promise<void> => client.mustBeAccessible({ vin, signal: before });
+    if (options.precheck) await precheck();
+    const turn = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
+      lanes.enter({ vin, command, whenBusy, client, signal }),
+    );
     try {
-      const record = await client.send(command, { ...options, vin, ...(cancel && { cancel }) });
-      this.#enter(record, sentBy);
+      if (options.precheck && turn.waited) await precheck();
+      if (options.whenUnavailable === 'wait') await this.#untilReachable(turn, { vin, deadline: startedAt + waitMs, signal: before, onWaiting: options.onWaiting });
+      const waits = turn.waited || options.whenUnavailable === 'wait';
+      const record = await this.#sendOrder(order, {
+        ...options,
+        onLeave: (sent) => {
+          const age = clock.now() - startedAt;
+          // A clock that was set back tells no time at all.
+          if (waits && (age > waitMs || age < 0)) throw late(waitMs);
+          options.onLeave?.(sent);
+        },
+      });
       turn.sent(record);
       return record;
     } catch (error) {
       turn.end();
-      this.#enterRefusal(asVehicleError(error), { command, vin, sentAt, sentBy });
       throw error;
     }
   }
 
-  /** What a watch learned of a command: the journal has it, and a settled one makes way for the next. */
+  /** What a watch learned of a command: the journal has it, and one that has ended makes way for the next. */
   learned(report: WatchReport, settled: boolean): void {
-    const { journal, clock } = this.#options;
-    if (settled) this.#lanes.settled(report.id);
+    const { journal, clock, lanes } = this.#options;
+    // A watch whose time is up knows of no end.
+    if (meaningOf(report.requestStatus).outcome !== 'pending') lanes.settled(report.id);
     const states = report.history;
     const verdict = { outcome: report.outcome, reason: report.reason, verified: report.verified, settledAt: new Date(clock.now()).toISOString() };
     this.#keep(journal.update(report.id, settled ? { states, ...verdict } : { states, outcome: report.outcome }));
   }
 
-  #enter(record: CommandRecord, sentBy: string | null): void {
-    this.#keep(this.#options.journal.add(journalEntry(record, sentBy, new Date(this.#options.clock.now()))));
-  }
-
-  /** Only what the service was asked belongs into the journal. */
-  #enterRefusal(error: VehicleError, { command, vin, sentAt, sentBy }: { command: string; vin: string; sentAt: number; sentBy: string | null }): void {
-    if (error.httpStatus === null) return;
-    const at = new Date(sentAt).toISOString();
-    this.#keep(
-      this.#options.journal.add({
-        id: `${command} ${at}`,
-        command,
+  #untilReachable(turn: Turn, { vin, deadline, signal, onWaiting }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] }): Promise<void> {
+    const { client, clock } = this.#options;
+    return turn.giveWay(signal, (until, mustBeLast) =>
+      untilReachable({
+        client,
         vin,
-        interface: null,
-        sentBy,
-        sentAt: at,
-        operationId: error.operationId,
-        states: [],
-        outcome: 'failed',
-        reason: error.message,
-        verified: null,
-        settledAt: new Date(this.#options.clock.now()).toISOString(),
+        deadline,
+        clock,
+        signal: until,
+        onWaiting: (reason) => {
+          mustBeLast();
+          onWaiting?.(reason);
+        },
       }),
     );
+  }
+
+  /** The journal has it before the service can: whoever ends this process, it says that the command was on its way. */
+  async #sendOrder(order: CommandOrder, { sentBy = null, onLeave, ...options }: DispatchOptions): Promise<CommandRecord> {
+    const { client, journal, clock } = this.#options;
+    const now = (): Date => new Date(clock.now());
+    let left: CommandRecord | null = null;
+    try {
+      const record = await client.sendOrder(order, {
+        ...options,
+        onLeave: (sent) => {
+          onLeave?.(sent);
+          left = sent;
+          this.#keep(journal.add(journalEntry({ ...sent, outcome: 'pending' }, sentBy, now())));
+        },
+      });
+      this.#keep(journal.add(journalEntry(record, sentBy, now())));
+      return record;
+    } catch (error) {
+      if (left !== null) this.#keep(journal.update((left as CommandRecord).id, refusal(asVehicleError(error), now())));
+      throw error;
+    }
   }
 
   /** A full disk must not stop a command. */
@@ -122,3 +134,10 @@ export class Dispatcher {
     stored.catch(() => this.#options.onUnkept?.());
   }
 }
+
+const never = new AbortController().signal;
+
+const late = (waitMs: number): VehicleError =>
+  new VehicleError('VEHICLE_UNAVAILABLE', `The command had waited for ${Math.round(waitMs / 1000)} seconds when it could have been sent, which is the longest that it may wait. It was not sent.`);
+
+const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({ outcome: 'failed', reason: message, operationId, settledAt: now.toISOString() });

@@ -7,11 +7,27 @@ import type { CommandRecord } from './record';
 
 /** No command is under way for longer than this (field notes 5: a command blocks for at most 150 s). */
 const longestMs = 150_000;
-/** How often a queued command looks at the link of the one before it. */
+/** How often the link of a command is looked at while another waits behind it. */
 const lookEveryMs = 3_000;
+
+export interface LaneRequest {
+  vin: string;
+  command: string;
+  whenBusy: 'refuse' | 'queue';
+  /** Looks at the link of what is under way. */
+  client: Pick<VehicleClient, 'commandStatus'>;
+  signal: AbortSignal;
+}
 
 /** The right to send a command. */
 export interface Turn {
+  /** Whether another command was under way when it was asked for. */
+  readonly waited: boolean;
+  /**
+   * Waits for the car: a newer command that comes takes its place meanwhile. `mustBeLast` throws where one is there already.
+   * @throws VehicleError CANCELLED where a newer one came, and what the work throws
+   */
+  giveWay<Value>(signal: AbortSignal, work: (signal: AbortSignal, mustBeLast: () => void) => Promise<Value>): Promise<Value>;
   /** It was answered: a pending one is under way until its link says otherwise. */
   sent(record: CommandRecord): void;
   end(): void;
@@ -22,90 +38,108 @@ export interface Turn {
  * the car has) and, where the answer is only an acceptance (v1), until its link or a watch tells an end, or for 150 s.
  */
 export class Lanes {
-  readonly #client: Pick<VehicleClient, 'commandStatus'>;
   readonly #clock: Clock;
-  /** The newest command of each car, by VIN. */
-  readonly #newest = new Map<string, Passage>();
-  /** What is under way by the id of its record. */
-  readonly #sent = new Map<string, Passage>();
+  /** What is under way to each car or waits, by VIN, the oldest first; never empty. */
+  readonly #lanes = new Map<string, readonly Passage[]>();
 
-  constructor({ client, clock }: { client: Pick<VehicleClient, 'commandStatus'>; clock: Clock }) {
-    this.#client = client;
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /**
    * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and what the signal is aborted with
    */
-  async enter(vin: string, command: string, whenBusy: 'refuse' | 'queue', signal: AbortSignal): Promise<Turn> {
+  async enter({ vin, command, whenBusy, client, signal }: LaneRequest): Promise<Turn> {
     signal.throwIfAborted();
-    const before = this.#newest.get(vin);
-    if (before !== undefined && !before.over && whenBusy === 'refuse') {
-      await this.#look(before, signal);
-      if (!before.over) throw busy(before);
-      return this.enter(vin, command, whenBusy, signal);
+    for (const older of this.#lane(vin)) if (older.giveWay !== null) this.#replace(older);
+    if (whenBusy === 'refuse' && this.#lane(vin).length > 0) {
+      await this.#look(vin, client, signal);
+      const [head] = this.#lane(vin);
+      if (head !== undefined) throw busy(head);
     }
-    const passage = new Passage(command, before);
-    this.#newest.set(vin, passage);
+    const passage = new Passage(vin, command);
+    const waited = this.#lane(vin).length > 0;
+    this.#lanes.set(vin, [...this.#lane(vin), passage]);
     try {
-      if (before !== undefined) await this.#until(before, signal);
+      for (let head; (head = this.#lane(vin)[0]) !== passage; ) {
+        await this.#pause(head as Passage, signal);
+        // One looks for all that wait.
+        if (this.#lane(vin)[1] === passage) await this.#look(vin, client, signal);
+      }
       signal.throwIfAborted();
     } catch (error) {
-      passage.end();
+      this.#end(passage);
       throw error;
     }
     return {
-      sent: (record) => {
-        if (record.outcome !== 'pending' || !record.async?.href) return passage.end();
-        passage.record = record;
-        this.#sent.set(record.id, passage);
+      waited,
+      giveWay: async (until, work) => {
+        const own = new AbortController();
+        passage.giveWay = own;
+        const mustBeLast = (): void => {
+          if (this.#lane(vin).at(-1) !== passage) throw replaced();
+        };
+        try {
+          return await work(AbortSignal.any([until, own.signal]), mustBeLast);
+        } finally {
+          passage.giveWay = null;
+        }
       },
-      end: () => passage.end(),
+      sent: (record) => {
+        if (record.outcome !== 'pending' || !record.async?.href) this.#end(passage);
+        else passage.record = record;
+      },
+      end: () => this.#end(passage),
     };
   }
 
-  /** A watch came to the end of it. */
+  /** A watch saw the end of it. */
   settled(id: string): void {
-    this.#sent.get(id)?.end();
-    this.#sent.delete(id);
+    for (const [head] of this.#lanes.values()) if (head?.record?.id === id) this.#end(head);
   }
 
-  async #until(before: Passage, signal: AbortSignal): Promise<void> {
-    while (!before.over) {
-      await this.#pause(before, signal);
-      await this.#look(before, signal);
-    }
+  #lane(vin: string): readonly Passage[] {
+    return this.#lanes.get(vin) ?? [];
   }
 
-  /** Until the time of the next look, or until something ends. */
-  async #pause(before: Passage, signal: AbortSignal): Promise<void> {
-    const ended = new AbortController();
-    const forget = before.onEnd(() => ended.abort());
+  #replace(passage: Passage): void {
+    passage.giveWay?.abort(replaced());
+    this.#end(passage);
+  }
+
+  #end(passage: Passage): void {
+    const left = this.#lane(passage.vin).filter((one) => one !== passage);
+    if (left.length > 0) this.#lanes.set(passage.vin, left);
+    else this.#lanes.delete(passage.vin);
+    passage.ended.abort();
+  }
+
+  /** Until the time of the next look, or until what is under way ends. */
+  async #pause({ ended }: Passage, signal: AbortSignal): Promise<void> {
     try {
       await this.#clock.sleep(lookEveryMs, AbortSignal.any([signal, ended.signal]));
     } catch (error) {
-      if (!ended.signal.aborted) throw error;
-    } finally {
-      forget();
-    }
-  }
-
-  /** Asks the links of what is under way up to there; a look that fails tells nothing. */
-  async #look(passage: Passage, signal: AbortSignal): Promise<void> {
-    for (const record of passage.underWay()) {
-      const known = this.#clock.now() - Date.parse(record.sentAt) >= longestMs || (await this.#hasEnded(record, signal));
-      if (known) this.settled(record.id);
-    }
-  }
-
-  async #hasEnded(record: CommandRecord, signal: AbortSignal): Promise<boolean> {
-    try {
-      const { requestStatus } = await this.#client.commandStatus(record, { signal });
-      return requestStatus !== null && meaningOf(requestStatus).outcome !== 'pending';
-    } catch (error) {
       if (signal.aborted) throw error;
-      return false;
     }
+  }
+
+  /** Asks the link of what is under way; a look that fails tells nothing. */
+  async #look(vin: string, client: LaneRequest['client'], signal: AbortSignal): Promise<void> {
+    const [head] = this.#lane(vin);
+    if (head === undefined || head.record === null) return;
+    const age = this.#clock.now() - Date.parse(head.record.sentAt);
+    // A clock that was set back must not hold a car for as long.
+    if (age >= longestMs || age < 0 || (await hasEnded(head.record, client, signal))) this.#end(head);
+  }
+}
+
+async function hasEnded(record: CommandRecord, client: LaneRequest['client'], signal: AbortSignal): Promise<boolean> {
+  try {
+    const { requestStatus } = await client.commandStatus(record, { signal });
+    return requestStatus !== null && meaningOf(requestStatus).outcome !== 'pending';
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return false;
   }
 }
 
@@ -114,42 +148,34 @@ const busy = ({ command, record }: Passage): VehicleError => {
   return new VehicleError('VEHICLE_UNAVAILABLE', `Another command is still under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent; wait for the end of the other, or let the node queue.`);
 };
 
-/** A command on its way through the lane, and the one that was in front of it. */
+const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer command for this car took the place of this one, which was waiting. It was not sent.');
+
+/** A command on its way through the lane of a car. */
 class Passage {
+  readonly vin: string;
   readonly command: string;
+  /** As the service answered it; null: not sent, or not answered. */
   record: CommandRecord | null = null;
-  #before: Passage | undefined;
-  #ended = false;
-  readonly #listeners = new Set<() => void>();
+  /** Set while it only waits for the car. */
+  giveWay: AbortController | null = null;
+  readonly ended = new AbortController();
 
-  constructor(command: string, before: Passage | undefined) {
+  constructor(vin: string, command: string) {
+    this.vin = vin;
     this.command = command;
-    this.#before = before;
   }
+}
 
-  /** One that was given up while it waited is over only when those before it are. */
-  get over(): boolean {
-    if (this.#before?.over === true) this.#before = undefined;
-    return this.#ended && this.#before === undefined;
-  }
+const all = new WeakMap<Clock, Map<string, Lanes>>();
 
-  /** What was sent and has not ended, the oldest first. */
-  underWay(): CommandRecord[] {
-    return [...(this.#before?.underWay() ?? []), ...(this.record !== null && !this.#ended ? [this.record] : [])];
-  }
-
-  end(): void {
-    this.#ended = true;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** @returns takes the listener away */
-  onEnd(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    const further = this.#before?.onEnd(listener);
-    return () => {
-      this.#listeners.delete(listener);
-      further?.();
-    };
-  }
+/**
+ * The lanes of a service, whichever account sends: a car takes one command at a time, and what is under way outlives the account
+ * that sent it. Each clock has its own: a test that owns its time shares nothing with others.
+ */
+export function lanesOf(baseUrl: string, clock: Clock): Lanes {
+  const byService = all.get(clock) ?? new Map<string, Lanes>();
+  all.set(clock, byService);
+  const lanes = byService.get(baseUrl) ?? new Lanes(clock);
+  byService.set(baseUrl, lanes);
+  return lanes;
 }

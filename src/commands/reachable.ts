@@ -1,17 +1,16 @@
-import { unavailableSentence } from '../catalogue/accessibility';
 import type { VehicleClient } from '../client';
 import { VehicleError, asVehicleError } from '../errors';
 import type { Clock } from '../clock';
 
 export interface ReachableOptions {
-  client: Pick<VehicleClient, 'accessibility'>;
+  client: Pick<VehicleClient, 'mustBeAccessible'>;
   vin: string;
-  /** Milliseconds until it is given up. */
-  waitMs: number;
+  /** Milliseconds since 1970: when it is given up. */
+  deadline: number;
   clock: Clock;
   signal: AbortSignal;
   /** Called with the reason, in words, each time the car is found unavailable. */
-  onWaiting?: (reason: string) => void;
+  onWaiting: (reason: string) => void;
 }
 
 /** An asleep car may stay so for days: its accessibility is asked less and less often. */
@@ -22,27 +21,27 @@ const pauses = { firstMs: 5_000, growth: 1.5, longestMs: 60_000 } as const;
  * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up; what else accessibility throws and
  * waiting does not mend
  */
-export async function untilReachable({ client, vin, waitMs, clock, signal, onWaiting }: ReachableOptions): Promise<void> {
-  const deadline = clock.now() + waitMs;
+export async function untilReachable({ client, vin, deadline, clock, signal, onWaiting }: ReachableOptions): Promise<void> {
   for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.longestMs, pause * pauses.growth)) {
-    const { failure, retryAt } = await lookOnce(client, vin, signal);
+    const failure = await lookOnce(client, vin, signal);
     if (failure === null) return;
     const now = clock.now();
     if (now >= deadline) throw failure;
-    onWaiting?.(failure.message);
+    onWaiting(failure.message);
+    const retryAt = failure.retryAt?.getTime() ?? 0;
     // A look at the last moment, too.
     await clock.sleep(Math.min(Math.max(pause, retryAt - now), deadline - now), signal);
   }
 }
 
-async function lookOnce(client: ReachableOptions['client'], vin: string, signal: AbortSignal): Promise<{ failure: VehicleError | null; retryAt: number }> {
+/** @returns why it must wait; null: no longer */
+async function lookOnce(client: ReachableOptions['client'], vin: string, signal: AbortSignal): Promise<VehicleError | null> {
   try {
-    const { payload } = await client.accessibility({ vin, maxAgeMs: 0, signal });
-    if (payload.value !== 'UNAVAILABLE') return { failure: null, retryAt: 0 };
-    return { failure: new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason)), retryAt: 0 };
+    await client.mustBeAccessible({ vin, signal });
+    return null;
   } catch (error) {
     const failure = asVehicleError(error);
     if (!failure.retryable || signal.aborted) throw failure;
-    return { failure, retryAt: failure.retryAt?.getTime() ?? 0 };
+    return failure;
   }
 }

@@ -50,6 +50,8 @@ export interface CommandRequest {
   signal?: AbortSignal | undefined;
   /** Gives up while nothing is sent yet. */
   cancel?: AbortSignal | undefined;
+  /** Called before the first byte may leave this machine; what it throws keeps the command back. */
+  onDispatch?: (() => void) | undefined;
 }
 
 export interface Answer {
@@ -139,7 +141,11 @@ export class RequestCore {
         ...(request.body !== undefined && { body: request.body }),
         timeoutMs: request.timeoutMs,
         signal: request.signal,
-        onDispatch: () => (dispatched = true),
+        onDispatch: () => {
+          if (before?.aborted) throw reasonOf(before);
+          request.onDispatch?.();
+          dispatched = true;
+        },
       });
     } catch (error) {
       if (dispatched && error instanceof VehicleError) throw new LostCommand(error);

@@ -19,6 +19,18 @@ describe('arming', () => {
     assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
   });
 
+  it('does not hold longer for an unlock that waits', async () => {
+    const clock = new ManualClock();
+    const arming = new Arming(clock);
+    arming.arm(30);
+    const mustHold = arming.take(30);
+    await clock.advance(29_999);
+    mustHold();
+    await clock.advance(1);
+    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /ran out/ });
+    arming.take(0)();
+  });
+
   it('is ended by a clock that is set back', () => {
     let now = Date.parse('2026-06-01T08:00:00Z');
     const arming = new Arming({ now: () => now, after: () => () => undefined, sleep: () => Promise.resolve() });
@@ -34,7 +46,7 @@ describe('arming', () => {
   });
 
   it('knows an unlock however it is written', () => {
-    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK']) assert.equal(isUnlock(name), true, name);
-    for (const name of ['lock', 'unlocked', '', null, 7]) assert.equal(isUnlock(name), false, String(name));
+    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK']) assert.equal(isUnlock(name), true, name);
+    for (const name of ['lock', 'lock-reduced-guard', '', null, 7]) assert.equal(isUnlock(name), false, String(name));
   });
 });

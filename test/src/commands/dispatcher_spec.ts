@@ -114,6 +114,60 @@ describe('commands with care', () => {
       assert.equal(service.car().invocations[0]?.statusAt(clock.now()), 'COMPLETED');
     });
 
+    it('looks at the link once for all that wait', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+      await send('lock');
+      const crowd = Array.from({ length: 20 }, () => send('honk', { whenBusy: 'queue', waitMs: 60_000 }));
+      for (const one of crowd) one.catch(() => undefined);
+      await clock.whenSleeping(20);
+      service.clearRequests();
+      for (let i = 0; i < 60; i += 1) await clock.advance(1_000);
+      assert.ok(service.requests.length <= 20, String(service.requests.length));
+      assert.deepEqual(await Promise.all(crowd.map((one) => one.catch((error: VehicleError) => error.code))), crowd.map(() => 'VEHICLE_UNAVAILABLE'));
+      assert.deepEqual(posts(), []);
+    });
+
+    it('knows of a command that another account sends to the same car, and still after that account was closed', async () => {
+      const other = openTestAccount(service, { clock });
+      await other.commands.send('lock', { vin, interface: 'v1' });
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+      await other.close();
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+      await clock.advance(5_000);
+      await send('honk');
+      assert.deepEqual(posts(), ['lock', 'honk']);
+    });
+
+    it('is not free because a watch ran out of time', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+      const record = await send('lock');
+      const watch = async (): Promise<void> => {
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock, timeoutMs: 10_000, verify: false })) account.commands.learned(report, settled);
+      };
+      await moving(watch());
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+    });
+
+    it('asks a queued command’s questions again when its turn has come', async () => {
+      await send('lock');
+      const queued = send('honk', { whenBusy: 'queue', precheck: true });
+      await clock.whenSleeping();
+      service.car().set({ inUse: true });
+      assert.equal((await failure(queued)).code, 'VEHICLE_UNAVAILABLE');
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('keeps back at the last moment what must not be sent any more', async () => {
+      await send('lock');
+      let armed = true;
+      const queued = send('unlock', { whenBusy: 'queue', onLeave: () => assert.ok(armed, 'disarmed') });
+      await clock.whenSleeping();
+      armed = false;
+      await assert.rejects(moving(queued));
+      assert.deepEqual(posts(), ['lock']);
+      await moving(send('flash'));
+    });
+
     it('minds each car for itself, and is free again after a failure', async () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
@@ -135,7 +189,7 @@ describe('commands with care', () => {
     it('waits with growing pauses for a car that sleeps, then sends once', async () => {
       service.car().set({ powerSaving: true });
       const reasons: string[] = [];
-      const sent = send('lock', { waitMs: 600_000, onWaiting: (reason) => reasons.push(reason) });
+      const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000, onWaiting: (reason) => reasons.push(reason) });
       for (let i = 0; i < 240; i += 1) await clock.advance(1_000);
       assert.deepEqual(posts(), []);
       assert.match(reasons[0] ?? '', /power/);
@@ -148,7 +202,7 @@ describe('commands with care', () => {
 
     it('gives up at the deadline with the reason in words', async () => {
       service.car().set({ reachable: false });
-      const error = await failure(send('lock', { waitMs: 60_000 }));
+      const error = await failure(send('lock', { whenUnavailable: 'wait', waitMs: 60_000 }));
       assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
       assert.match(error.message, /connection/);
       assert.deepEqual(posts(), []);
@@ -158,20 +212,20 @@ describe('commands with care', () => {
     it('goes on waiting through looks that fail, and stops at what waiting does not mend', async () => {
       service.car().set({ inUse: true });
       service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
-      const sent = send('lock', { waitMs: 600_000 });
+      const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       for (let i = 0; i < 90; i += 1) await clock.advance(1_000);
       service.car().set({ inUse: false });
       await moving(sent);
       service.faults.add({ match: { path: 'command-accessibility' }, error: 'not-supported' });
       await clock.advance(10_000);
-      assert.equal((await failure(send('lock', { waitMs: 600_000 }))).code, 'NOT_SUPPORTED');
+      assert.equal((await failure(send('lock', { whenUnavailable: 'wait', waitMs: 600_000 }))).code, 'NOT_SUPPORTED');
     });
 
     it('lets a newer command for the same car take the place of a waiting one', async () => {
       service.car().set({ inUse: true });
-      const older = send('lock', { waitMs: 600_000 });
+      const older = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       await clock.whenSleeping();
-      const newer = send('flash', { waitMs: 600_000 });
+      const newer = send('flash', { whenUnavailable: 'wait', waitMs: 600_000 });
       assert.equal((await failure(older)).code, 'CANCELLED');
       service.car().set({ inUse: false });
       await moving(newer);
@@ -180,7 +234,7 @@ describe('commands with care', () => {
 
     it('is not replaced by what could never be sent', async () => {
       service.car().set({ inUse: true });
-      const waiting = send('lock', { waitMs: 600_000 });
+      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       await clock.whenSleeping();
       for (const options of [{ vin: 'short' }, { unlockDuration: 500 }]) await assert.rejects(send('unlock', options));
       service.car().set({ inUse: false });
@@ -188,10 +242,49 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
+    it('stays in its place where a newer command is refused before it is sent', async () => {
+      service.car().set({ inUse: true });
+      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
+      await clock.whenSleeping();
+      assert.equal((await failure(send('flash', { precheck: true }))).code, 'VEHICLE_UNAVAILABLE');
+      assert.equal((await failure(send('self-destruct', { interface: 'auto' }))).code, 'INPUT_INVALID');
+      service.car().set({ inUse: false });
+      await moving(waiting);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('gives way, too, to a newer command that was queued before its turn had come', async () => {
+      await send('lock');
+      service.car().set({ inUse: true });
+      const older = send('honk', { whenBusy: 'queue', whenUnavailable: 'wait' });
+      const newer = send('flash', { whenBusy: 'queue', whenUnavailable: 'wait' });
+      assert.equal((await failure(older)).code, 'CANCELLED');
+      service.car().set({ inUse: false });
+      await moving(newer);
+      assert.deepEqual(posts(), ['lock', 'flash']);
+    });
+
+    it('is not sent by a look that began in time and was answered too late', async () => {
+      service.faults.add({ match: { path: 'command-accessibility' }, times: 1, latencyMs: 20_000 });
+      const error = await failure(send('lock', { whenUnavailable: 'wait', waitMs: 10_000 }));
+      assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
+      assert.match(error.message, /10 seconds/);
+      assert.deepEqual(posts(), []);
+    });
+
+    it('has one deadline for its turn and for the car together', async () => {
+      await send('lock', { interface: 'v1' });
+      service.car().set({ inUse: true });
+      const begun = clock.now();
+      assert.equal((await failure(send('honk', { whenBusy: 'queue', whenUnavailable: 'wait', waitMs: 30_000 }))).code, 'VEHICLE_UNAVAILABLE');
+      assert.ok(clock.now() - begun < 32_000);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
     it('is cancelled while it waits, not once it is sent', async () => {
       service.car().set({ inUse: true });
       const cancel = new AbortController();
-      const waiting = send('lock', { waitMs: 600_000, cancel: cancel.signal });
+      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000, cancel: cancel.signal });
       await clock.whenSleeping();
       cancel.abort();
       await assert.rejects(waiting);
@@ -205,7 +298,7 @@ describe('commands with care', () => {
 
     it('asks nothing and waits for nothing while the vehicle is read only', async () => {
       const { commands } = openTestAccount(service, { clock, readOnly: true });
-      await assert.rejects(commands.send('lock', { vin, waitMs: 600_000, whenBusy: 'queue', precheck: true }), { code: 'READ_ONLY' });
+      await assert.rejects(commands.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }), { code: 'READ_ONLY' });
       assert.deepEqual(service.requests, []);
     });
   });
@@ -236,6 +329,15 @@ describe('commands with care', () => {
       await assert.rejects(send('lock'));
       const entries = await account.journal.list();
       assert.deepEqual(entries.map(({ command, outcome }) => `${command} ${outcome}`), ['lock failed']);
+    });
+
+    it('has a command as soon as it is on its way', async () => {
+      const sent = send('lock', { interface: 'v2' });
+      await arrive(() => posts().length === 1);
+      const [entry] = await account.journal.list();
+      assert.deepEqual([entry?.command, entry?.outcome, entry?.settledAt], ['lock', 'pending', null]);
+      const record = await moving(sent);
+      assert.deepEqual((await account.journal.list()).map(({ id, outcome }) => [id, outcome]), [[record.id, 'succeeded']]);
     });
 
     it('does not stop a command when it cannot be kept', async () => {
