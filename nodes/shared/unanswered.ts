@@ -24,10 +24,12 @@ export function keepUnanswered(RED: NodeAPI, node: Node, tell: (record: CommandR
   const store = new WatchStore(userDir ? join(userDir, 'connected-vehicle', 'commands', node.id) : null);
   const open: OpenWatch[] = store.open((file) => node.warn(RED._(`${node.type}.damaged`, { file })));
 
+  let deleted = false;
+
   /** A disk that is full or locked must not stop a command. */
   const tryStore = (change: () => void): void => {
     try {
-      change();
+      if (!deleted) change();
     } catch {
       node.warn(RED._(`${node.type}.notKept`));
     }
@@ -42,7 +44,10 @@ export function keepUnanswered(RED: NodeAPI, node: Node, tell: (record: CommandR
 
   node.on('close', (removed: boolean, done: () => void) => {
     RED.events.off('flows:started', tellAll);
-    if (removed && !isInFlows(RED, node)) tryStore(() => store.clear());
+    if (removed && !isInFlows(RED, node)) {
+      tryStore(() => store.clear());
+      deleted = true;
+    }
     done();
   });
 

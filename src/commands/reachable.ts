@@ -1,5 +1,5 @@
 import type { VehicleClient } from '../client';
-import { VehicleError, asVehicleError } from '../errors';
+import { asVehicleError, type VehicleError } from '../errors';
 import type { Clock } from '../clock';
 
 export interface ReachableOptions {

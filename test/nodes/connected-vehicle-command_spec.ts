@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
+import { useClock } from '../../nodes/shared/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-command';
 
@@ -155,6 +157,30 @@ describe(type, () => {
       flow.send();
       await flow.until(() => flow.badges.some(({ shape, fill }) => shape === 'ring' && fill === 'yellow'));
       assert.equal(posts(), 0);
+    });
+
+    it('never queues an unlock unless that is chosen, and then only as long as its arming holds', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      try {
+        service.car().set({ commandPlan: { answerAfterMs: 60 } });
+        await load({ whenBusy: 'queue', interface: 'v2' });
+        flow.send({ command: 'lock' });
+        assert.equal(code(await flow.fail({ command: 'unlock' })), 'VEHICLE_UNAVAILABLE');
+        await flow.until(() => flow.outputs[0]?.[0]);
+        await flow.unload();
+        service.car().set({ commandPlan: { answerAfterMs: 300 } });
+        await load({ whenBusy: 'queue', interface: 'v2', waitUnlock: true, arming: 30 });
+        flow.send({ arm: true });
+        flow.send({ command: 'lock' });
+        flow.send({ command: 'unlock' });
+        await clock.whenSleeping();
+        await clock.advance(30_000);
+        assert.equal(code(await flow.until(() => flow.caught[1])), 'INPUT_INVALID');
+        assert.deepEqual(service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1)), ['lock', 'lock']);
+      } finally {
+        useClock(undefined);
+      }
     });
 
     it('unlocks once for each arming', async () => {
