@@ -205,11 +205,15 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
   return entries;
 }
 
+/** What was on its way when the process ended. */
+const neverAnswered = { outcome: 'undetermined', reason: 'The command may have reached the car, but the program ended before an answer came.' } as const;
+
 function parseEntry(stored: unknown): JournalEntry[] {
   const entry = storedEntry.safeParse(stored);
   if (!entry.success) return [];
-  const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []);
-  return [{ ...entry.data, states: states.slice(-statesKept) }];
+  const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []).slice(-statesKept);
+  const unanswered = entry.data.outcome === 'pending' && states.every(({ requestStatus }) => requestStatus === null);
+  return [{ ...entry.data, states, ...(unanswered && neverAnswered) }];
 }
 
 /** The journal as `connected-vehicle-status` hands it out (contract 3): no vehicle, no interface and no request made it. */

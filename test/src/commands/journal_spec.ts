@@ -76,6 +76,17 @@ const ids = async (journal: Journal): Promise<string[]> => (await journal.list()
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('The journal', () => {
+  it('cannot tell after a restart what became of a command that was not answered', async () => {
+    const store = new MemoryStore();
+    const journal = new Journal(store);
+    await journal.add(entry('answered'));
+    await journal.add(entry('on its way', { states: [{ requestStatus: null, at: '2026-06-01T08:00:00.000Z' }] }));
+    const [lost, followed] = await new Journal(store).list();
+    assert.deepEqual([lost?.id, lost?.outcome, lost?.settledAt], ['on its way', 'undetermined', null]);
+    assert.match(lost?.reason ?? '', /ended before an answer came/);
+    assert.equal(followed?.outcome, 'pending');
+  });
+
   it('lists the commands, newest first, and the same after a restart', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
