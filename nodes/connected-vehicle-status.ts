@@ -24,7 +24,7 @@ export = (RED: NodeAPI): void => {
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
-    serveInput(this, badge, async ({ msg, send, signal }) => {
+    serveInput(this, badge, async ({ msg, send, signal, alone }) => {
       const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
@@ -46,7 +46,7 @@ export = (RED: NodeAPI): void => {
         return last.filled(key(), await readEach(due, readOne), clock().now());
       };
 
-      badge.show('busy', 'reading');
+      if (alone) badge.show('busy', 'reading');
       try {
         const reading = await read();
         showReading(badge, RED, reading);

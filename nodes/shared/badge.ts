@@ -48,14 +48,22 @@ export function sharedWord(RED: NodeAPI, key: string, words: Words = {}): string
 
 export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
   const translate = (key: string, words?: Words): string => sharedWord(RED, `status.${key}`, words);
+  /** Told to every open editor: what stands there already is not told again. */
+  let standing = '';
   const write = (look: Look, text: string): void => {
+    const written = `${look} ${text}`;
+    if (written === standing) return;
+    standing = written;
     const [fill, shape] = looks[look];
     node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
   const badge: Badge = {
     show: (look, key, words) => write(look, translate(key, words)),
     stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: (look !== 'failed' && badge.note()) || clockTime(now()) })),
-    clear: () => node.status({}),
+    clear() {
+      standing = '';
+      node.status({});
+    },
     note: () => null,
   };
   return badge;

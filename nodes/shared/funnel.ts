@@ -11,6 +11,8 @@ export interface Task {
   send: (msg: Message | (Message | null)[]) => void;
   /** Aborted when the node closes. */
   signal: AbortSignal;
+  /** Nothing else of this node was under way when it began. */
+  alone: boolean;
 }
 
 /** What a task answers when its message goes on later, after a redeploy. */
@@ -24,9 +26,11 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
   const closing = new AbortController();
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, closing.signal);
-  const running = new Set<Promise<void>>();
+  let underWay = 0;
+  let atRest = (): void => undefined;
 
   const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
+    underWay += 1;
     try {
       if ((await work(task)) !== unfinished) done();
     } catch (error) {
@@ -34,22 +38,25 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
       tell(task.msg, failure);
       if (!task.signal.aborted) showFailure(badge, failure);
       done(failure);
+    } finally {
+      underWay -= 1;
+      if (underWay === 0) atRest();
     }
   };
 
   node.on('input', (msg, send, done) => {
-    const task = attempt({ msg: msg as Message, send, signal: closing.signal }, done);
-    running.add(task);
+    const task = attempt({ msg: msg as Message, send, signal: closing.signal, alone: underWay === 0 }, done);
     // What is thrown while a failure is told, by a Catch node's flow for one, ends here.
-    void task.catch((error: unknown) => node.warn(safeError(error).message)).finally(() => running.delete(task));
+    task.catch((error: unknown) => node.warn(safeError(error).message));
   });
 
   node.on('close', (_removed: boolean, done: () => void) => {
     closing.abort();
-    void Promise.allSettled(running).then(() => {
+    atRest = () => {
       badge.clear();
       done();
-    });
+    };
+    if (underWay === 0) atRest();
   });
 }
 

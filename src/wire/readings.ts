@@ -104,42 +104,47 @@ export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body
 
 /** A table of members as the parser wants it. */
 interface Openings {
-  names: readonly string[];
-  /** The one name of a member, by any of its other spellings. */
-  nameOf: ReadonlyMap<string, string>;
+  /** Of each member its name and its other spellings. */
+  spellings: ReadonlyMap<string, readonly string[]>;
+  /** All of them. */
+  known: ReadonlySet<string>;
   /** Which one is the lock; null: none. */
   lock: string | null;
 }
 
-const openingsOf = (known: Record<string, Member>): Openings => ({
-  names: Object.keys(known),
-  nameOf: new Map(Object.entries(known).flatMap(([name, { aliases }]) => aliases.map((alias) => [alias, name] as const))),
-  lock: Object.keys(known).find((name) => known[name]?.lock) ?? null,
-});
+const openingsOf = (members: Record<string, Member>): Openings => {
+  const spellings = new Map(Object.entries(members).map(([name, { aliases }]) => [name, [name, ...aliases]] as const));
+  return { spellings, known: new Set([...spellings.values()].flat()), lock: Object.keys(members).find((name) => members[name]?.lock) ?? null };
+};
 
 const windows = /* @__PURE__ */ openingsOf(windowMembers);
 const doors = /* @__PURE__ */ openingsOf(doorMembers);
 
 /** Specification 2.3 and 2.4, field notes 1.5 and 1.6: under the v1 names whichever interface answered (contract 3). */
-function parseOpenings(body: unknown, { names, nameOf, lock }: Openings, what: string): Parsed<Members> {
+function parseOpenings(body: unknown, { spellings, known, lock }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
-  const told = new Map<string, MemberState[]>(names.map((name) => [name, []]));
-  for (const [wireName, input] of Object.entries(data)) {
-    const name = nameOf.get(wireName) ?? wireName;
-    const states = told.get(name);
+  const members = new Map<string, MemberState>();
+  for (const [name, spelled] of spellings) members.set(name, agreed(statesOf(data, spelled)));
+  for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (states === undefined && !isMeasured(input)) continue;
-    const { value, timestamp } = parseMeasured(input);
-    if (states === undefined) told.set(name, [{ value, timestamp }]);
-    else states.push({ value, timestamp });
+    if (!known.has(name) && isMeasured(data[name])) members.set(name, agreed(statesOf(data, [name])));
   }
-  const members = new Map([...told].map(([name, states]) => [name, agreed(states)]));
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
     measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
     openness: opennessOf(members, lock),
   };
+}
+
+function statesOf(data: Record<string, unknown>, spelled: readonly string[]): MemberState[] {
+  const states: MemberState[] = [];
+  for (const name of spelled) {
+    if (!Object.hasOwn(data, name)) continue;
+    const { value, timestamp } = parseMeasured(data[name]);
+    states.push({ value, timestamp });
+  }
+  return states;
 }
 
 /** A member that came under two names: what both say, what the one says that says anything, or nothing where they differ. */
