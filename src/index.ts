@@ -42,5 +42,6 @@ export { pastedToken, type TokenDescription, type TokenSource } from './session/
 export * from './vin';
 export * from './watch';
 export * from './commands/watch-store';
+export * from './commands/follow';
 export type { AsyncLink, Invocation } from './wire/invocations';
 export type { Accessibility, CommandOffer, Members, MemberState, Openness, ResourceReading, VehicleDetails } from './wire/readings';

@@ -8,6 +8,7 @@ import { clock } from './time';
 /** All demo vehicles share one simulated service; it ends with the last of them. */
 let users = 0;
 let running: Promise<Simulator> | undefined;
+let since = 0;
 
 /** A vehicle's part in the simulated service. */
 export class Demo {
@@ -17,7 +18,7 @@ export class Demo {
   async access(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
     const { resolveService, pastedToken } = runtime();
     const simulated = await this.#start();
-    const service = resolveService('demo', { baseUrl: simulated.url });
+    const service = { ...resolveService('demo', { baseUrl: simulated.url }), since };
     return {
       vin: simulated.car().vin,
       service,
@@ -40,6 +41,10 @@ export class Demo {
   #start(): Promise<Simulator> {
     if (!this.#uses) users += 1;
     this.#uses = true;
-    return (running ??= runtime().simulator().startSimulator({ open: true, clock: clock() }));
+    if (running === undefined) {
+      since = clock().now();
+      running = runtime().simulator().startSimulator({ open: true, clock: clock() });
+    }
+    return running;
   }
 }

@@ -15,6 +15,8 @@ export interface ServiceProfile {
   redirectUrl: string;
   /** Which interfaces answer: `auto` chooses among these only. */
   alive: readonly InterfaceName[];
+  /** Milliseconds since 1970, of a service that began anew then: it knows of nothing before. */
+  since?: number;
 }
 
 const everyInterface = ['connected-v1', 'connected-v2', 'extended-v1'] as const;

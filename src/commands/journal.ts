@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../catalogue/outcomes';
 import type { Reading } from '../reading';
-import type { CommandRecord } from './record';
+import { outcomeShape, type CommandRecord } from './record';
 
 /** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
 export interface JournalStore {
@@ -11,7 +10,6 @@ export interface JournalStore {
 
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
-const outcome = z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]);
 
 /** What makes an entry is required; of the rest, a part that cannot be read is left out. */
 const storedEntry = z.object({
@@ -23,7 +21,7 @@ const storedEntry = z.object({
   sentBy: text,
   operationId: text,
   states: z.catch(z.array(z.unknown()), []),
-  outcome: z.catch(outcome, 'undetermined'),
+  outcome: z.catch(outcomeShape, 'undetermined'),
   reason: text,
   verified: z.catch(z.nullable(z.boolean()), null),
   settledAt: text,

@@ -7,6 +7,8 @@ import { toTimestamp } from '../wire/schemas';
 
 const text = z._default(z.nullable(z.string()), null);
 
+export const outcomeShape = z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]);
+
 /** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
 const recordShape = z.looseObject({
   id: z.string().check(z.minLength(1)),
@@ -16,7 +18,7 @@ const recordShape = z.looseObject({
   sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
   operationId: text,
   requestStatus: text,
-  outcome: z._default(z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]), 'undetermined'),
+  outcome: z._default(outcomeShape, 'undetermined'),
   message: z._default(z.string(), ''),
   async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: z.optional(z.pipe(z.unknown(), z.transform(toTimestamp))) })), null),
   openUntil: z.optional(z.string()),

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseRecord, type CommandRecord } from './record';
-import type { StatusChange } from '../watch';
+import type { StatusChange, WatchReport } from '../watch';
+import { nameOf, replaceFile } from './private-file';
+import { outcomeShape, parseRecord, type CommandRecord } from './record';
+import { SettledIds } from './settled-ids';
 
 /** A watch that has not come to its end, with all that is needed to take it up again. */
 export interface OpenWatch {
@@ -13,6 +14,8 @@ export interface OpenWatch {
   history: StatusChange[];
   /** The message that started it. */
   msg: Record<string, unknown>;
+  /** The verdict, from before it is told until it is known to be; and how often that was begun. */
+  telling?: { report: WatchReport; tries: number };
 }
 
 const shape = z.object({
@@ -20,33 +23,51 @@ const shape = z.object({
   startedAt: z.number(),
   history: z.array(z.object({ requestStatus: z.nullable(z.string()), at: z.string() })),
   msg: z.record(z.string(), z.unknown()),
+  telling: z.optional(
+    z.object({
+      tries: z.number(),
+      report: z.object({
+        requestStatus: z.nullable(z.string()),
+        outcome: outcomeShape,
+        message: z.string(),
+        reason: z.string(),
+        verified: z.nullable(z.boolean()),
+        elapsedMs: z.number(),
+      }),
+    }),
+  ),
 });
 
 /**
- * The open watches of a node, one small file each in a private directory. A file is there from before the first look until the
- * verdict; it is replaced and removed as one step of the file system, so a process that is killed leaves a watch either open
- * or ended. The calls are synchronous so that nothing comes between a removal and the message that tells the verdict.
+ * The watches of a node: one small file for each open one in a private directory, and a list of those that ended last. A file is
+ * there from before the first look until the verdict is told. What is told was written down before: a process that is killed on
+ * the way tells the same verdict again, rather than none. Only then is the watch noted as ended, and its file goes.
  */
 export class WatchStore {
   readonly #directory: string | null;
+  readonly #settled: SettledIds;
+  #gone = false;
 
-  /** @param directory null keeps nothing */
+  /** @param directory null keeps nothing on disk */
   constructor(directory: string | null) {
     this.#directory = directory;
+    this.#settled = new SettledIds(directory === null ? null : join(directory, 'settled'));
   }
 
   put(watch: OpenWatch): void {
-    if (this.#directory === null) return;
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    const file = this.#file(watch.record.id);
-    const opened = openSync(`${file}.new`, 'w', 0o600);
-    try {
-      writeFileSync(opened, JSON.stringify({ ...watch, msg: plain(watch.msg) }));
-      fsyncSync(opened);
-    } finally {
-      closeSync(opened);
-    }
-    renameSync(`${file}.new`, file);
+    if (this.#directory !== null && !this.#gone) replaceFile(this.#file(watch.record.id), JSON.stringify({ ...watch, msg: plain(watch.msg) }));
+  }
+
+  /** Its verdict is told. */
+  end(id: string): void {
+    if (this.#gone) return;
+    this.#settled.add(id);
+    this.remove(id);
+  }
+
+  /** Among the last thousand. */
+  hasEnded(id: string): boolean {
+    return this.#settled.has(id);
   }
 
   remove(id: string): void {
@@ -60,8 +81,9 @@ export class WatchStore {
   open(onDamaged: (file: string) => void = () => undefined): OpenWatch[] {
     return this.#files().flatMap((file) => {
       try {
-        const { record, ...rest } = shape.parse(JSON.parse(readFileSync(file, 'utf8')));
-        return [{ ...rest, record: parseRecord(record) }];
+        const { record: stored, telling, ...rest } = shape.parse(JSON.parse(readFileSync(file, 'utf8')));
+        const record = parseRecord(stored);
+        return [{ ...rest, record, ...(telling && { telling: { ...telling, report: { ...record, ...telling.report, history: rest.history } } }) }];
       } catch {
         const aside = `${file}.damaged`;
         renameSync(file, aside);
@@ -71,8 +93,9 @@ export class WatchStore {
     });
   }
 
-  /** The node is gone for good. */
+  /** The node is gone for good: what still comes in is not kept. */
   clear(): void {
+    this.#gone = true;
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -86,9 +109,8 @@ export class WatchStore {
     }
   }
 
-  /** An id may come from a message: it names no path of its own. */
   #file(id: string): string {
-    return join(this.#directory as string, `${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`);
+    return join(this.#directory as string, `${nameOf(id)}.json`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { commandNames, meaningOf, openAccount, outcomes, pastedToken, resolveService, statusWord, watchCommand, WatchStore, type CommandRecord, type OpenWatch, type WatchReport } from '../../src/index';
+import { commandNames, followWatch, meaningOf, openAccount, outcomes, pastedToken, resolveService, statusWord, WatchStore, type CommandRecord, type OpenWatch, type WatchReport } from '../../src/index';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -20,6 +20,8 @@ export interface Met {
   lostPolls: number;
   expired: boolean;
   unknownWord: boolean;
+  /** How often its verdict was told after a restart, because the process ended before it was noted as told. */
+  toldAgain: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   });
   prepare(random, service, clock);
   const settings = { timeoutMs: random.between(1, 180) * second, intervalMs: random.between(1, 10) * second, verify: random.chance(0.8) };
-  const met: Met = { outcome: 'not sent', verified: null, restarts: 0, lostPolls: 0, expired: false, unknownWord: false };
+  const met: Met = { outcome: 'not sent', verified: null, restarts: 0, lostPolls: 0, expired: false, unknownWord: false, toldAgain: 0 };
 
   const live = async (): Promise<void> => {
     const sent = await client
@@ -62,18 +64,29 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
     const startedAt = clock.now();
     let cancelledAt: number | null = null;
     let upSince = startedAt;
+    const cut = { afterTelling: 0, noted: false };
     for (;;) {
       const [open] = store.open();
       if (open === undefined) break;
+      if (store.hasEnded(open.record.id)) {
+        store.end(open.record.id);
+        continue;
+      }
       const process = new AbortController();
       const dies = random.chance(0.5) && met.restarts < 4 ? clock.after(random.between(0, 30) * second, () => process.abort()) : null;
       const gone = random.chance(0.1) ? clock.after(random.between(0, 20) * second, () => ((cancelledAt = clock.now()), process.abort())) : null;
       const heardBefore = service.said.length;
-      const verdict = await watchOnce(open, store, process.signal);
+      const verdict = await watchOnce(open, store, process.signal, cut);
       dies?.();
       gone?.();
       if (verdict !== null) {
         verdicts.push(verdict);
+        if (store.hasEnded(record.id)) cut.noted = true;
+        if (open.telling !== undefined) {
+          met.toldAgain += 1;
+          assert.deepEqual(verdict, open.telling.report, 'a verdict that is told again is the same');
+          continue;
+        }
         check(record, verdict, heardBefore);
         const inTime = clock.now() < Math.min(startedAt + settings.timeoutMs, expiryOf(record));
         assert.ok(!inTime || !record.async?.href || meaningOf(verdict.requestStatus).outcome !== 'pending', 'a look that fails is no end');
@@ -86,7 +99,8 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         upSince = clock.now();
       }
     }
-    assert.equal(verdicts.length, cancelledAt === null ? 1 : 0, 'a watch settles once, and a cancelled one never');
+    assert.equal(verdicts.length, cancelledAt === null || verdicts.length > 0 ? 1 + cut.afterTelling : 0, 'a watch settles once, and a cancelled one never');
+    assert.ok(cut.noted || verdicts.length === 0, 'what is settled is remembered');
     met.outcome = verdicts[0]?.outcome ?? 'cancelled';
     met.verified = verdicts[0]?.verified ?? null;
     const end = Math.max(upSince, Math.min(startedAt + settings.timeoutMs, expiryOf(record))) + afterwardsMs;
@@ -94,14 +108,21 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   };
 
   /** What the node does with a watch, until its verdict or until its process ends. */
-  const watchOnce = async (open: OpenWatch, store: WatchStore, signal: AbortSignal): Promise<WatchReport | null> => {
+  const watchOnce = async (open: OpenWatch, store: WatchStore, signal: AbortSignal, cut: { afterTelling: number }): Promise<WatchReport | null> => {
     let verdict: WatchReport | null = null;
     try {
-      for await (const { settled, report } of watchCommand(open.record, { client, clock, signal, startedAt: open.startedAt, history: open.history, ...settings })) {
+      for await (const { settled, report } of followWatch(open, { client, clock, signal, ...settings })) {
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
-          store.remove(open.record.id);
+          // The process may end at each of these steps.
+          store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+          if (random.chance(0.1)) return null;
           verdict = report;
+          if (random.chance(0.1)) {
+            cut.afterTelling += 1;
+            return verdict;
+          }
+          store.end(open.record.id);
         } else {
           assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
           store.put({ ...open, history: report.history });

@@ -2,8 +2,9 @@ import { strict as assert } from 'node:assert';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
-import type { Account, CommandRecord } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import helper = require('node-red-node-test-helper');
+import { WatchStore, type Account, type CommandRecord } from '../../src/index';
+import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import { closeAccounts, openTestAccount } from '../support/account';
@@ -43,7 +44,7 @@ describe(type, () => {
   const verdicts = (): Record<string, unknown>[] => (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const kept = (): string[] => {
     try {
-      return readdirSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n'));
+      return readdirSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n')).filter((name) => name !== 'settled');
     } catch {
       return [];
     }
@@ -91,6 +92,83 @@ describe(type, () => {
     await pass(() => flow.completed.length === 2);
     assert.equal(verdicts().length, 1);
   });
+
+  it('gives no second verdict on the same record after a restart, and lets its watch be cancelled all the same', async () => {
+    await load();
+    const payload = await send('flash');
+    flow.send({ payload });
+    await pass(() => verdicts().length === 1);
+    await flow.unload();
+    await load();
+    const before = flow.completed.length;
+    flow.send({ payload });
+    flow.send({ payload, cancel: true });
+    await pass(() => flow.completed.length === before + 2);
+    assert.equal(verdicts().length, 1);
+    assert.deepEqual(flow.caught, []);
+  });
+
+  /** As a process leaves it that was killed while it told the verdict. */
+  const killedWhileTelling = async (tries: number): Promise<CommandRecord> => {
+    const record = await send('flash');
+    const history = [{ requestStatus: 'COMPLETED', at: record.sentAt }];
+    const report = { ...record, requestStatus: 'COMPLETED', outcome: 'succeeded' as const, reason: 'Found before the kill.', verified: null, elapsedMs: 5, history };
+    new WatchStore(join(flow.userDir, 'connected-vehicle', 'watches', 'n')).put({ record, startedAt: clock.now(), history, msg: { topic: 'mine' }, telling: { report, tries } });
+    service.clearRequests();
+    return record;
+  };
+
+  it('tells a verdict that a kill held back, without looking again, and once', async () => {
+    const record = await killedWhileTelling(1);
+    await load();
+    await pass(() => verdicts().length === 1);
+    assert.deepEqual([verdicts()[0]?.['id'], verdicts()[0]?.['reason'], flow.outputs[0]?.[0]?.['topic']], [record.id, 'Found before the kill.', 'mine']);
+    assert.equal(service.requests.length, 0);
+    await pass(() => kept().length === 0);
+    await flow.unload();
+    await load();
+    await clock.advance(300_000);
+    assert.equal(verdicts().length, 1);
+  });
+
+  it('does not tell a verdict for ever that ends the process each time', async () => {
+    await killedWhileTelling(3);
+    await load();
+    await pass(() => kept().length === 0);
+    assert.deepEqual(verdicts(), []);
+  });
+
+  it('leaves nothing behind once it is deleted, whatever comes in meanwhile', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    await load();
+    const [first, second] = [await send('honk'), await send('honk')];
+    flow.send({ payload: first });
+    await pass(() => kept().length === 1);
+    const node = flow.node('n');
+    node.on('close', () => void node.receive({ payload: second } as never));
+    await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }] as never, 'nodes');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(readdirSync(join(flow.userDir, 'connected-vehicle', 'watches')), []);
+  });
+
+  for (const command of ['lock', 'flash']) {
+    it(`says that the demo car has started anew where it did, and fails for it nowhere (${command})`, async () => {
+      await flow.load({ type, timeout: 3600 });
+      const { commands } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      await clock.advance(1);
+      const payload = await commands.send(command, { vin: demoCar.vin, interface: 'v1' });
+      flow.send({ payload });
+      await pass(() => kept().length === 1);
+      await flow.unload();
+      await clock.advance(1_000);
+      await flow.load({ type, timeout: 3600 });
+      await pass(() => verdicts().length === 1);
+      assert.deepEqual([verdicts()[0]?.['outcome'], verdicts()[0]?.['verified']], ['undetermined', null]);
+      assert.match(String(verdicts()[0]?.['reason']), /demo car has started anew/);
+      assert.deepEqual(flow.caught, []);
+      assert.deepEqual(kept(), []);
+    });
+  }
 
   it('gives its verdict where the disk does not let go of the watch', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 20_000, status: 'COMPLETED' }] } });
@@ -146,13 +224,13 @@ describe(type, () => {
     await pass(() => flow.caught.length === 1);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CANCELLED');
     assert.equal(kept().length, 2);
-    flow.send({ cancel: true, payload: 'no such id' });
-    flow.send({ cancel: true, payload: ['x'] });
-    await pass(() => flow.caught.length === 2);
-    assert.equal(flow.caught[1]?.vehicle?.error?.['code'], 'INPUT_INVALID');
+    for (const payload of ['no such id', { id: 'neither' }, ['x']]) flow.send({ cancel: true, payload });
+    await pass(() => flow.caught.length === 4);
+    assert.deepEqual(flow.caught.slice(1).map(({ vehicle }) => vehicle?.error?.['code']), ['INPUT_INVALID', 'INPUT_INVALID', 'INPUT_INVALID']);
+    assert.match(String(flow.caught[1]?.vehicle?.error?.['message']), /No watch of that id is open here/);
     assert.equal(kept().length, 2);
     flow.send({ cancel: true, payload: { id: null } });
-    await pass(() => flow.caught.length === 4);
+    await pass(() => flow.caught.length === 6);
     assert.deepEqual(kept(), []);
     assert.deepEqual(verdicts(), []);
   });

@@ -44,6 +44,7 @@ describe('The watch on random histories', () => {
       restarted: count(({ restarts }) => restarts > 0),
       'lost looks': count(({ lostPolls }) => lostPolls > 0),
       expired: count(({ expired }) => expired),
+      'told again': count(({ toldAgain }) => toldAgain > 0),
       'unknown words': count(({ unknownWord }) => unknownWord),
     };
     if (histories >= 10_000) console.log(`      ${Object.entries(counts).map(([what, many]) => `${what} ${many}`).join(', ')}`);

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { sleepOn, type Clock, type CommandRecord, VehicleError, watchCommand, WatchStore, type VehicleClient } from '../../src/index';
+import { followWatch, resolveService, sleepOn, type Clock, type CommandRecord, VehicleError, WatchStore, type VehicleClient } from '../../src/index';
 
 /**
  * The child of the test that kills: follows commands as the node does, with its store and on a clock that runs a thousand times too
@@ -20,9 +20,10 @@ const line = (text: string): void => appendFileSync(log, `${text}\n`);
 const tell = (): void => void process.send?.('step');
 
 /** Every look finds the command a little further; the doors say nothing. */
-function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'doors'> {
+function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'doors' | 'service'> {
   let seen = 0;
   return {
+    service: resolveService('custom', { baseUrl: 'http://127.0.0.1:1' }),
     commandStatus() {
       tell();
       seen += 1;
@@ -48,6 +49,7 @@ const recordOf = (index: number): CommandRecord => ({
 
 async function main(): Promise<void> {
   const store = new WatchStore(directory);
+  line('start');
   const begun = existsSync(log) ? readFileSync(log, 'utf8') : '';
   for (let index = 0; index < Number(count); index += 1) {
     if (begun.includes(`begin command-${index}\n`)) continue;
@@ -57,16 +59,22 @@ async function main(): Promise<void> {
   }
   await Promise.all(
     store.open().map(async (open, index) => {
-      for await (const { settled, report } of watchCommand(open.record, { client: clientOf(2 + (index % 5)), clock, startedAt: Date.now(), history: open.history })) {
+      const { id } = open.record;
+      if (store.hasEnded(id)) return store.end(id);
+      for await (const { settled, report } of followWatch({ ...open, startedAt: Date.now() }, { client: clientOf(2 + (index % 5)), clock })) {
         tell();
         if (!settled) {
           store.put({ ...open, history: report.history });
           continue;
         }
-        // As the node: the file goes, then the message leaves, with nothing between.
-        line(`end ${report.id}`);
-        store.remove(report.id);
-        line(`verdict ${report.id} ${report.outcome}`);
+        // As the node: the verdict is written down, the message leaves, and when it has left the watch has ended.
+        store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+        tell();
+        setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
+        await new Promise((resolve) => setImmediate(resolve));
+        tell();
+        store.end(id);
+        line(`ended ${id}`);
       }
     }),
   );
