@@ -1,11 +1,11 @@
-// `npm run model [histories]`: the watch of a command against the simulated car, and the guard against its brute-force oracle, each on
+// `npm run model [histories]`: commands and their watches against the simulated car, and the guard against its brute-force oracle, each on
 // 10,000 random histories or as many as asked for. A failure names the seed that repeats it.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const histories = process.argv[2] ?? '10000';
-const specs = ['watch_model_spec', 'guard_oracle_spec'].map((name) => `${root}dist/test/src/${name}.js`);
+const specs = ['watch_model_spec', 'commands/dispatch_model_spec', 'guard_oracle_spec'].map((name) => `${root}dist/test/src/${name}.js`);
 
 spawn(process.execPath, [`${root}node_modules/mocha/bin/mocha.js`, '--no-config', ...specs], {
   stdio: 'inherit',

@@ -47,7 +47,20 @@ export class Dispatcher {
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, or where the car did not become available, or where
    * its time to wait has passed; CANCELLED where a newer command or `cancel` came first
    */
-  async send(name: unknown, { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions): Promise<CommandRecord> {
+  async send(name: unknown, options: DispatchOptions): Promise<CommandRecord> {
+    let left = false;
+    const onLeave = (sent: CommandRecord): void => {
+      options.onLeave?.(sent);
+      left = true;
+    };
+    try {
+      return await this.#send(name, { ...options, onLeave });
+    } catch (error) {
+      throw options.signal?.aborted && !left ? stopped() : asVehicleError(error);
+    }
+  }
+
+  async #send(name: unknown, { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions): Promise<CommandRecord> {
     const { client, clock, lanes } = this.#options;
     const before = eitherOf(options.signal, options.cancel) ?? never;
     const startedAt = clock.now();
@@ -62,7 +75,7 @@ export class Dispatcher {
     try {
       if (options.precheck && turn.waited) await precheck();
       if (options.whenUnavailable === 'wait') await this.#untilReachable(turn, { vin, deadline: startedAt + waitMs, signal: before, onWaiting: options.onWaiting });
-      const waits = turn.waited || options.whenUnavailable === 'wait';
+      const waits = whenBusy === 'queue' || options.whenUnavailable === 'wait';
       const record = await this.#sendOrder(order, {
         ...options,
         onLeave: (sent) => {
@@ -136,6 +149,8 @@ export class Dispatcher {
 }
 
 const never = new AbortController().signal;
+
+const stopped = (): VehicleError => new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command left. It was not sent.');
 
 const late = (waitMs: number): VehicleError =>
   new VehicleError('VEHICLE_UNAVAILABLE', `The command had waited for ${Math.round(waitMs / 1000)} seconds when it could have been sent, which is the longest that it may wait. It was not sent.`);

@@ -80,7 +80,10 @@ export class Lanes {
           if (this.#lane(vin).at(-1) !== passage) throw replaced();
         };
         try {
-          return await work(AbortSignal.any([until, own.signal]), mustBeLast);
+          const value = await work(AbortSignal.any([until, own.signal]), mustBeLast);
+          // The newer one may have come when the work was done and nobody had gone on with it yet.
+          own.signal.throwIfAborted();
+          return value;
         } finally {
           passage.giveWay = null;
         }

@@ -6,8 +6,8 @@ import { Tokens } from '../../src/simulator/tokens';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/transport';
 import type { ManualClock } from '../support/manual-clock';
 
-/** What becomes of a request on its way. `unheard`: everything is done, nothing is answered. */
-export type Mishap = 'lost' | 'unheard' | 'error' | 'html' | 'slow' | null;
+/** What becomes of a request on its way. `unheard`: everything is done, nothing is answered. `connecting`: the first byte leaves late. */
+export type Mishap = 'lost' | 'unheard' | 'error' | 'html' | 'slow' | 'connecting' | null;
 
 /** What the service truly said, and how the car truly was when it said it. */
 export interface Said {
@@ -42,9 +42,10 @@ export class ServiceInProcess implements Transport {
 
   async send(request: TransportRequest): Promise<TransportResponse> {
     if (request.signal?.aborted === true) throw cancelled();
-    this.requests.push(request);
-    request.onDispatch?.();
     const mishap = this.#mishap(request);
+    if (mishap === 'connecting') await this.#clock.sleep(connectingMs, request.signal);
+    request.onDispatch?.();
+    this.requests.push(request);
     if (mishap === 'lost') throw new VehicleError('NETWORK', 'The connection ended.');
     const response = await this.#unlessEnded(request, this.#answer(request, mishap));
     if (mishap === 'unheard') throw new VehicleError('NETWORK', 'The connection ended.');
@@ -81,5 +82,7 @@ export class ServiceInProcess implements Transport {
     });
   }
 }
+
+const connectingMs = 8_000;
 
 const cancelled = (): VehicleError => new VehicleError('CANCELLED', 'The request was cancelled.');

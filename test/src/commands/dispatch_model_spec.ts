@@ -1,0 +1,33 @@
+import { strict as assert } from 'node:assert';
+import { sendAround, type DispatchesMet } from '../../model/dispatch-history';
+import { Random } from '../../support/random';
+
+/*
+ * Commands that queue, wait, are called off and lose their line, with the real client, the real lanes and the simulated service.
+ * `npm run model` lives through 10,000 histories. A failure names its seed; MODEL_SEED=<seed> MODEL_HISTORIES=1 runs that history alone.
+ */
+const firstSeed = Number(process.env['MODEL_SEED'] ?? 1);
+const histories = Number(process.env['MODEL_HISTORIES'] ?? 300);
+
+describe('Commands on random histories', () => {
+  const met: DispatchesMet[] = [];
+
+  it(`leave once, one at a time to a car, and never after their time (${histories} histories from seed ${firstSeed})`, async function () {
+    this.timeout(0);
+    for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
+      try {
+        met.push(await sendAround(new Random(seed)));
+      } catch (error) {
+        throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, { cause: error });
+      }
+    }
+  });
+
+  it('met everything on the way', function () {
+    if (histories < 300) this.skip();
+    const counts = new Map<string, number>();
+    for (const one of met) for (const [what, many] of Object.entries(one)) counts.set(what, (counts.get(what) ?? 0) + many);
+    if (histories >= 10_000) console.log(`      ${[...counts].map(([what, many]) => `${what} ${many}`).join(', ')}`);
+    for (const [what, many] of counts) assert.ok(many > histories / 100, `${what}: ${many} times only`);
+  });
+});
