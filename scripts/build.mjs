@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -79,6 +79,9 @@ const lean = {
   },
 };
 
+/** Part of the runtime, or types alone. */
+const atVehicle = new Set(['runtime.ts', 'options.ts', 'messages.ts', join('admin', 'bodies.ts')]);
+
 /**
  * The library, what it needs of undici and zod, and the simulated service in one file that loads in a fraction of the time and memory
  * that they take one by one; `dist/src` stays as compiled, for other programs.
@@ -98,6 +101,31 @@ async function foldRuntime() {
     legalComments: 'none',
     banner: { js: `/* Holds parts of other projects, under these terms.\n\n${terms.join('\n')}*/` },
   });
+}
+
+/**
+ * What the node files share in one file, so that a Node-RED without a vehicle opens six files of the pack and not thirty. Each module
+ * stands where it was for whoever else asks for it, and is the same one.
+ */
+async function foldShared() {
+  const files = await readdir(`${from}shared`, { recursive: true });
+  const modules = files.filter((file) => file.endsWith('.ts') && !file.startsWith('editor') && !atVehicle.has(file)).map((file) => file.slice(0, -3));
+  await build({
+    stdin: { contents: modules.map((name) => `export * as '${name}' from './${name}';`).join('\n'), resolveDir: `${from}shared` },
+    outfile: `${to}shared/index.js`,
+    bundle: true,
+    external: ['./runtime'],
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    minifyWhitespace: true,
+    banner: { js: '"use strict";' },
+  });
+  await Promise.all(modules.map((name) => writeFile(`${to}shared/${name}.js`, `module.exports = require('${name.includes('/') ? '..' : '.'}/index.js')['${name}'];\n`)));
+  for (const type of types) {
+    const code = await readFile(`${to}${type}.js`, 'utf8');
+    await writeFile(`${to}${type}.js`, code.replace(/require\("\.\/shared\/([\w/-]+)"\)/g, 'require("./shared/index.js")["$1"]'));
+  }
 }
 
 /** One language: message catalogues without their blanks, help with the list of reads. */
@@ -123,4 +151,4 @@ await rm(`${root}dist`, { recursive: true, force: true });
 const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
 await cp(`${root}icons`, `${to}icons`, { recursive: true });
-await Promise.all([foldRuntime(), foldDialog(), ...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);
+await Promise.all([foldRuntime(), foldShared(), foldDialog(), ...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);
