@@ -131,6 +131,21 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
+  it('has its verdict on disk until the next node has it, and notes it as told only then', async () => {
+    await load();
+    const directory = join(flow.userDir, 'connected-vehicle', 'watches', 'n');
+    const payload = await send('flash');
+    const seen: unknown[] = [];
+    flow.node('out0').on('input', () => {
+      const store = new WatchStore(directory);
+      seen.push(store.open()[0]?.telling?.report.outcome, store.hasEnded(payload.id));
+    });
+    flow.send({ payload });
+    await pass(() => flow.completed.length === 1);
+    assert.deepEqual(seen, ['succeeded', false]);
+    assert.ok(new WatchStore(directory).hasEnded(payload.id));
+  });
+
   it('does not tell a verdict for ever that ends the process each time', async () => {
     await killedWhileTelling(3);
     await load();
