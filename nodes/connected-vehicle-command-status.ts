@@ -17,7 +17,7 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { asVehicleError, cancelledId, commandStatusOptions, followWatch, parseOptions, parseRecord, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
-    const kept = new KeptWatches(RED, this);
+    const kept = new KeptWatches(RED, this, 'watches');
     const watching = new Map<string, AbortController>();
     const resumed = new WeakMap<Message, OpenWatch>();
 

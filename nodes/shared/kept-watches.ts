@@ -13,11 +13,12 @@ export class KeptWatches {
   readonly #node: Node;
   readonly #store: WatchStore;
 
-  constructor(RED: NodeAPI, node: Node) {
+  /** @param folder `commands`: what was sent, and not answered yet */
+  constructor(RED: NodeAPI, node: Node, folder: 'watches' | 'commands') {
     this.#RED = RED;
     this.#node = node;
     const { userDir } = RED.settings;
-    this.#store = new (runtime().WatchStore)(userDir ? join(userDir, 'connected-vehicle', 'watches', node.id) : null);
+    this.#store = new (runtime().WatchStore)(userDir ? join(userDir, 'connected-vehicle', folder, node.id) : null);
   }
 
   /** What was open when the process ended; a person is told of what cannot be taken up. */
