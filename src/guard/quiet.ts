@@ -10,7 +10,7 @@ export const neverQuiet: QuietHours = { holdsAt: () => false, lookAgain: (at) =>
 const minute = 60_000;
 const halfHour = 30 * minute;
 const day = 24 * 60;
-const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
+const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-\u2013]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
 
 /**
  * @param text `22:00-07:00`, over midnight too; the end is not part of it
