@@ -41,7 +41,7 @@ const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INT
   );
 
 /** `connected-vehicle` (contract 2). Credentials stand apart, below. */
-export const vehicleOptions = z.object({
+export const vehicleOptions = z.lazy(() => z.object({
   name: text,
   service: z._default(z.enum(serviceNames as [ServiceName, ...ServiceName[]]), 'demo'),
   baseUrl: text,
@@ -59,21 +59,21 @@ export const vehicleOptions = z.object({
   shareFor: number(5, 0),
   /** How the nodes that poll do so: each at its own seconds, or as often as the car gives reason to. */
   polling: z._default(z.enum(pollings), 'fixed'),
-});
+}));
 export type VehicleOptions = z.infer<typeof vehicleOptions>;
 
 /** All of type `password`: none ever reaches a browser. */
-export const vehicleCredentials = z.object({
+export const vehicleCredentials = z.lazy(() => z.object({
   apiKey: text,
   accessToken: text,
   clientId: text,
   clientSecret: text,
   refreshToken: text,
-});
+}));
 export type VehicleCredentials = z.infer<typeof vehicleCredentials>;
 
 /** `connected-vehicle-status` (contract 3). */
-export const statusOptions = z.object({
+export const statusOptions = z.lazy(() => z.object({
   name: text,
   vehicle: text,
   vin: text,
@@ -85,11 +85,11 @@ export const statusOptions = z.object({
   /** Seconds; 0 = only on a message. */
   poll: number(0, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1)),
   emit: z._default(z.enum(['always', 'changes']), 'always'),
-});
+}));
 export type StatusOptions = z.infer<typeof statusOptions>;
 
 /** `connected-vehicle-command` (contract 4). */
-export const commandOptions = z.object({
+export const commandOptions = z.lazy(() => z.object({
   name: text,
   vehicle: text,
   vin: text,
@@ -109,11 +109,11 @@ export const commandOptions = z.object({
   waitUnlock: flag(false),
   /** Seconds that an arming message holds for an unlock; 0: unlock needs none. */
   arming: number(0, 0, 3_600),
-});
+}));
 export type CommandOptions = z.infer<typeof commandOptions>;
 
 /** `connected-vehicle-command-status` (contract 5). */
-export const commandStatusOptions = z.object({
+export const commandStatusOptions = z.lazy(() => z.object({
   name: text,
   vehicle: text,
   /** Seconds. */
@@ -121,11 +121,11 @@ export const commandStatusOptions = z.object({
   /** Seconds. */
   interval: number(5, 1),
   verify: flag(true),
-});
+}));
 export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
 
 /** `connected-vehicle-guard`. The guard itself checks what the quiet hours and the time zone say. */
-export const guardOptions = z.object({
+export const guardOptions = z.lazy(() => z.object({
   name: text,
   vehicle: text,
   vin: text,
@@ -144,7 +144,7 @@ export const guardOptions = z.object({
   onlyWhileNotInUse: flag(false),
   /** Seconds; 0 = only what messages bring. */
   poll: number(120, 0),
-});
+}));
 export type GuardOptions = z.infer<typeof guardOptions>;
 
 /**

@@ -12,7 +12,7 @@ const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
 
 /** What makes an entry is required; of the rest, a part that cannot be read is left out. */
-const storedEntry = z.object({
+const storedEntry = z.lazy(() => z.object({
   id: z.string().check(z.minLength(1)),
   command: z.string().check(z.minLength(1)),
   vin: z.string(),
@@ -25,7 +25,7 @@ const storedEntry = z.object({
   reason: text,
   verified: z.catch(z.nullable(z.boolean()), null),
   settledAt: text,
-});
+}));
 
 type StoredEntry = z.infer<typeof storedEntry>;
 

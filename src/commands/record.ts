@@ -10,7 +10,7 @@ const text = z._default(z.nullable(z.string()), null);
 export const outcomeShape = z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]);
 
 /** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
-const recordShape = z.looseObject({
+const recordShape = z.lazy(() => z.looseObject({
   id: z.string().check(z.minLength(1)),
   command: z.string().check(z.regex(commandPattern)),
   vin: z.string(),
@@ -22,7 +22,7 @@ const recordShape = z.looseObject({
   message: z._default(z.string(), ''),
   async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: z.optional(z.pipe(z.unknown(), z.transform(toTimestamp))) })), null),
   openUntil: z.optional(z.string()),
-});
+}));
 
 /**
  * The invocation record (contract 4). `id` is the pack's own name for the invocation, `requestStatus` the service's word

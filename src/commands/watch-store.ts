@@ -18,7 +18,7 @@ export interface OpenWatch {
   telling?: { report: WatchReport; tries: number };
 }
 
-const shape = z.object({
+const shape = z.lazy(() => z.object({
   record: z.unknown(),
   startedAt: z.number(),
   history: z.array(z.object({ requestStatus: z.nullable(z.string()), at: z.string() })),
@@ -36,7 +36,7 @@ const shape = z.object({
       }),
     }),
   ),
-});
+}));
 
 /**
  * The watches of a node: one small file for each open one in a private directory, and a list of those that ended last. A file is

@@ -45,7 +45,7 @@ export const minutesSchema = (what: string) =>
       z.maximum(aYear, { error: `${what} must be at most ${aYear} minutes, a year.` }),
     );
 
-const schema = z.object({
+const schema = z.lazy(() => z.object({
   minutes: z._default(minutesSchema('The time until an alert'), 10),
   minutesFor: z._default(
     z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
@@ -61,7 +61,7 @@ const schema = z.object({
     [...defaultWatch],
   ),
   onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
-});
+}));
 
 /** @throws VehicleError CONFIG */
 export function parseGuardSettings(settings: unknown): GuardOptions {

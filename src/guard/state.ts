@@ -5,7 +5,7 @@ import { openingKeys, openings, type OpeningKey } from './openings';
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
 const instant = z.nullable(time);
 
-const openingState = z.object({
+const openingState = z.lazy(() => z.object({
   /** Open since then; null: not open as far as was told. */
   openSince: instant,
   /** The last instant at which it is known to have been closed; with `openSince` null too: never told. */
@@ -18,12 +18,12 @@ const openingState = z.object({
   untoldSaid: z.boolean(),
   /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
   alerted: z.boolean(),
-});
+}));
 
 /** `minutes` null: until what is still open of `open` is closed, or something else opens. */
 const snooze = z.object({ from: time, minutes: z.nullable(z.number().check(z.minimum(0))), open: z._default(z.array(z.string()), []) });
 
-const guardState = z.object({
+const guardState = z.lazy(() => z.object({
   /** When the last step was taken. */
   at: z.catch(instant, null),
   openings: z.catch(z.record(z.string(), z.unknown()), {}),
@@ -36,7 +36,7 @@ const guardState = z.object({
   snooze: z.catch(z.nullable(snooze), null),
   /** Something was said to be open: the all clear is owed. */
   clearOwed: z.catch(z.boolean(), false),
-});
+}));
 
 export type OpeningState = z.infer<typeof openingState>;
 

@@ -80,7 +80,7 @@ const deadlineGrain = 100;
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
 
 const bucketPairs = z.array(z.tuple([z.int(), z.number().check(z.nonnegative())]));
-const storedBudget = z.object({
+const storedBudget = z.lazy(() => z.object({
   version: z.literal(1),
   savedAt: z.number(),
   /** How many more may have been sent since: counted as sent where the end was not clean. */
@@ -89,7 +89,7 @@ const storedBudget = z.object({
   commands: bucketPairs,
   day: bucketPairs,
   stop: z.nullable(z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() })),
-});
+}));
 type StoredBudget = z.infer<typeof storedBudget>;
 
 /** One limit on one window. */

@@ -18,10 +18,10 @@ export const scopesSchema = z.union([
 /** The longest moment that a Date can hold, in seconds: an odd `exp` beyond it says nothing. */
 const lastSecond = 8.64e12;
 
-const claimsSchema = z.object({
+const claimsSchema = z.lazy(() => z.object({
   exp: z.catch(z.nullable(z.number().check(z.nonnegative(), z.maximum(lastSecond))), null),
   scope: z.catch(z.nullable(scopesSchema), null),
-});
+}));
 
 /** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. A token that is no JWT says nothing. */
 export function readClaims(token: string): Claims {

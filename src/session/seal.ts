@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import * as z from 'zod/mini';
 
 /** What stands in a file: AES-256-GCM, all parts in base64. */
-export const sealedSchema = z.object({
+export const sealedSchema = z.lazy(() => z.object({
   /** Says which secret it was, so that a foreign file is told from a damaged one. */
   keyId: z.string(),
   salt: z.string(),
   nonce: z.string(),
   tag: z.string(),
   data: z.string(),
-});
+}));
 export type Sealed = z.infer<typeof sealedSchema>;
 
 interface Key {

@@ -9,7 +9,7 @@ import { acquireLock, errorCode, type Files, type LockOptions, type Self } from 
 import { Seal, sealedSchema, type Sealed } from './seal';
 
 /** What is kept of an account between runs. Times in milliseconds since 1970. */
-const grantSchema = z.object({
+const grantSchema = z.lazy(() => z.object({
   /** Counts the saves: who finds a higher number than it knows has been overtaken by another process. */
   generation: z.int(),
   refreshToken: z.string(),
@@ -23,7 +23,7 @@ const grantSchema = z.object({
   signedInAt: z.optional(z.number()),
   /** Fingerprints of the pasted tokens that this grant outdates. */
   outdated: z.array(z.string()),
-});
+}));
 export type Grant = z.infer<typeof grantSchema>;
 export type NewGrant = Omit<Grant, 'generation'>;
 

@@ -39,13 +39,13 @@ export interface Refusal {
 /** An answer that is given up may have rotated the token unseen: better to wait long for it. */
 const answerWithin = 60_000;
 
-const tokensSchema = z.object({
+const tokensSchema = z.lazy(() => z.object({
   access_token: z.catch(z.string(), ''),
   refresh_token: z.catch(z.nullable(z.string()), null),
   /** Seconds; some servers send a string. */
   expires_in: z.catch(z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number))])), null),
   scope: z.catch(z.nullable(scopesSchema), null),
-});
+}));
 
 /** RFC 6749 5.2: a word of plain ASCII. What is no such word is not repeated anywhere. */
 const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$/)) });

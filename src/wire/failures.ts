@@ -22,14 +22,14 @@ export interface FailureContext {
 
 const text = z.catch(z.string(), '');
 const id = z.catch(z.string().check(z.regex(identifier)), '');
-const failureShape = z.object({
+const failureShape = z.lazy(() => z.object({
   message: text,
   error: z.catch(z.object({ message: text, description: text, detail: text }), { message: '', description: '', detail: '' }),
   exveErrorId: z.optional(z.unknown()),
   exveErrorMsg: text,
   exveNote: text,
   operationId: id,
-});
+}));
 
 interface Failure {
   status: number;

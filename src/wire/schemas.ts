@@ -83,7 +83,7 @@ const descriptions = z.object({ model: descriptiveText, steering: descriptiveTex
 const noImages = { exteriorImageUrl: null, internalImageUrl: null };
 const noDescriptions = { model: null, steering: null };
 
-export const detailsShape = z.object({
+export const detailsShape = z.lazy(() => z.object({
   vin: text,
   modelYear: number,
   gearbox: text,
@@ -92,7 +92,7 @@ export const detailsShape = z.object({
   batteryCapacityKWH: z.optional(number),
   images: z.catch(images, noImages),
   descriptions: z.catch(descriptions, noDescriptions),
-});
+}));
 
 /** 2.1; the extended interface calls the number `id` (field notes 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
@@ -101,10 +101,10 @@ export const vehicleItem = z.object({ vin: text, id: text });
 export const commandItem = z.object({ command: text, href: text });
 
 /** 2.7; the reason stands inside, or beside as a measured value (field notes 1.8). */
-export const accessibilityShape = z.object({
+export const accessibilityShape = z.lazy(() => z.object({
   availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), { value: null, unavailableReason: null, timestamp: null }),
   unavailableReason: z.optional(z.unknown()),
-});
+}));
 
 /** An operation id is handed on to flows and logs: it may be nothing but an id. */
 export const identifier = /^[\w.:-]{1,128}$/;
@@ -113,7 +113,7 @@ const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), n
 /** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
-export const invocationShape = z.object({
+export const invocationShape = z.lazy(() => z.object({
   status: scalar,
   invokeStatus: text,
   operationId,
@@ -121,4 +121,4 @@ export const invocationShape = z.object({
   async: z.catch(z.nullable(asyncShape), null),
   readyToUnlock: z.catch(z.nullable(z.boolean()), null),
   readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
-});
+}));

@@ -75,7 +75,7 @@ describe('The example flows', () => {
         for (const node of nodes.filter(isOurs)) {
           const shape = shapes[node.type as keyof typeof shapes];
           assert.ok(parseOptions(shape, node));
-          assert.deepEqual(Object.keys(shape.def.shape).filter((property) => !(property in node)), [], node.id);
+          assert.deepEqual(Object.keys(shape.def.getter().def.shape).filter((property) => !(property in node)), [], node.id);
           if (node.type !== 'connected-vehicle') assert.equal(nodes.find(({ id }) => id === node['vehicle'])?.type, 'connected-vehicle');
         }
       });

@@ -15,7 +15,7 @@ describe('README.md', () => {
   it('names every property and every credential', () => {
     const shapes = { vehicleOptions, vehicleCredentials, statusOptions, commandOptions, commandStatusOptions, guardOptions };
     for (const [shape, { def }] of Object.entries(shapes)) {
-      for (const property of Object.keys(def.shape)) assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
+      for (const property of Object.keys(def.getter().def.shape)) assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
     }
   });
 

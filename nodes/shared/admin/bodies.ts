@@ -7,7 +7,7 @@ const longText = z.string().check(z.maxLength(20_000));
 /** Null: not typed, so the stored one is meant. */
 const typed = z._default(z.nullable(longText), null);
 
-export const formBody = z.object({
+export const formBody = z.lazy(() => z.object({
   /** As typed: a number may be the name of an environment variable still. */
   options: z.record(z.string(), z.unknown()),
   credentials: z.object({ apiKey: typed, accessToken: typed, clientId: typed, clientSecret: typed, refreshToken: typed }),
@@ -26,7 +26,7 @@ export const formBody = z.object({
       .check(z.maxLength(1000)),
     [],
   ),
-});
+}));
 export type FormBody = z.infer<typeof formBody>;
 
 /** The address that the browser was sent to, pasted back. */
