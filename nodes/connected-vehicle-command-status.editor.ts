@@ -1,7 +1,8 @@
 import type { CommandStatusOptions } from './shared/options';
-import { labelStyle, nodeField as field, saveNumbers, showDefaults } from './shared/editor/forms';
+import { labelStyle, nodeField as field, saveProperties, showProperties } from './shared/editor/forms';
+import { spellOutForms } from './shared/editor/templates';
 import { wholeVerdict } from './shared/editor/validators';
-import { wordsOf } from './shared/editor/words';
+import { shared, wordsOf } from './shared/editor/words';
 
 const say = wordsOf('connected-vehicle-command-status');
 
@@ -11,7 +12,7 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   icon: 'connected-vehicle-command-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
     timeout: { value: 180, validate: (value, _opt) => wholeVerdict(value, 1) },
     interval: { value: 5, validate: (value, _opt) => wholeVerdict(value, 1) },
     verify: { value: true },
@@ -28,9 +29,11 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
     return labelStyle(this);
   },
   oneditprepare() {
-    showDefaults(this, field);
+    showProperties(this, field);
   },
   oneditsave() {
-    saveNumbers(this, ['timeout', 'interval'], field);
+    saveProperties(this, field);
   },
 });
+
+spellOutForms();

@@ -1,8 +1,10 @@
-import { commandNames, commands, isCommandName, titleOf, unlockDurationLimits } from '../src/index';
+import { unlockDurationLimits } from '../src/index';
 import type { CommandOptions } from './shared/options';
 import { ask } from './shared/editor/ask';
-import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
+import { labelStyle, nodeField as field, options, part, saveProperties, showProperties, showScopes, textOf } from './shared/editor/forms';
 import { showInterface } from './shared/editor/interfaces';
+import { titleOf } from './shared/editor/reads';
+import { spellOutForms } from './shared/editor/templates';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
 import { shared, wordsOf } from './shared/editor/words';
 
@@ -12,10 +14,12 @@ const choice = (): JQuery => $('#connected-vehicle-command-choice');
 /** In the dropdown: any other name that the vehicle's own command list gives (contract 4). No command is called so. */
 const other = '*';
 
+const isCommandName = (name: string): boolean => Object.hasOwn(COMMANDS, name);
+
 const titleOfCommand = (name: string): string => shared(`command.${name}`, { defaultValue: titleOf(name) });
 
 function fillDropdown(command: string): void {
-  const known = commandNames.map((value) => ({ value, text: titleOfCommand(value) }));
+  const known = Object.keys(COMMANDS).map((value) => ({ value, text: titleOfCommand(value) }));
   choice()
     .append(options([...known, { value: other, text: say('other') }, { value: '', text: say('fromMessage') }]))
     .val(command === '' || isCommandName(command) ? command : other);
@@ -41,7 +45,7 @@ function offerListed(): void {
 function showCommand(): void {
   const name = textOf(field('command'));
   const chosen = textOf(choice());
-  const known = isCommandName(name) && commands[name];
+  const [scopes, routes] = (isCommandName(name) && COMMANDS[name]) || [];
   const selected = textOf(field('interface'));
   part('other').toggle(chosen === other);
   part('unlock').toggle(name === 'unlock');
@@ -49,8 +53,8 @@ function showCommand(): void {
   part('wait').toggle(textOf(field('whenUnavailable')) === 'wait');
   part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
   part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
-  showScopes(part('scopes'), known ? ['openid', ...known.scopes] : []);
-  showInterface(known ? [{ title: titleOfCommand(name), routes: known.routes }] : [], selected);
+  showScopes(part('scopes'), scopes ? ['openid', ...scopes.split(' ')] : []);
+  showInterface(routes ? [{ title: titleOfCommand(name), routes }] : [], selected);
 }
 
 RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
@@ -59,7 +63,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   icon: 'connected-vehicle-command.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
     command: { value: '' },
     interface: { value: 'auto' },
@@ -86,15 +90,15 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     return labelStyle(this);
   },
   oneditprepare() {
-    showDefaults(this, field);
+    showProperties(this, field);
     fillDropdown(this.command ?? '');
-    for (const name of ['interface', 'whenBusy', 'whenUnavailable'] as const) choose(field(name), this[name]);
     choice().on('change', takeChoice);
     field('vehicle').on('change', offerListed);
     field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).on('change', showCommand);
   },
   oneditsave() {
-    saveNumbers(this, ['unlockDuration', 'deadline', 'arming'], field);
-    trimFields(['vin', 'command'], field);
+    saveProperties(this, field);
   },
 });
+
+spellOutForms();

@@ -11,6 +11,7 @@ import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
 import { keepUnanswered } from './shared/unanswered';
 import { vehicleOf } from './shared/vehicle-node';
+import { word } from './shared/words';
 
 /** `connected-vehicle-command` (contract 4): sends one command, once and with care, and hands on its invocation record. */
 export = (RED: NodeAPI): void => {
@@ -81,13 +82,13 @@ export = (RED: NodeAPI): void => {
         });
         if (signal.aborted) {
           unanswered.keep(record, msg);
-          return this.warn(RED._(`${this.type}.closedMeanwhile`, { command: record.command }));
+          return this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
         }
         tell(record, msg, send);
         unanswered.answered(record.id);
       } catch (error) {
         if (left !== undefined) unanswered.answered(left);
-        else if (signal.aborted) this.warn(RED._(`${this.type}.notSent`, { command: String(command) }));
+        else if (signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command) }));
         throw error;
       } finally {
         unsent.delete(own);

@@ -1,8 +1,10 @@
 import { openingKinds, type OpeningKind } from '../src/index';
 import type { GuardOptions } from './shared/options';
-import { labelStyle, nodeField as field, part, saveNumbers, showDefaults, trimFields } from './shared/editor/forms';
+import { pollVerdict } from './shared/editor/calls';
+import { labelStyle, nodeField as field, part, saveProperties, showProperties } from './shared/editor/forms';
+import { spellOutForms } from './shared/editor/templates';
 import { vinVerdict, wholeVerdict } from './shared/editor/validators';
-import { wordsOf } from './shared/editor/words';
+import { shared, wordsOf } from './shared/editor/words';
 
 const say = wordsOf('connected-vehicle-guard');
 
@@ -32,7 +34,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   icon: 'connected-vehicle-guard.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
     watch: { value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'], validate: (value, _opt) => value?.length !== 0 || say('reason.nothing') },
     minutes: { value: 10, validate: (value, _opt) => wholeVerdict(value, 0) },
@@ -44,7 +46,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     poll: {
       value: 120,
       validate(value, _opt) {
-        return RED.nodes.getType('connected-vehicle-status')?.calls?.pollVerdict(this, value) ?? wholeVerdict(value, 0);
+        return pollVerdict(this, value);
       },
     },
   },
@@ -61,11 +63,12 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   },
   oneditprepare() {
     fillList(this);
-    showDefaults(this, field);
+    showProperties(this, field);
   },
   oneditsave() {
     readList(this);
-    saveNumbers(this, ['minutes', 'repeat', 'poll'], field);
-    trimFields(['vin', 'quietHours', 'timeZone'], field);
+    saveProperties(this, field);
   },
 });
+
+spellOutForms();

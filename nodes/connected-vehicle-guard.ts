@@ -11,6 +11,7 @@ import type { Message } from './shared/messages';
 import type { GuardOptions } from './shared/options';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
+import { word } from './shared/words';
 
 /** As a person writes it, too. */
 const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;
@@ -35,7 +36,7 @@ export = (RED: NodeAPI): void => {
       const vehicle = vehicleOf(RED, id);
       const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
-      const onUnkept = (): void => this.warn(RED._(`${this.type}.notKept`));
+      const onUnkept = (): void => this.warn(word(RED, 'warning.guard.notKept'));
       const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
       if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (due) => wake(keeper.readsFor().filter((read) => due.includes(read))));
       return { vin, keeper };

@@ -1,40 +1,35 @@
-import {
-  connectedReadNames, connectedReads, isReadName, isResourceName, resourceNames, resources, themes, titleOf, type ReadName,
-} from '../src/index';
 import type { StatusOptions } from './shared/options';
-import { callsOf, pollVerdict } from './shared/editor/calls';
-import { choose, labelStyle, nodeField as field, options, part, saveNumbers, showDefaults, showScopes, textOf, trimFields } from './shared/editor/forms';
-import { aliveInterfaces, scopesAt, showInterface } from './shared/editor/interfaces';
+import { pollVerdict } from './shared/editor/calls';
+import { labelStyle, nodeField as field, options, part, saveProperties, showProperties, showScopes, textOf } from './shared/editor/forms';
+import { aliveInterfaces, showInterface } from './shared/editor/interfaces';
+import { readThemes, rowOf, scopesAt, titleOf } from './shared/editor/reads';
+import { spellOutForms } from './shared/editor/templates';
 import { vinVerdict } from './shared/editor/validators';
-import { wordsOf } from './shared/editor/words';
+import { shared, wordsOf } from './shared/editor/words';
 
 const say = wordsOf('connected-vehicle-status');
 
-/** The headings of dropdown and list: the connected reads first, then the single values by theme. */
-const groups: readonly { heading: string; names: readonly ReadName[] }[] = [
-  { heading: 'connected', names: connectedReadNames },
-  ...themes.map((theme) => ({ heading: theme, names: resourceNames.filter((name) => resources[name].theme === theme) })),
-];
+/** The headings of dropdown and list, each with the names below it. */
+const themes = (): [heading: string, names: string[]][] => readThemes().map(([heading, rows]) => [heading, rows.flatMap(({ names }) => names)]);
 
 /** In the reader's language where the catalogue names it, else the name's own words. */
 const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
 
-function unitOf(name: ReadName): string {
-  const resource = isResourceName(name) && resources[name];
-  return resource && 'unit' in resource ? say(`unit.${resource.unit}`, { defaultValue: resource.unit }) : '';
+function unitOf(name: string): string {
+  const unit = rowOf(name)?.unit;
+  return unit ? say(`unit.${unit}`, { defaultValue: unit }) : '';
 }
 
 /** What a read answers, in one sentence. */
-function givesOf(name: ReadName): string {
-  if (!isResourceName(name)) return say(`gives.${name}`);
-  const resource = resources[name];
-  if ('unit' in resource) return say('gives.number', { unit: unitOf(name) });
-  if ('values' in resource) return say('gives.words', { values: resource.values.join(', ') });
-  return say('gives.boolean', { true: say(`word.${resource.words.true}`), false: say(`word.${resource.words.false}`) });
+function givesOf(name: string): string {
+  const { unit, values, yes, no } = rowOf(name) ?? {};
+  if (unit) return say('gives.number', { unit: unitOf(name) });
+  if (values) return say('gives.words', { values });
+  return yes ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) }) : say(`gives.${name}`);
 }
 
 function fillDropdown(): void {
-  for (const { heading, names } of groups) {
+  for (const [heading, names] of themes()) {
     const choices = names.map((value) => ({ value, text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', ') }));
     field('read').append($('<optgroup>').attr('label', say(`theme.${heading}`)).append(options(choices)));
   }
@@ -42,7 +37,7 @@ function fillDropdown(): void {
 }
 
 function fillList(chosen: readonly string[]): void {
-  for (const { heading, names } of groups) {
+  for (const [heading, names] of themes()) {
     const boxes = names.map((name) => {
       const input = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
       return $('<label>').append(input, $('<span>').text(titleOfRead(name)), $('<small>').text(unitOf(name)));
@@ -71,29 +66,33 @@ function filterList(): void {
 function showChoice(): void {
   const read = textOf(field('read'));
   const several = read === 'several';
-  const names = (several ? checkedReads() : [read]).filter(isReadName);
+  const names = (several ? checkedReads() : [read]).filter(rowOf);
   const [first] = names;
   const alive = aliveInterfaces();
-  const gone = names.filter((name) => scopesAt(alive, name) === null);
-  const connected = names.filter((name) => !isResourceName(name));
+  const needs = names.flatMap((name) => {
+    const row = rowOf(name);
+    return row ? [{ title: titleOfRead(name), routes: row.routes, scopes: scopesAt(alive, row) }] : [];
+  });
+  const gone = needs.filter(({ scopes }) => scopes === null);
+  const connected = needs.flatMap(({ title, routes }) => (routes ? [{ title, routes }] : []));
   part('several').toggle(several);
   part('gives')
     .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? (read === 'journal' ? say('gives.journal') : '') : givesOf(first))
     .toggleClass('warning', several && first === undefined);
-  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(titleOfRead).join(', ') }) : '');
-  showScopes(part('scopes'), names.flatMap((name) => scopesAt(alive, name) ?? []));
-  showInterface(connected.map((name) => ({ title: titleOfRead(name), routes: connectedReads[name].routes })), textOf(field('interface')));
+  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
+  showScopes(part('scopes'), needs.flatMap(({ scopes }) => scopes ?? []));
+  showInterface(connected, textOf(field('interface')));
   if (names.length > 0 && connected.length === 0) part('interface').text(say('single'));
 }
 
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   category: 'connected vehicle',
-  categoryDescription: '@connected-vehicle/node-red/connected-vehicle-status:connected-vehicle-status.category',
+  categoryDescription: '@connected-vehicle/node-red/connected-vehicle-status:category',
   color: '#90B8BC',
   icon: 'connected-vehicle-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: say('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
     read: { value: 'windows', required: true, label: say('label.read') },
     reads: {
@@ -122,18 +121,17 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   labelStyle() {
     return labelStyle(this);
   },
-  calls: { callsOf, pollVerdict },
   oneditprepare() {
     fillDropdown();
     fillList(this.reads ?? []);
-    showDefaults(this, field);
-    for (const name of ['read', 'interface', 'emit'] as const) choose(field(name), this[name]);
+    showProperties(this, field);
     $('#connected-vehicle-filter').on('input', filterList);
     field('vehicle').add(field('read')).add(field('interface')).add(part('reads')).on('change', showChoice);
   },
   oneditsave() {
     this.reads = checkedReads();
-    saveNumbers(this, ['poll'], field);
-    trimFields(['vin'], field);
+    saveProperties(this, field);
   },
 });
+
+spellOutForms();

@@ -2,15 +2,11 @@ import { shortVin, vinPattern } from '../src/index';
 import type * as Dialog from './shared/editor/vehicle-dialog';
 import type { VehicleCredentials, VehicleOptions } from './shared/options';
 import { addressVerdict } from './shared/editor/addresses';
-import { choose, configField as field, labelStyle, part, saveNumbers, showDefaults, textOf, trimFields } from './shared/editor/forms';
+import { configField as field, labelStyle, part, saveProperties, showProperties, textOf } from './shared/editor/forms';
+import { kit } from './shared/editor/kit';
+import { spellOutForms } from './shared/editor/templates';
 import { vinVerdict, wholeVerdict, type Verdict } from './shared/editor/validators';
 import { shared as say } from './shared/editor/words';
-
-/** What people paste, and what a blank or a line end at its edge would break. */
-const pastedNames = [
-  'vin', 'baseUrl', 'apiKeyHeader', 'mediaTypeVendor', 'authorizeUrl', 'tokenUrl', 'redirectUrl',
-  'apiKey', 'accessToken', 'clientId', 'clientSecret', 'refreshToken',
-];
 
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
@@ -18,13 +14,16 @@ const serviceOf = (node: Partial<VehicleOptions>): string => String(field('servi
 /** What only `custom` asks for is judged only there: a hidden field never makes a node invalid. */
 const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict => serviceOf(node) !== 'custom' || verdict();
 
+/** A header's name, or a part of one. */
+const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): Verdict => ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
+
 /** Without a sign-in address there is no sign-in, only pasted tokens (contract 2). */
 const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict => ifCustom(node, () => address.trim() === '' || addressVerdict(address));
 
 /** Shows what the chosen service needs, and nothing else. */
 function showService(): void {
   const service = textOf(field('service'));
-  $('.connected-vehicle-form [data-services]').each((_, rows) => {
+  $('.car-form [data-services]').each((_, rows) => {
     $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
   });
   part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
@@ -46,13 +45,13 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[A-Za-z0-9-]*$/.test(value?.trim() ?? '') || say('reason.apiKeyHeader'));
+        return wordVerdict(this, value, say('reason.apiKeyHeader'));
       },
     },
     mediaTypeVendor: {
       value: 'vendor',
       validate(value, _opt) {
-        return ifCustom(this, () => /^[A-Za-z0-9-]*$/.test(value?.trim() ?? '') || say('reason.mediaTypeVendor'));
+        return wordVerdict(this, value, say('reason.mediaTypeVendor'));
       },
     },
     authorizeUrl: {
@@ -102,16 +101,17 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   labelStyle() {
     return labelStyle(this);
   },
+  kit,
   oneditprepare() {
-    showDefaults(this, field);
-    choose(field('service'), this.service);
+    showProperties(this, field);
     field('service').on('change', showService);
     // Its address is relative to the page: the editor need not stand at the root.
-    const dialog = './connected-vehicle/dialog.js';
+    const dialog = `./connected-vehicle/dialog/${RED.i18n.lang()}`;
     void import(dialog).then((loaded: typeof Dialog) => loaded.prepareDialog(this));
   },
   oneditsave() {
-    trimFields(pastedNames, field);
-    saveNumbers(this, ['requestsPerDay', 'requestsPerMinute', 'commandsPerMinute', 'shareFor'], field);
+    saveProperties(this, field);
   },
 });
+
+spellOutForms();

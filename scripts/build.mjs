@@ -1,18 +1,15 @@
-// Compiles src, nodes and test into dist; folds each editor half into its html; puts words, help and icons where
-// Node-RED looks for them: beside the compiled nodes.
+// Compiles src, nodes and test into dist, folds what the nodes load into few files, and what a browser loads into as few bytes as
+// it takes (scripts/forms.mjs); words, help and icons come to where Node-RED looks for them: beside the compiled nodes.
 import { spawn } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { foldForms } from './forms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
-
-/** One of the compiled tables. */
-const table = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
 /** Runs the TypeScript compiler. */
 const compile = (project) =>
@@ -20,51 +17,6 @@ const compile = (project) =>
     const compiler = spawn(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project], { cwd: root, stdio: 'inherit' });
     compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
   });
-
-/** What the forms need of tables that are too heavy for them (nodes/shared/editor/red.d.ts). */
-function digests() {
-  const { groupedResources, groups } = table('groups');
-  const names = (group) => Object.keys(groupedResources).filter((name) => groupedResources[name].group === group);
-  const alive = Object.entries(table('services').services).map(([service, profile]) => [service, profile.alive]);
-  return {
-    ALIVE: JSON.stringify(Object.fromEntries(alive)),
-    GROUPS: JSON.stringify(Object.entries(groups).map(([name, { scopes }]) => ({ name, scopes, names: names(name) }))),
-  };
-}
-
-/**
- * `<type>.html` and the bundle of `<type>.editor.ts` in one html, small because each editor loads all of it. What a parser
- * looks for stays as it is written: no rewriting of the syntax, or `true` becomes `!0`.
- */
-async function fold(type) {
-  const { outputFiles } = await build({
-    entryPoints: [`${from}${type}.editor.ts`],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    target: 'es2020',
-    charset: 'utf8',
-    packages: 'external',
-    define: digests(),
-    minifyWhitespace: true,
-    minifyIdentifiers: true,
-  });
-  const template = (await readFile(`${from}${type}.html`, 'utf8')).replace(/^ +/gm, '');
-  await writeFile(`${to}${type}.html`, `${template}\n<script type="text/javascript">\n${outputFiles[0].text}</script>\n`);
-}
-
-/** What a dialog loads when it is opened. */
-async function foldDialog() {
-  await build({
-    entryPoints: [`${from}shared/editor/vehicle-dialog.ts`],
-    outfile: `${to}dialog.js`,
-    bundle: true,
-    format: 'esm',
-    target: 'es2020',
-    charset: 'utf8',
-    minify: true,
-  });
-}
 
 /**
  * Leaves out of undici what no request of ours comes to: HTTP/2, which is off, and, loaded from the package itself if it should
@@ -128,27 +80,7 @@ async function foldShared() {
   }
 }
 
-/** One language: message catalogues without their blanks, help with the list of reads. */
-async function translate(language) {
-  await mkdir(`${to}locales/${language}`, { recursive: true });
-  for (const file of await readdir(`${from}locales/${language}`)) {
-    // The dialog brings its own words.
-    if (file === 'dialog.json') continue;
-    const text = await readFile(`${from}locales/${language}/${file}`, 'utf8');
-    await writeFile(`${to}locales/${language}/${file}`, file.endsWith('.json') ? JSON.stringify(JSON.parse(text)) : text.replace('<!-- reads -->', listOfReads));
-  }
-}
-
-/** The names to read by the scopes that they need, from the table that the nodes read from. */
-function listOfReads() {
-  const { readNames, readScopes } = table('reads');
-  const byScopes = {};
-  for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
-  return Object.entries(byScopes).map(([scopes, names]) => `- ${names.map((name) => `\`${name}\``).join(', ')}: \`${scopes}\``).join('\n');
-}
-
 await rm(`${root}dist`, { recursive: true, force: true });
 const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
-await cp(`${root}icons`, `${to}icons`, { recursive: true });
-await Promise.all([foldRuntime(), foldShared(), foldDialog(), ...types.map(fold), ...(await readdir(`${from}locales`)).map(translate)]);
+await Promise.all([foldRuntime(), foldShared(), foldForms()]);

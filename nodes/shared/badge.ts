@@ -1,4 +1,5 @@
 import type { Node, NodeAPI, NodeStatusFill, NodeStatusShape } from 'node-red';
+import { word, type Values } from './words';
 
 /** What each kind of badge looks like: blue = busy, green = good, yellow ring = waiting, red ring = failed, grey = cannot tell. */
 const looks = {
@@ -15,39 +16,19 @@ const longestText = 80;
 
 export type Look = keyof typeof looks;
 
-/** The only writer of a node's badge: words from the locale, and the time where a value stands there to stay. */
+/** The only writer of a node's badge: words in the runtime's language, and the time where a value stands there to stay. */
 export interface Badge {
   /** @param key below `status`, @param words what the key's text names */
-  show(look: Look, key: string, words?: Words): void;
+  show(look: Look, key: string, words?: Values): void;
   /** The same, with the time of day behind it. */
-  stamp(look: Look, key: string, words?: Words): void;
+  stamp(look: Look, key: string, words?: Values): void;
   clear(): void;
   /** What stands in place of the time as long as it is not null. */
   note: () => string | null;
 }
 
-type Words = Record<string, string | number>;
-
-/** A translation costs as much as a request, and badges say a few texts again and again: each is translated once. */
-const saidBy = new WeakMap<NodeAPI, Map<string, string>>();
-const mostSaid = 500;
-
-/** What all nodes say stands once, in the catalogue of the vehicle configuration that all of them need. */
-export function sharedWord(RED: NodeAPI, key: string, words: Words = {}): string {
-  const said = saidBy.get(RED) ?? new Map<string, string>();
-  let asked = key;
-  for (const name in words) asked += `\n${words[name]}`;
-  let text = said.get(asked);
-  if (text === undefined) {
-    text = RED._(`@connected-vehicle/node-red/connected-vehicle:connected-vehicle.${key}`, words as Record<string, string>);
-    if (said.size >= mostSaid) said.clear();
-    saidBy.set(RED, said.set(asked, text));
-  }
-  return text;
-}
-
 export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
-  const translate = (key: string, words?: Words): string => sharedWord(RED, `status.${key}`, words);
+  const translate = (key: string, words?: Values): string => word(RED, `status.${key}`, words);
   /** Told to every open editor: what stands there already is not told again. */
   let standing = '';
   const write = (look: Look, text: string): void => {

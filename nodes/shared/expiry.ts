@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import type { Account } from '../../src/index';
-import { sharedWord } from './badge';
 import { clock } from './time';
+import { word } from './words';
 
 /** A pasted token ends while nobody looks: half an hour before, the badges say so. What renews itself needs no word. */
 const warnBefore = 30 * 60_000;
@@ -11,5 +11,5 @@ export function expiryNote(RED: NodeAPI, account: Account): string | null {
   const { kind, expiresAt } = account.token();
   if (kind !== 'pasted' || expiresAt === null) return null;
   const left = Date.parse(expiresAt) - clock().now();
-  return left > 0 && left <= warnBefore ? sharedWord(RED, 'status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
+  return left > 0 && left <= warnBefore ? word(RED, 'status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
 }

@@ -3,6 +3,7 @@ import type { Node, NodeAPI } from 'node-red';
 import type { OpenWatch, WatchReport, WatchStore } from '../../src/index';
 import { isInFlows } from './flows';
 import { runtime } from './load';
+import { word, type Values } from './words';
 
 /** A verdict that ended the process so often, perhaps by what the flow does with it, is not told again. */
 const mostTries = 3;
@@ -11,12 +12,14 @@ const mostTries = 3;
 export class KeptWatches {
   readonly #RED: NodeAPI;
   readonly #node: Node;
+  readonly #folder: 'watches' | 'commands';
   readonly #store: WatchStore;
 
   /** @param folder `commands`: what was sent, and not answered yet */
   constructor(RED: NodeAPI, node: Node, folder: 'watches' | 'commands') {
     this.#RED = RED;
     this.#node = node;
+    this.#folder = folder;
     const { userDir } = RED.settings;
     this.#store = new (runtime().WatchStore)(userDir ? join(userDir, 'connected-vehicle', folder, node.id) : null);
   }
@@ -71,7 +74,7 @@ export class KeptWatches {
     }
   }
 
-  #warn(key: string, words: Record<string, string | number> = {}): void {
-    this.#node.warn(this.#RED._(`${this.#node.type}.${key}`, words as Record<string, string>));
+  #warn(key: string, values?: Values): void {
+    this.#node.warn(word(this.#RED, `warning.${this.#folder}.${key}`, values));
   }
 }

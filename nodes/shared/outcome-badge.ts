@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { Outcome } from '../../src/index';
-import { sharedWord, type Badge, type Look } from './badge';
+import type { Badge, Look } from './badge';
 
 /** What the outcome of a command looks like; only success is green. */
 const looks = {
@@ -12,5 +12,5 @@ const looks = {
 
 /** Shows what became of a command, with the time of day. */
 export function showOutcome(badge: Badge, RED: NodeAPI, { command, outcome }: { command: string; outcome: Outcome }): void {
-  badge.stamp(looks[outcome], `outcome.${outcome}`, { command: sharedWord(RED, `command.${command}`, { defaultValue: command }) });
+  badge.stamp(looks[outcome], `outcome.${outcome}`, { command: RED._(`@connected-vehicle/node-red/connected-vehicle:command.${command}`, { defaultValue: command }) });
 }

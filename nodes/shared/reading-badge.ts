@@ -1,7 +1,8 @@
 import type { NodeAPI } from 'node-red';
 import type { AnyReading, Openness } from '../../src/index';
-import { sharedWord, type Badge } from './badge';
+import type { Badge } from './badge';
 import { isRecord } from './funnel';
+import { word } from './words';
 
 /** Shows what was read, in a few words with the time of day. */
 export function showReading(badge: Badge, RED: NodeAPI, { payload, vehicle }: AnyReading): void {
@@ -17,7 +18,7 @@ export function showReading(badge: Badge, RED: NodeAPI, { payload, vehicle }: An
 
 function showOpenness(badge: Badge, RED: NodeAPI, { open = [], allClosed, locked }: Partial<Openness>): void {
   if (open.length > 0) {
-    const names = open.slice(0, 8).map((name) => sharedWord(RED, `members.${name}`, { defaultValue: name })).join(', ');
+    const names = open.slice(0, 8).map((name) => word(RED, `members.${name}`, { defaultValue: name })).join(', ');
     return badge.stamp('attention', 'open', { names });
   }
   if (allClosed === null || locked === null) return badge.stamp('unclear', 'unknown');

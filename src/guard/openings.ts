@@ -44,7 +44,7 @@ export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[]
 
 /** A kind (all windows) or one opening (the left front window). */
 export type WatchName = OpeningKind | OpeningKey;
-export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as readonly WatchName[]).concat(openingKeys.filter((key) => !openingKinds.some((kind) => kind === key)));
+export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as readonly WatchName[]).concat(/* @__PURE__ */ openingKeys.filter((key) => !openingKinds.some((kind) => kind === key)));
 
 /** The openings that a list of names means, in the order of the table. */
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>

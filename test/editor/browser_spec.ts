@@ -66,7 +66,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   async function openNode(id: string): Promise<void> {
     await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
     await page.waitForSelector('#node-dialog-ok');
-    await page.waitForSelector('.connected-vehicle-form');
+    await page.waitForSelector('.car-form');
   }
 
   async function closeDialog(button: 'node-dialog-ok' | 'node-config-dialog-ok'): Promise<void> {
@@ -90,7 +90,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator(field).press('End');
   }
 
-  const part = (name: string) => page.locator(`.connected-vehicle-form [data-part="${name}"]`);
+  const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
   const invalid = (field: string) => page.locator(`${field}.input-error`);
 
   it('adds a demo car and a node that reads it, and deploys both', async () => {
@@ -199,7 +199,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await invalid('#node-config-input-apiKey').waitFor();
     await type('#node-config-input-apiKey', ' key-of-the-test ');
     await type('#node-config-input-accessToken', 'token-of-the-test');
-    await page.locator('.connected-vehicle-form summary').click();
+    await page.locator('.car-form summary').click();
     await type('#node-config-input-requestsPerDay', '500');
     await closeDialog('node-config-dialog-ok');
     await closeDialog('node-dialog-ok');
@@ -249,7 +249,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       'Autowache',
     ]);
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
-    await german.waitForSelector('.connected-vehicle-form');
+    await german.waitForSelector('.car-form');
     assert.equal(await german.locator('label[for="node-input-poll"] span').innerText(), 'Wiederholen alle');
     await german.close();
   });

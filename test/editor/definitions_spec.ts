@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
 import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
-import { definition, icons, literal, propertiesOf, registration, template, types, type HeldNode } from '../support/editor-halves';
+import { definition, definitionAlone, icons, literal, propertiesOf, registration, template, types, type HeldNode } from '../support/editor-halves';
 
 const options = {
   'connected-vehicle': vehicleOptions,
@@ -50,15 +50,15 @@ describe('The editor halves', () => {
         const form = template(type);
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
-        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
+        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id=([^\s>]*)/g)].map(([, id]) => id);
         const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.has(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
-        for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
+        for (const id of fields) assert.ok(form.includes(`<label for=${id}`), id);
         assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);
       });
 
       it('asks for each secret in a field that hides it', () => {
-        for (const name of Object.keys(definition(type).credentials ?? {})) assert.ok(template(type).includes(`<input type="password" id="node-config-input-${name}"`), name);
+        for (const name of Object.keys(definition(type).credentials ?? {})) assert.ok(template(type).includes(`<input type=password id=node-config-input-${name}>`), name);
       });
     });
   }
@@ -85,6 +85,15 @@ describe('The editor halves', () => {
     const shown = types.filter((type) => type !== 'connected-vehicle').map((type) => definition(type));
     assert.deepEqual(new Set(types.map((type) => definition(type).color)).size, 1);
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
+  });
+
+  it('stand on their own: one that comes before the configuration, or without it, has its name, its ports and its defaults', () => {
+    for (const type of types) {
+      const alone = definitionAlone(type);
+      assert.deepEqual(structuredClone(Object.keys(alone.defaults)), Object.keys(defaultsOf(type)));
+      assert.equal(alone.paletteLabel(), `${type}.palette`);
+      assert.equal(alone.outputLabels?.(0), definition(type).outputLabels?.(0));
+    }
   });
 
   it('name each port', () => {

@@ -65,7 +65,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await page.waitForSelector('#connected-vehicle-found', { state: 'attached' });
     await part('used').getByText(/requests today/).waitFor();
   };
-  const part = (name: string) => page.locator(`.connected-vehicle-form [data-part="${name}"]`);
+  const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
   /** SCREENSHOTS names a folder for pictures to look at. */
   const picture = async (name: string): Promise<void> => {

@@ -82,7 +82,7 @@ describe('The packed tarball', function () {
         /^dist\/src\/.+\.(js|d\.ts)$/,
         /^dist\/nodes\/(shared\/(admin\/)?)?[\w-]+\.(js|html)$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
-        /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
+        /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html|js)$/,
       ];
       assert.deepEqual(tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))), []);
     });

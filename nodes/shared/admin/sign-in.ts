@@ -6,6 +6,7 @@ import { runtime } from '../load';
 import { redactor, safeError } from '../redaction';
 import { signInKeeping, type SignInKeeping } from '../sign-ins';
 import { clock } from '../time';
+import { word } from '../words';
 import { deployedOf, type Form } from './form';
 
 /** How the last sign-in of each config node ended, for the dialog that waits for it. */
@@ -122,7 +123,7 @@ export function callbackPage(RED: NodeAPI) {
   };
 }
 
-const sentence = (RED: NodeAPI, key: string): string => RED._(`@connected-vehicle/node-red/connected-vehicle:connected-vehicle.callback.${key}`);
+const sentence = (RED: NodeAPI, key: string): string => word(RED, `callback.${key}`);
 
 const page = (words: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;

@@ -1,4 +1,5 @@
 import { callsOfRequests } from '../../../src/index';
+import { rowOf } from './reads';
 import { wholeVerdict, type Verdict } from './validators';
 import { shared } from './words';
 
@@ -10,7 +11,7 @@ import { shared } from './words';
 export function callsOf(vehicle: string | undefined, edited?: FlowNode): number {
   const alive = ALIVE[RED.nodes.node(vehicle ?? '')?.service ?? ''] ?? [];
   // Where the extended interface is gone, one request answers all resources of a group.
-  const requestOf = (read: string): string => (alive.includes('extended-v1') ? read : (GROUPS.find(({ names }) => names.includes(read))?.name ?? read));
+  const requestOf = (read: string): string => (alive.includes('extended-v1') ? read : (rowOf(read)?.group ?? read));
   const users: FlowNode[] = edited ? [edited] : [];
   RED.nodes.eachNode((node) => {
     if (node.vehicle === vehicle && node.id !== edited?.id) users.push(node);

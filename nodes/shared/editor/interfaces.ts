@@ -1,22 +1,14 @@
-import { isResourceName, readScopes, type ReadName } from '../../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { shared } from './words';
 
 /** A read or a command as the reader calls it, and where it is served; `unlisted`: the specification does not have it there. */
 export interface Served {
   title: string;
-  routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>;
+  routes: Routes;
 }
 
 /** The interfaces of the chosen vehicle's service; all of them as long as that is not known. */
 export const aliveInterfaces = (): readonly string[] => ALIVE[RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? ''] ?? ALIVE['custom'] ?? [];
-
-/** What a read needs at a service; where the extended interface is gone, the scopes of the group that has the value, or null if none has. */
-export function scopesAt(alive: readonly string[], name: ReadName): readonly string[] | null {
-  if (!isResourceName(name) || alive.includes('extended-v1')) return readScopes(name);
-  const group = GROUPS.find(({ names }) => names.includes(name));
-  return group === undefined ? null : ['openid', ...group.scopes];
-}
 
 /**
  * Says what an interface choice means (contract 3: `auto` is version 2 where it is offered), as a warning where the
@@ -24,12 +16,12 @@ export function scopesAt(alive: readonly string[], name: ReadName): readonly str
  */
 export function showInterface(served: readonly Served[], choice: string): void {
   const alive = aliveInterfaces();
-  const has = ({ routes }: Served, version: string): boolean => alive.includes(version) && Object.hasOwn(routes, version);
-  const missing = choice === 'auto' ? [] : served.filter((one) => !has(one, `connected-${choice}`));
+  const has = ({ routes }: Served, version: string): boolean => alive.includes(`connected-${version}`) && Object.hasOwn(routes, version);
+  const missing = choice === 'auto' ? [] : served.filter((one) => !has(one, choice));
   const titles = missing.map(({ title }) => title).join(', ');
   const warning = titles && shared('interfaceHint.missing', { version: choice.slice(1), titles });
-  const only2 = !served.some((one) => has(one, 'connected-v1'));
-  const first1 = served.every(({ routes }) => routes['connected-v2']?.unlisted);
+  const only2 = !served.some((one) => has(one, 'v1'));
+  const first1 = served.every(({ routes }) => routes.v2?.unlisted);
   const automatic = choice === 'auto' && served.length > 0 ? shared(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`) : '';
   part('interface').toggleClass('warning', warning !== '').text(warning || automatic);
 }

@@ -3,7 +3,7 @@
  * labels on properties and no tie between `defaults` and the options they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
-type EditorNode<Options> = Partial<Options> & { id: string; type: string; _def: { defaults: Record<string, { value: unknown }>; credentials?: object } };
+type EditorNode<Options> = Partial<Options> & { id: string; type: string; _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object } };
 
 interface EditorProperty<Options, Value> {
   value: Value;
@@ -33,8 +33,8 @@ interface EditorDefinition<Options, Credentials> {
   inputLabels?(): string;
   outputLabels?(index: number): string;
   align?: 'right';
-  /** Ours, not the editor's: what the nodes of a vehicle cost a day, once for all forms (nodes/shared/editor/calls.ts). */
-  calls?: Calls;
+  /** Ours, not the editor's, of the configuration alone: what all forms share. */
+  kit?: object;
   oneditprepare?(this: EditorNode<Options>): void;
   oneditsave?(this: EditorNode<Options>): void;
 }
@@ -42,14 +42,26 @@ interface EditorDefinition<Options, Credentials> {
 /** Of the service profiles: the interfaces that each service has. Filled in by the build. */
 declare const ALIVE: Readonly<Record<string, readonly string[]>>;
 
-/** Of the groups of connected v2: which resources each holds, and its scopes. Filled in by the build: the table is too heavy for a form. */
-declare const GROUPS: readonly { name: string; scopes: readonly string[]; names: readonly string[] }[];
+/** The versions of the connected interface that serve something; `unlisted`: the specification does not have it there. */
+type Routes = Partial<Record<'v1' | 'v2', { unlisted?: true }>>;
 
-/** Of the definition of the status node, for the other forms. */
-interface Calls {
-  callsOf(vehicle: string | undefined): number;
-  pollVerdict(node: FlowNode, value: string | number | undefined): true | string;
+/** Reads that are alike (nodes/shared/editor/reads.ts), without the names of the columns; names and scopes with blanks between them. */
+type PackedRead = readonly [names: string, scopes: string, routes: Routes | 0, group?: string, unit?: string, values?: string, yes?: string, no?: string];
+
+/** Signs of the forms and what they stand for, the last one first. Filled in by the build. */
+declare const ABBREVIATIONS: readonly (readonly [sign: string, spelled: string])[];
+
+/** By theme; `connected` has the reads of the connected interface. Filled in by the build, because the tables themselves are too heavy for a form. */
+declare const READS: Readonly<Record<string, readonly PackedRead[]>>;
+/** The scopes of each group of connected v2. Filled in by the build. */
+declare const GROUPS: Readonly<Record<string, readonly string[]>>;
+/** What a form shows of the commands. Filled in by the build. */
+declare const COMMANDS: Readonly<Record<string, readonly [scopes: string, routes: Routes]>>;
+/** The words of the dialog, in branches: `check.good.key` is `{ check: { good: { key } } }`. Filled in by the build, in one language. */
+interface DialogWords {
+  readonly [part: string]: string | DialogWords;
 }
+declare const DIALOG_WORDS: DialogWords;
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
@@ -73,7 +85,7 @@ declare const RED: {
     /** A node of the flows being edited, by its id. */
     node(id: string): { service?: string; polling?: string; requestsPerDay?: number | string } | null;
     /** The definition of a type. */
-    getType(type: string): { calls?: Calls } | undefined;
+    getType(type: string): object | undefined;
     /** Every node that is no configuration. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

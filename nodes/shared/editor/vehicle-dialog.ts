@@ -1,14 +1,18 @@
 import type { Account, Finding, FoundVehicle } from '../../../src/index';
 import { ask, type Answer, type Refusal } from './ask';
 import { configField as field, options, part, textOf } from './forms';
-import { sayIn } from './dialog-words';
+import { callsOf } from './calls';
+import type { Say } from './words';
 
 /**
  * The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. Loaded with its
  * words when the dialog is first opened, because every editor loads the forms.
  */
 
-const say = sayIn(RED.i18n.lang());
+const say: Say = (key, values = {}) => {
+  const found = key.split('.').reduce<string | DialogWords | undefined>((at, part) => (typeof at === 'object' ? at[part] : undefined), DIALOG_WORDS);
+  return String(found ?? values['defaultValue'] ?? key).replace(/__(\w+)__/g, (_, name: string) => String(values[name] ?? ''));
+};
 
 /** What a password field shows in place of what is stored. */
 const stored = '__PWRD__';
@@ -93,7 +97,7 @@ function follow(id: string, isOpen: () => boolean, onSignIn: (error: Refusal | n
 
 export function prepareDialog(node: EditorNode<object>): void {
   const { id } = node;
-  const form = $('.connected-vehicle-form').has('#connected-vehicle-found').get(0);
+  const form = $('.car-form').has('#connected-vehicle-found').get(0);
   let waiting = false;
   let popup: Window | null = null;
 
@@ -138,7 +142,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
   on('sign-in-finish', () => ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)));
 
-  const calls = RED.nodes.getType('connected-vehicle-status')?.calls?.callsOf(id) ?? 0;
+  const calls = callsOf(id);
   part('calls').text(calls > 0 ? say('calls', { calls: calls.toLocaleString() }) : '');
   part('paste').hide();
   $('#connected-vehicle-found').hide();

@@ -5,7 +5,7 @@ export type Say = (key: string, values?: Record<string, unknown>) => string;
 export const wordsOf =
   (type: string): Say =>
   (key, values) =>
-    RED._(`@connected-vehicle/node-red/${type}:${type}.${key}`, values);
+    RED._(`@connected-vehicle/node-red/${type}:${key}`, values);
 
 /** What several nodes say stands once, in the catalogue of the configuration that all of them need. */
 export const shared = wordsOf('connected-vehicle');

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+
+/**
+ * What the runtime says: badges, warnings, the guard's sentences. They stand apart from the message catalogues, because
+ * Node-RED sends those to every editor, and because a text costs little here where a translation costs as much as a request.
+ */
+export type Values = Record<string, string | number>;
+
+interface Phrasebook {
+  /** BCP 47 tag. */
+  language: string;
+  texts: ReadonlyMap<string, string>;
+}
+
+const fallback = 'en-US';
+const phrasebooks = new WeakMap<NodeAPI, Phrasebook>();
+
+/** The words in the language of the runtime, which the catalogue that Node-RED takes for it names. */
+function phrasebookOf(RED: NodeAPI): Phrasebook {
+  let found = phrasebooks.get(RED);
+  if (found === undefined) {
+    const named = RED._('@connected-vehicle/node-red/connected-vehicle:language');
+    const language = /^[\w-]+$/.test(named) && existsSync(fileOf(named)) ? named : fallback;
+    found = { language, texts: new Map([...textsOf(fallback), ...textsOf(language)]) };
+    phrasebooks.set(RED, found);
+  }
+  return found;
+}
+
+const fileOf = (language: string): string => join(__dirname, '../locales', language, 'runtime.json');
+
+const textsOf = (language: string): [string, string][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
+
+/** Each text under its whole key, `status.reading`. */
+function flat(path: string, value: unknown): [string, string][] {
+  if (typeof value === 'string') return [[path.slice(1), value]];
+  return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
+}
+
+export const languageOf = (RED: NodeAPI): string => phrasebookOf(RED).language;
+
+/** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
+export function word(RED: NodeAPI, key: string, values: Values = {}): string {
+  const text = phrasebookOf(RED).texts.get(key) ?? String(values['defaultValue'] ?? key);
+  return text.replace(/__(\w+)__/g, (place, name: string) => String(values[name] ?? place));
+}
