@@ -130,7 +130,7 @@ describe('The packed tarball', function () {
         const words = JSON.parse(await get(`nodes/messages?lng=${language}`)) as Record<string, Record<string, unknown>>;
         for (const type of nodeTypes) {
           assert.ok(html.includes(`data-help-name="${type}"`), type);
-          assert.ok(words[`${packageJson.name}/${type}`]?.[type], type);
+          assert.ok(words[`${packageJson.name}/${type}`]?.['palette'], type);
         }
       });
     }
