@@ -50,7 +50,7 @@ function showCommand(): void {
   part('other').toggle(chosen === other);
   part('unlock').toggle(name === 'unlock');
   part('arm').toggle(name === 'unlock' || chosen === '' || chosen === other);
-  part('wait').toggle(textOf(field('whenUnavailable')) === 'wait');
+  part('wait').toggle(textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue');
   part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
   part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
   showScopes(part('scopes'), scopes ? ['openid', ...scopes.split(' ')] : []);
@@ -94,7 +94,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     fillDropdown(this.command ?? '');
     choice().on('change', takeChoice);
     field('vehicle').on('change', offerListed);
-    field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).on('change', showCommand);
+    field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).add(field('whenBusy')).on('change', showCommand);
   },
   oneditsave() {
     saveProperties(this, field);

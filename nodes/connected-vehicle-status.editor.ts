@@ -10,7 +10,10 @@ import { shared, wordsOf } from './shared/editor/words';
 const say = wordsOf('connected-vehicle-status');
 
 /** The headings of dropdown and list, each with the names below it. */
-const themes = (): [heading: string, names: string[]][] => readThemes().map(([heading, rows]) => [heading, rows.flatMap(({ names }) => names)]);
+const themes = (): [heading: string, names: string[]][] => [
+  ...readThemes().map(([heading, rows]): [string, string[]] => [heading, rows.flatMap(({ names }) => names)]),
+  ['kept', ['journal']],
+];
 
 /** In the reader's language where the catalogue names it, else the name's own words. */
 const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
@@ -25,7 +28,7 @@ function givesOf(name: string): string {
   const { unit, values, yes, no } = rowOf(name) ?? {};
   if (unit) return say('gives.number', { unit: unitOf(name) });
   if (values) return say('gives.words', { values });
-  return yes ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) }) : say(`gives.${name}`);
+  return yes ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) }) : say(`gives.${name}`, { defaultValue: '' });
 }
 
 function fillDropdown(): void {
@@ -33,7 +36,7 @@ function fillDropdown(): void {
     const choices = names.map((value) => ({ value, text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', ') }));
     field('read').append($('<optgroup>').attr('label', say(`theme.${heading}`)).append(options(choices)));
   }
-  field('read').append(options([{ value: 'journal', text: titleOfRead('journal') }, { value: 'several', text: say('several') }]));
+  field('read').append(options([{ value: 'several', text: say('several') }]));
 }
 
 function fillList(chosen: readonly string[]): void {
@@ -66,7 +69,7 @@ function filterList(): void {
 function showChoice(): void {
   const read = textOf(field('read'));
   const several = read === 'several';
-  const names = (several ? checkedReads() : [read]).filter(rowOf);
+  const names = several ? checkedReads() : [read];
   const [first] = names;
   const alive = aliveInterfaces();
   const needs = names.flatMap((name) => {
@@ -77,12 +80,12 @@ function showChoice(): void {
   const connected = needs.flatMap(({ title, routes }) => (routes ? [{ title, routes }] : []));
   part('several').toggle(several);
   part('gives')
-    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : first === undefined ? (read === 'journal' ? say('gives.journal') : '') : givesOf(first))
+    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : givesOf(first ?? ''))
     .toggleClass('warning', several && first === undefined);
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
   showScopes(part('scopes'), needs.flatMap(({ scopes }) => scopes ?? []));
   showInterface(connected, textOf(field('interface')));
-  if (names.length > 0 && connected.length === 0) part('interface').text(say('single'));
+  if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
 }
 
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
