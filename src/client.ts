@@ -18,7 +18,7 @@ import {
 } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './clock';
-import type { CommandRecord } from './commands/record';
+import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
 import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';

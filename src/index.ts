@@ -26,7 +26,7 @@ export * from './commands/journal';
 export * from './polling/poller';
 export * from './polling/calls';
 export * from './polling/profile';
-export * from './commands/record';
+export * from './record';
 export { createRedactor, type Redactor } from './redact';
 export * from './reading';
 export * from './service';

@@ -5,7 +5,7 @@ import type { VehicleClient } from './client';
 import { asVehicleError, type VehicleError } from './errors';
 import type { Reading } from './reading';
 import { systemClock, type Clock } from './clock';
-import type { CommandRecord } from './commands/record';
+import type { CommandRecord } from './record';
 import { endingAt } from './request/abort';
 import type { Invocation } from './wire/invocations';
 import type { Members } from './wire/readings';

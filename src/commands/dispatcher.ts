@@ -1,13 +1,13 @@
+import { meaningOf } from '../catalogue/outcomes';
 import type { CommandOrder, SendOptions, VehicleClient } from '../client';
 import type { Clock } from '../clock';
 import { VehicleError, asVehicleError } from '../errors';
-import { endingAt, eitherOf } from '../request/abort';
+import type { CommandRecord } from '../record';
+import { eitherOf, endingAt } from '../request/abort';
 import type { WatchReport } from '../watch';
-import { meaningOf } from '../catalogue/outcomes';
 import { journalEntry, type Journal, type JournalChanges } from './journal';
 import type { Lanes, Turn } from './lanes';
 import { untilReachable } from './reachable';
-import type { CommandRecord } from './record';
 
 export interface DispatchOptions extends SendOptions {
   /** Who sends it, for the journal. */

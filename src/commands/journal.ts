@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Reading } from '../reading';
-import { outcomeShape, type CommandRecord } from './record';
+import { outcomeShape, type CommandRecord } from '../record';
 
 /** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
 export interface JournalStore {

@@ -3,7 +3,7 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import type { Clock } from '../clock';
 import { VehicleError } from '../errors';
-import type { CommandRecord } from './record';
+import type { CommandRecord } from '../record';
 
 /** No command is under way for longer than this (field notes 5: a command blocks for at most 150 s). */
 const longestMs = 150_000;

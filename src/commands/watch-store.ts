@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import type { StatusChange, WatchReport } from '../watch';
 import { nameOf, replaceFile } from './private-file';
-import { outcomeShape, parseRecord, type CommandRecord } from './record';
+import { outcomeShape, parseRecord, type CommandRecord } from '../record';
 import { SettledIds } from './settled-ids';
 
 /** A watch that has not come to its end, with all that is needed to take it up again. */

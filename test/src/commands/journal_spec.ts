@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Journal, journalEntry, type JournalChanges, type JournalEntry, type JournalStore } from '../../../src/commands/journal';
-import type { CommandRecord } from '../../../src/commands/record';
+import type { CommandRecord } from '../../../src/record';
 import { Random } from '../../support/random';
 
 const entry = (id: string, more: Partial<JournalEntry> = {}): JournalEntry => ({

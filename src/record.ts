@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { commandPattern } from '../catalogue/commands';
-import type { Outcome } from '../catalogue/outcomes';
-import { VehicleError } from '../errors';
-import { parseVin } from '../vin';
-import { toTimestamp } from '../wire/schemas';
+import { commandPattern } from './catalogue/commands';
+import type { Outcome } from './catalogue/outcomes';
+import { VehicleError } from './errors';
+import { parseVin } from './vin';
+import { toTimestamp } from './wire/schemas';
 
 const text = z._default(z.nullable(z.string()), null);
 
