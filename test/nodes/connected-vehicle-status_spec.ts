@@ -131,6 +131,13 @@ describe(type, () => {
     assert.deepEqual(flow.badges.map(({ fill }) => fill), ['blue', 'green']);
   });
 
+  it('shows once that it reads, however many messages wait for it', async () => {
+    await load();
+    for (let i = 0; i < 3; i += 1) flow.send({ i });
+    await flow.until(() => flow.completed.length === 3);
+    assert.deepEqual(flow.badges.map(({ fill }) => fill).filter((fill) => fill === 'blue'), ['blue']);
+  });
+
   it('tells a Complete node of success alone', async () => {
     await load();
     await flow.ask();
