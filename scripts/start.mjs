@@ -37,6 +37,9 @@ const listen = (server) =>
     server.once('error', reject).listen(port, address, () => resolve(server.address().port));
   });
 
+/** The port is taken before the build, so that nobody waits for it in vain: a browser that is there already looks again. */
+const starting = (_request, response) => response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
+
 /** The simulated service starts when the first demo car is asked; null where the flows have none. */
 async function demoAddress() {
   const cars = [];
@@ -46,7 +49,8 @@ async function demoAddress() {
 }
 
 async function main() {
-  const server = createServer((request, response) => RED.httpAdmin(request, response, () => RED.httpNode(request, response)));
+  let answer = starting;
+  const server = createServer((request, response) => answer(request, response));
   const openPort = await listen(server);
   await import('./build.mjs');
   await install();
@@ -67,6 +71,7 @@ async function main() {
   const started = new Promise((resolve) => RED.events.once('flows:started', resolve));
   await RED.start();
   await started;
+  answer = (request, response) => RED.httpAdmin(request, response, () => RED.httpNode(request, response));
   const demo = await demoAddress();
   console.log(`\n  Node-RED, with the pack and the example flows: http://${address}:${openPort}/`);
   if (demo !== null) console.log(`  The simulated service behind the demo car:     ${demo}`);

@@ -89,8 +89,12 @@ describe('npm start in a fresh clone', function () {
     await fetch(`${url}flows`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([mine]) });
     assert.equal(await start.stop(), 0);
     await assert.rejects(fetch(url));
-    start = new Start(checkout, '0');
-    url = await start.ready();
+    start = new Start(checkout, new URL(url).port);
+    // Whoever comes while it builds is told so, and does not end it.
+    let early: Response | undefined;
+    while (early === undefined) early = await fetch(url).catch(() => undefined);
+    assert.equal(early.status, 503);
+    assert.equal(await start.ready(), url);
     assert.deepEqual((await flowsAt(url)).map(({ id }) => id), ['mine']);
   });
 });
