@@ -58,18 +58,15 @@ export function readingOf<Payload>(
   answer: Answer & { source: 'live' | 'shared' },
   { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
 ): Reading<Payload> {
-  return {
-    payload: parsed.payload,
-    vehicle: {
-      vin,
-      read,
-      interface: iface,
-      receivedAt: new Date(answer.receivedAt).toISOString(),
-      measuredAt: parsed.measuredAt,
-      source: answer.source,
-      ...parsed.openness,
-    },
+  const info: ReadingInfo = {
+    vin,
+    read,
+    interface: iface,
+    receivedAt: new Date(answer.receivedAt).toISOString(),
+    measuredAt: parsed.measuredAt,
+    source: answer.source,
   };
+  return { payload: parsed.payload, vehicle: Object.assign(info, parsed.openness) };
 }
 
 export type AnyReading = Reading | SeveralReading;

@@ -204,7 +204,7 @@ export class RequestCore {
       const response = await this.#options.transport.send({
         method: 'GET',
         url: request.url,
-        headers: { ...this.#headers(token), accept: request.accept },
+        headers: Object.assign(this.#headers(token), { accept: request.accept }),
         timeoutMs: readTimeoutMs,
         signal,
       });
