@@ -1,4 +1,4 @@
-import { openingKinds, type OpeningKind } from '../src/index';
+import { defaultWatch, openingKinds, type OpeningKind } from '../src/index';
 import type { GuardOptions } from './shared/options';
 import { pollVerdict } from './shared/editor/calls';
 import { labelStyle, nodeField as field, part, saveProperties, showProperties } from './shared/editor/forms';
@@ -11,7 +11,7 @@ const say = wordsOf('connected-vehicle-guard');
 const quietHours = /^\s*(([01]?\d|2[0-3]):[0-5]\d\s*[-–]\s*([01]?\d|2[0-3]):[0-5]\d)?\s*$/;
 
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
-function fillList({ watch = [], minutesFor = {} }: Partial<GuardOptions>): void {
+function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
   const lines = openingKinds.map((kind) => {
     const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
     const minutes = $('<input type="text" inputmode="numeric">').css({ width: 60, marginLeft: 'auto' }).attr('placeholder', say('placeholder.minutes')).val(String(minutesFor[kind] ?? ''));

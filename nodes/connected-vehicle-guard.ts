@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { GuardEvent, GuardKeeper, GuardRead } from '../src/index';
+import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead } from '../src/index';
 import { badgeOf } from './shared/badge';
-import { serveInput, showFailure } from './shared/funnel';
+import { serveInput } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
-import { guardWordsOf, showView } from './shared/guard-words';
+import { guardWordsOf, showLook } from './shared/guard-words';
 import { isInFlows } from './shared/flows';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
@@ -26,28 +26,27 @@ export = (RED: NodeAPI): void => {
     const file = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'guards', `${this.id}.json`) : null);
     /** Of the messages that come from the guard itself: what to read. */
     const inner = new WeakMap<Message, readonly GuardRead[]>();
-    let opened: Promise<{ vin: string; keeper: GuardKeeper }> | undefined;
-    /** What the last look could not read. */
-    const failing = new Set<GuardRead>();
+    let opened: Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> | undefined;
     let endPolling = (): void => undefined;
 
-    const open = async (): Promise<{ vin: string; keeper: GuardKeeper }> => {
+    const open = async (signal: AbortSignal): Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> => {
       const { vehicle: id, vin: own, poll, ...settings } = parseOptions(guardOptions, config);
       const vehicle = vehicleOf(RED, id);
       const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
       const onUnkept = (): void => this.warn(word(RED, 'warning.guard.notKept'));
       const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
+      const first = poll > 0 ? await keeper.lookFirst(signal) : null;
       if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (due) => wake(keeper.readsFor().filter((read) => due.includes(read))));
-      return { vin, keeper };
+      return { vin, keeper, first: first === null ? [] : [first] };
     };
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      opened ??= open().catch((error: unknown) => {
+      opened ??= open(signal).catch((error: unknown) => {
         opened = undefined;
         throw error;
       });
-      const { vin, keeper } = await opened;
+      const { vin, keeper, first } = await opened;
       const due = inner.get(msg);
       const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
       if (heard !== undefined && !isVin(heard.vin, vin)) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
@@ -59,23 +58,18 @@ export = (RED: NodeAPI): void => {
           send(event.type === 'clear' ? [null, out] : [out, null]);
         }
       };
+      // What was found at the start comes out with whatever comes first.
+      let looked = first.pop() ?? { events: [], failure: null, isNews: false };
+      tell(looked.events);
       if (due?.length === 0) tell(keeper.step({ type: 'tick' }));
       if (heard !== undefined) tell(keeper.step(heard.reading));
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
       const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
-      const { events, failure } = reads.length > 0 ? await keeper.look(reads, signal) : { events: [], failure: null };
-      tell(events);
+      if (reads.length > 0) tell((looked = await keeper.look(reads, signal)).events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
-      showView(badge, RED, keeper.view);
-      const isNews = reads.some((read) => !failing.has(read));
-      for (const read of reads) {
-        if (failure === null) failing.delete(read);
-        else failing.add(read);
-      }
-      if (failure === null) return;
+      showLook(badge, RED, keeper.view, looked.failure);
       // An outage goes to a Catch node once, not with each look of the guard's own; the badge tells on.
-      if (due === undefined || isNews) throw failure;
-      showFailure(badge, failure);
+      if (looked.failure !== null && (due === undefined || looked.isNews)) throw looked.failure;
     });
 
     const wake = (reads: readonly GuardRead[]): void => {

@@ -20,7 +20,9 @@ export { guardText, guardWordKeys, type GuardWords } from './guard/text';
  * - `since` is the timestamp of the first value that said open, for it is when the car itself was asked (specification
  *   2.3), or the time of that reading where the timestamp is missing, in the future, over a year old, or before the
  *   opening was last known to be closed.
- * - A value with an older timestamp than one already heard is old news and changes nothing (field notes 6.2).
+ * - A value with an older timestamp than one already heard is old news and changes nothing (field notes 6.2); one from the
+ *   future counts as of the time of its reading.
+ * - What was open before a restart counts on, unconfirmed until it is told again.
  * - What cannot be told is neither closed nor newly open: an opening stays open through it, unconfirmed. When it could
  *   not be told for as long as it may be open, the guard has gone blind and says so, once.
  * - The all clear needs every watched opening to be told closed. It comes at once, in quiet hours too: it ends an alarm.
@@ -50,10 +52,13 @@ export class Guard {
     const { watched } = this.#options;
     const snoozed = snoozedUntil(state);
     const at = state.at ?? 0;
+    const closed = closedOnes(state, watched);
     return {
       open: describe(state, openOnes(state, watched), at),
       unknown: unknownOnes(state, watched).map(named),
       allClosed: isAllClosed(state, watched),
+      closed: closed.map(named),
+      everything: isEverything(state, closed),
       snoozedUntil: snoozed > at ? snoozed : null,
     };
   }
@@ -61,6 +66,16 @@ export class Guard {
   /** A state to go on from: what `stored` holds of one, else a new one. Never throws. */
   restore(stored?: unknown): GuardState {
     return parseGuardState(stored, openingKeys);
+  }
+
+  /** The same, after a time in which nobody looked: what was open then may be closed now. */
+  resume(stored: unknown, at: number): GuardState {
+    const state = this.restore(stored);
+    for (const key of openOnes(state, openingKeys)) {
+      // That goes without saying: an alert calls it unconfirmed.
+      Object.assign(state.openings[key] ?? {}, { untoldSince: state.openings[key]?.untoldSince ?? at, untoldSaid: true });
+    }
+    return state;
   }
 
   /** What `input` makes of a state, which itself is left as it is. */

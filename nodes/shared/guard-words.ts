@@ -1,6 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { GuardView, GuardWords, NamedOpening } from '../../src/index';
+import type { GuardView, GuardWords, NamedOpening, VehicleError } from '../../src/index';
 import { clockTime, type Badge } from './badge';
+import { showFailure } from './funnel';
 import { runtime } from './load';
 import { languageOf, word } from './words';
 
@@ -18,13 +19,16 @@ function nameOf(RED: NodeAPI, { kind, name }: NamedOpening): string {
   return word(RED, `members.${place}${name}`, { defaultValue: name });
 }
 
-/** What is open since when; else whether all is closed. */
-export function showView(badge: Badge, RED: NodeAPI, { open, allClosed, snoozedUntil }: GuardView): void {
+/** What is open since when; else why the last look failed, else what is closed: in the words of the texts, for not all need be watched. */
+export function showLook(badge: Badge, RED: NodeAPI, { open, allClosed, closed, everything, snoozedUntil }: GuardView, failure: VehicleError | null): void {
   const [first, ...others] = open;
   if (first !== undefined) {
     const names = first.kind === 'lock' ? word(RED, 'status.unlocked') : nameOf(RED, first);
     const more = others.length === 0 ? '' : ` +${others.length}`;
     return badge.show(snoozedUntil === null ? 'attention' : 'waiting', 'since', { names: names + more, time: clockTime(new Date(first.since)) });
   }
-  badge.stamp(allClosed ? 'good' : 'unclear', allClosed ? 'closed' : 'unknown');
+  if (failure !== null) return showFailure(badge, failure);
+  if (!allClosed) return badge.stamp('unclear', 'unknown');
+  const text = runtime().guardText({ type: 'clear', at: '', reason: 'closed', openings: closed, everything }, guardWordsOf(RED));
+  badge.stamp('good', 'value', { value: text });
 }

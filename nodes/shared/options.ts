@@ -40,6 +40,9 @@ const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INT
     fallback,
   );
 
+/** None, or not more often than each second. */
+const isPoll = (seconds: number): boolean => seconds === 0 || seconds >= 1;
+
 /** `connected-vehicle` (contract 2). Credentials stand apart, below. */
 export const vehicleOptions = z.lazy(() => z.object({
   name: text,
@@ -83,7 +86,7 @@ export const statusOptions = z.lazy(() => z.object({
   reads: z._default(z.array(z.string()), []),
   interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */
-  poll: number(0, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1)),
+  poll: number(0, 0).check(z.refine(isPoll)),
   emit: z._default(z.enum(['always', 'changes']), 'always'),
 }));
 export type StatusOptions = z.infer<typeof statusOptions>;
@@ -143,7 +146,7 @@ export const guardOptions = z.lazy(() => z.object({
   timeZone: text,
   onlyWhileNotInUse: flag(false),
   /** Seconds; 0 = only what messages bring. */
-  poll: number(120, 0),
+  poll: number(120, 0).check(z.refine(isPoll)),
 }));
 export type GuardOptions = z.infer<typeof guardOptions>;
 

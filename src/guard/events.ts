@@ -12,6 +12,8 @@ export interface GuardReading {
   doors?: OpeningMembers | undefined;
   /** Reads that gave no answer, or only a kept one: their openings cannot be told. */
   failed?: readonly OpeningRead[] | undefined;
+  /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
+  skewMs?: number | undefined;
   /** null: cannot be told, which counts as not in use, for an alert too many is better than none. */
   inUse?: boolean | null | undefined;
 }
@@ -67,6 +69,9 @@ export interface GuardView {
   unknown: NamedOpening[];
   /** Told, not assumed. */
   allClosed: boolean;
+  /** What was told to be closed, and whether nothing of the car but its lock is left out. */
+  closed: NamedOpening[];
+  everything: boolean;
   /** Milliseconds since 1970, Infinity until it is closed; null: not snoozed. */
   snoozedUntil: number | null;
 }

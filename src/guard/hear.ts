@@ -15,15 +15,18 @@ export function hear(state: GuardState, reading: GuardReading): void {
     const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
     const says = whatItSays(kind, member?.value);
     if (says === null) opening.untoldSince ??= reading.at;
-    else take(opening, reading.at, says, timeOf(member?.timestamp, reading.at));
+    else take(opening, reading.at, says, timeOf(member?.timestamp, reading));
   }
 }
 
-/** When the car was asked (specification 2.3); null where that is missing or not to be believed. */
-function timeOf(timestamp: unknown, at: number): number | null {
+/**
+ * When the car was asked (specification 2.3), by the clock of the service, so that what was measured later stays later; a
+ * stamp from after the hearing cannot be. null where it is missing or not to be believed.
+ */
+function timeOf(timestamp: unknown, { at, skewMs = 0 }: GuardReading): number | null {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
-  // NaN fails both.
-  return time <= at && time > at - believable ? time : null;
+  // NaN fails it.
+  return time > at - believable ? Math.min(time, at + Math.max(0, skewMs)) : null;
 }
 
 function take(opening: OpeningState, at: number, says: 'open' | 'closed', measuredAt: number | null): void {
@@ -32,7 +35,7 @@ function take(opening: OpeningState, at: number, says: 'open' | 'closed', measur
   opening.measuredAt = measuredAt ?? opening.measuredAt;
   opening.untoldSince = null;
   opening.untoldSaid = false;
-  const then = measuredAt ?? at;
+  const then = Math.min(measuredAt ?? at, at);
   if (says === 'closed') {
     opening.closedAt = Math.max(then, opening.closedAt ?? 0);
     opening.openSince = null;

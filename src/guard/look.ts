@@ -16,20 +16,21 @@ export interface GuardLook {
 /**
  * A look at the car for a guard, through the shared reads of the account.
  * @returns what it brought, and why what is missing failed
- * @throws VehicleError CANCELLED through the signal
+ * @throws VehicleError CANCELLED through the signal; what else the signal carries is a failure of the reads
  */
-export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: VehicleError[] }> {
+export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
   const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
-  const failures: VehicleError[] = [];
-  const note = (error: unknown): void => {
-    if (signal.aborted) throw asVehicleError(error);
-    failures.push(asVehicleError(error));
+  const failures = new Map<GuardRead, VehicleError>();
+  const note = (read: GuardRead, error: unknown): void => {
+    const failure = asVehicleError(error);
+    if (signal.aborted && failure.code === 'CANCELLED') throw failure;
+    failures.set(read, failure);
   };
   const opening = async (read: OpeningRead): Promise<void> => {
     try {
       heard[read] = (await client[read]({ vin, signal })).payload;
     } catch (error) {
-      note(error);
+      note(read, error);
       heard.failed = [...(heard.failed ?? []), read];
     }
   };
@@ -37,7 +38,7 @@ export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Prom
     try {
       heard.inUse = isInUse((await client.accessibility({ vin, signal })).payload);
     } catch (error) {
-      note(error);
+      note('accessibility', error);
       heard.inUse = null;
     }
   };

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { defaultWatch } from '../../src/index';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -268,6 +269,25 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     });
     const fresh = await openEditor('en-US');
     await fresh.locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|open: [a-z, ]+) · \d\d:\d\d$/ }).waitFor();
+    await fresh.close();
+  });
+
+  it('shows what a guard watches whose flow says nothing of it', async () => {
+    const before = (await nodeRed.admin('GET', 'flows')) as { rev: string };
+    const tab = await page.evaluate('RED.workspaces.active()');
+    await nodeRed.admin('POST', 'flows', {
+      rev: before.rev,
+      flows: [
+        { id: tab, type: 'tab', label: 'Car' },
+        { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
+        { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 300, y: 100, vehicle: 'demo-car', wires: [[], []] },
+      ],
+    });
+    const fresh = await openEditor('en-US');
+    await fresh.locator('#guard rect.red-ui-flow-node').dblclick();
+    await fresh.waitForSelector('.car-form');
+    const kinds = await fresh.locator('.car-form [data-part="watch"] input:checked').evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')));
+    assert.deepEqual(kinds, defaultWatch);
     await fresh.close();
   });
 

@@ -202,6 +202,7 @@ describe('The validators', () => {
     for (const value of ['22-7', '24:00-07:00', 'night']) assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
     assert.equal(verdict(type, 'watch', []), `${type}.reason.nothing`);
     assert.equal(verdict(type, 'watch', ['window']), true);
+    for (const value of [0.01, '0.5']) assert.equal(verdict(type, 'poll', value), `${shared}atLeast`, String(value));
   });
 
   it('ask for at least one read where several are wanted', () => {

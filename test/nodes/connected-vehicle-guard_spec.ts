@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { useClock } from '../../nodes/shared/time';
@@ -136,10 +136,38 @@ describe(type, () => {
     await pass(30);
     assert.equal(said(0).length, 1);
     assert.deepEqual(said(1), []);
-    assert.deepEqual(flow.caught, []);
     flow.send({ ask: true, only: ['window'] });
     const answer = await flow.until(() => flow.outputs[0]?.[1]);
     assert.equal((answer.payload as Record<string, unknown>)['type'], 'cannot-tell');
+  });
+
+  it('tells a Catch node once of each read that fails while another works, until it works again', async () => {
+    await load({ minutes: 4, poll: 60, onlyWhileNotInUse: true });
+    const codes = (): unknown[] => flow.caught.map(({ vehicle }) => vehicle?.error?.['code']);
+    const doors = service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
+    await until(() => codes().length === 1);
+    service.faults.add({ match: { path: '/command-accessibility' }, status: 403, body: { error: { message: 'FORBIDDEN', description: 'Access is denied' } } });
+    await until(() => codes().length === 2);
+    await pass(10);
+    assert.equal(codes()[0], 'NOT_SUPPORTED');
+    assert.equal(codes().length, 2, String(codes()));
+    assert.equal(flow.badges.at(-1)?.fill, 'red');
+    flow.send({ ask: true, only: 'door' });
+    await flow.until(() => flow.caught[2]);
+    assert.equal(said(0).at(-1)?.['type'], 'cannot-tell', 'whoever asks gets the answer, and the reason');
+    service.faults.remove(doors.id);
+    await pass(3);
+    service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
+    await until(() => codes().length === 4);
+  });
+
+  it('shows what is open rather than that something else could not be read', async () => {
+    service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
+    service.car().openWindow('frontLeft');
+    await load({ poll: 60 });
+    await until(() => flow.caught.length === 1);
+    await pass(2);
+    assert.equal(flow.badges.at(-1)?.fill, 'yellow');
   });
 
   it('tells a Catch node why nothing could be read at all', async () => {
@@ -192,6 +220,7 @@ describe(type, () => {
     ['a time zone that is none', { quietHours: '22:00-07:00', timeZone: 'Sweden' }],
     ['nothing to watch', { watch: [] }],
     ['an odd time', { minutes: 'ten' }],
+    ['a look more often than each second', { poll: 0.01 }],
     ['an odd time of its own', { minutesFor: { window: 'ten' } }],
   ] as const) {
     it(`answers with CONFIG while there is ${what}`, async () => {
@@ -218,6 +247,60 @@ describe(type, () => {
     await load({ minutes: 10, poll: 0 });
     await pass(30);
     assert.deepEqual(said(0), []);
+  });
+
+  it('looks after a restart before it says anything', async () => {
+    await load({ poll: 120 });
+    service.car().openWindow('frontLeft');
+    await pass(4);
+    await flow.unload();
+    service.car().closeWindow('frontLeft');
+    await clock.advance(2 * 1440 * minute);
+    const before = service.requests.length;
+    await load({ poll: 120 });
+    assert.equal(service.requests.length, before + 2, 'at once');
+    await pass(30);
+    assert.deepEqual(said(0), []);
+  });
+
+  it('says after a restart what it knew, unconfirmed, and why, where the look takes too long', async () => {
+    await load({ poll: 120 });
+    service.car().openWindow('frontLeft');
+    await pass(4);
+    await flow.unload();
+    await clock.advance(60 * minute);
+    service.faults.add({ latencyMs: 5 * minute });
+    const started = clock.now();
+    Object.assign(flow, { outputs: [[], []], caught: [], completed: [] });
+    await flow.load({ type, timeZone: 'UTC', poll: 120 }, customVehicle(service), demoCredentials);
+    await until(() => said(0).length === 1 && flow.caught.length === 1);
+    assert.ok(clock.now() - started < 5 * minute, 'before the answer');
+    assert.deepEqual((said(0)[0] as { openings: { confirmed: boolean }[] } | undefined)?.openings.map(({ confirmed }) => confirmed), [false]);
+    assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'TIMEOUT');
+  });
+
+  it('warns once that it cannot keep what it knows, until it can', async () => {
+    const folder = join(flow.userDir, 'connected-vehicle');
+    writeFileSync(folder, 'in the way');
+    await load({ minutes: 1, poll: 60 });
+    const warnings: unknown[] = [];
+    flow.node('n').warn = (warning: unknown) => void warnings.push(warning);
+    // Each is news to keep.
+    const live = async (minutes: number): Promise<void> => {
+      for (let i = 0; i < minutes; i += 1) {
+        service.car().report();
+        await pass(1);
+      }
+    };
+    await live(10);
+    assert.equal(warnings.length, 1);
+    rmSync(folder);
+    await live(3);
+    assert.ok(existsSync(join(folder, 'guards', 'n.json')));
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'in the way again');
+    await live(3);
+    assert.equal(warnings.length, 2);
   });
 
   it('forgets what it knew of another car', async () => {
@@ -248,5 +331,12 @@ describe(type, () => {
     await until(() => flow.badges.some(({ fill }) => fill === 'green'));
     service.car().openWindow('frontLeft');
     await until(() => flow.badges.at(-1)?.fill === 'yellow');
+  });
+
+  it('calls no more closed on its badge than what it watches', async () => {
+    service.car().openWindow('frontLeft');
+    await load({ watch: ['lock'] });
+    await until(() => flow.badges.some(({ fill }) => fill === 'green'));
+    assert.match(flow.badges.at(-1)?.text ?? '', /^Car locked · \d\d:\d\d$/);
   });
 });

@@ -14,6 +14,7 @@ import { whatMustBeSaid, type History } from './guard/oracle';
 const firstSeed = Number(process.env['GUARD_SEED'] ?? 1);
 const histories = Number(process.env['GUARD_HISTORIES'] ?? 3000);
 const minute = 60_000;
+const start = Date.UTC(2026, 5, 1);
 
 describe('The guard against its oracle', () => {
   const seen = new Map<string, number>();
@@ -31,12 +32,34 @@ describe('The guard against its oracle', () => {
     }
   });
 
+  it('never takes the window for what an older measurement says, in whatever order they come and however far the clocks are apart', () => {
+    for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+      const random = new Random(seed);
+      const skewMs = random.between(-90, 90) * minute;
+      const guard = new Guard({ minutes: 0, watch: ['frontLeftWindow'] });
+      let state = guard.restore();
+      let newest = { value: '', stamp: 0 };
+      for (const { at, value, stamp } of misorderedHistory(random)) {
+        if (stamp > newest.stamp) newest = { value, stamp };
+        const windows = { frontLeft: { value, timestamp: new Date(stamp + skewMs).toISOString() } };
+        state = guard.step(state, { type: 'reading', at, skewMs, windows }).state;
+        assert.equal(guard.view(state).allClosed, newest.value === 'CLOSED', `seed ${seed}`);
+      }
+    }
+  });
+
   it('met every kind of event on the way', function () {
     if (histories < 1000) this.skip();
     const kinds = ['alert open-too-long', 'alert repeat', 'alert asked', 'clear closed', 'clear asked', 'cannot-tell untold-too-long', 'cannot-tell asked'];
     for (const kind of kinds) assert.ok((seen.get(kind) ?? 0) > histories / 20, `${kind}: ${seen.get(kind) ?? 0} times only`);
   });
 });
+
+/** Measurements of one window, each heard at some time after it was taken, in any order, on clocks that differ by what is known. */
+function misorderedHistory(random: Random): { value: string; stamp: number; at: number }[] {
+  const measured = Array.from({ length: 12 }, (_, index) => ({ value: random.pick(['OPEN', 'CLOSED']), stamp: start + index * minute }));
+  return measured.map((one) => ({ ...one, at: one.stamp + random.between(0, 6) * minute })).sort((one, other) => one.at - other.at);
+}
 
 function tickedEachMinute(history: History): GuardEvent[] {
   const guard = new Guard(settingsOf(history));

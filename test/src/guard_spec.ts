@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { doorMembers, windowMembers } from '../../src/catalogue/members';
 import { VehicleError } from '../../src/errors';
-import { Guard, openingKinds, parseSnooze, watchNames, type GuardEvent, type GuardSettings, type GuardState, type OpeningMembers, type WatchName } from '../../src/guard';
+import { Guard, openingKinds, parseSnooze, watchNames, type GuardEvent, type GuardReading, type GuardSettings, type GuardState, type OpeningMembers, type WatchName } from '../../src/guard';
 
 /** An event in one line: what is said of which openings, for how long. */
 const brief = (event: GuardEvent): string =>
@@ -25,6 +25,7 @@ class Watchman {
     this.#step({ type: 'reading', at: at(time), windows: members({ frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', ...words }, time), ...more });
   doors = (time: string, words: Record<string, unknown>): string[] => this.#step({ type: 'reading', at: at(time), doors: members(words, time) });
   members = (time: string, windows: OpeningMembers): string[] => this.#step({ type: 'reading', at: at(time), windows });
+  reading = (time: string, reading: Partial<GuardReading>): string[] => this.#step({ type: 'reading', at: at(time), ...reading });
   inUse = (time: string, inUse: boolean | null): string[] => this.#step({ type: 'reading', at: at(time), inUse });
   failed = (time: string, ...failed: ('windows' | 'doors')[]): string[] => this.#step({ type: 'reading', at: at(time), failed });
   tick = (time: string): string[] => this.#step({ type: 'tick', at: at(time) });
@@ -207,6 +208,33 @@ describe('The guard: since when', () => {
     watchman.tick('10:20');
     assert.deepEqual(watchman.members('10:25', members({ frontLeft: 'CLOSED' }, '10:05')), [], 'no all clear from before it was opened');
     assert.deepEqual(watchman.ask('10:25', 'frontLeftWindow'), ['asked: frontLeft window 15']);
+  });
+
+  it('does not take an older answer for news where the newer one was stamped ahead', () => {
+    const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow'] });
+    const told = (time: string, value: string, timestamp: string): string[] => watchman.members(time, { frontLeft: { value, timestamp } });
+    told('08:00', 'CLOSED', iso('07:00'));
+    assert.deepEqual(told('08:01', 'OPEN', '2026-06-01T08:01:30Z'), ['open-too-long: frontLeft window 0']);
+    assert.deepEqual(told('08:02', 'CLOSED', iso('07:30')), []);
+    assert.deepEqual(told('08:03', 'CLOSED', '2026-06-01T08:03:30Z'), ['clear closed: frontLeft window']);
+  });
+
+  it('keeps the order of the stamps where the clock behind them is known to be ahead', () => {
+    const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow'] });
+    const told = (time: string, value: string, timestamp: string): string[] =>
+      watchman.reading(time, { windows: { frontLeft: { value, timestamp } }, skewMs: 10 * 60_000 });
+    assert.deepEqual(told('08:01', 'OPEN', iso('08:11')), ['open-too-long: frontLeft window 0']);
+    assert.deepEqual(told('08:04', 'CLOSED', iso('08:10')), [], 'stamped after the hearing of what is open, but before it');
+    assert.deepEqual(told('08:05', 'CLOSED', iso('08:12')), ['clear closed: frontLeft window']);
+  });
+
+  it('calls what was open before a restart unconfirmed, until it is told again', () => {
+    const watchman = new Watchman();
+    watchman.windows('10:00', open);
+    watchman.state = watchman.guard.resume(JSON.parse(JSON.stringify(watchman.state)), at('10:08'));
+    assert.deepEqual(watchman.tick('10:10'), ['open-too-long: frontLeft window 10?']);
+    watchman.windows('10:12', open);
+    assert.deepEqual(watchman.ask('10:12'), ['asked: frontLeft window 12']);
   });
 
   it('is not led astray by a clock that is set back', () => {

@@ -1,4 +1,4 @@
-import type { GuardInput, GuardSettings, OpeningKind, OpeningMembers, WatchName } from '../../../src/guard';
+import type { GuardInput, GuardReading, GuardSettings, OpeningKind, OpeningMembers, WatchName } from '../../../src/guard';
 import { openingKinds } from '../../../src/guard';
 import type { Random } from '../../support/random';
 import { changesOf, zoneNames, type History } from './oracle';
@@ -71,10 +71,16 @@ class Car {
   readonly #open = new Set<string>();
   #inUse: boolean | null = false;
   readonly #noise: number;
+  /** How far the clock of its service is ahead, and how far the guard thinks that it is. */
+  readonly #ahead: number;
+  readonly #skewMs: number | undefined;
+  readonly #past: GuardReading[] = [];
 
   constructor(random: Random) {
     this.#random = random;
     this.#noise = random.pick([0, 0, 0.02, 0.2]);
+    this.#ahead = random.pick([0, 0, random.between(-20, 60) * minute]);
+    this.#skewMs = random.pick([this.#ahead, undefined, random.between(-20, 60) * minute]);
   }
 
   live(): void {
@@ -84,9 +90,18 @@ class Car {
     if (random.chance(0.3)) this.#inUse = random.pick([true, false, null]);
   }
 
-  reading(at: number): GuardInput {
+  /** Now and then an old one arrives late, or once more. */
+  reading(at: number): GuardReading {
     const random = this.#random;
-    const reading: GuardInput = { type: 'reading', at };
+    if (this.#past.length > 0 && random.chance(0.1)) return { ...random.pick(this.#past as [GuardReading, ...GuardReading[]]), at };
+    const reading = this.#fresh(at);
+    this.#past.push(reading);
+    return random.chance(0.1) ? { type: 'reading', at } : reading;
+  }
+
+  #fresh(at: number): GuardReading {
+    const random = this.#random;
+    const reading: GuardReading = { type: 'reading', at, skewMs: this.#skewMs };
     if (random.chance(0.6)) reading.inUse = this.#inUse;
     for (const read of ['windows', 'doors'] as const) {
       if (random.chance(0.85)) reading[read] = this.#members(read, at);
@@ -113,7 +128,7 @@ class Car {
 
   #timestamp(at: number): unknown {
     const random = this.#random;
-    if (random.chance(0.8)) return new Date(at - random.between(0, 3) * minute).toISOString();
+    if (random.chance(0.8)) return new Date(at + this.#ahead - random.between(0, 3) * minute).toISOString();
     return random.pick([null, undefined, 'yesterday', 17, '1970-01-01T00:00:00Z', new Date(at + random.between(1, 99) * minute).toISOString(), new Date(at - random.between(0, 5000) * minute).toISOString()]);
   }
 }

@@ -216,10 +216,14 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
       if (story.untold === null) story.untold = { since: input.at, fromMoment: moment };
       continue;
     }
-    const parsed = Date.parse(String(members?.[name]?.timestamp));
-    const hasTimestamp = parsed <= input.at && input.at - parsed < 366 * 1440 * minute;
-    if (hasTimestamp && parsed < newestTimestamp) continue;
-    if (hasTimestamp) newestTimestamp = parsed;
+    const stamp = Date.parse(String(members?.[name]?.timestamp));
+    const hasTimestamp = input.at - stamp < 366 * 1440 * minute;
+    // Nothing is measured after it is heard, on whichever clock.
+    const serviceNow = input.skewMs !== undefined && input.skewMs > 0 ? input.at + input.skewMs : input.at;
+    const measured = stamp > serviceNow ? serviceNow : stamp;
+    const parsed = measured > input.at ? input.at : measured;
+    if (hasTimestamp && measured < newestTimestamp) continue;
+    if (hasTimestamp) newestTimestamp = measured;
     story.everTold = true;
     story.untold = null;
     if (isClosed) {
