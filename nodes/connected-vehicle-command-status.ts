@@ -15,23 +15,24 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommandStatus(this: Node, config: NodeDef & Partial<CommandStatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { asVehicleError, cancelledId, commandStatusOptions, followWatch, parseOptions, parseRecord, VehicleError } = runtime();
+    const { asVehicleError, cancelledId, commandStatusOptions, followWatch, parseOptions, parseRecord, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const kept = new KeptWatches(RED, this, 'watches');
     const watching = new Map<string, AbortController>();
     const resumed = new WeakMap<Message, OpenWatch>();
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      if (msg['cancel'] === true) return cancel(cancelledId(msg.payload));
+      if (parseSwitch('cancel', msg['cancel']) === true) return cancel(cancelledId(msg.payload));
       const options = parseOptions(commandStatusOptions, config);
       const open: OpenWatch = resumed.get(msg) ?? { record: parseRecord(msg.payload), startedAt: clock().now(), history: [], msg };
       const { id } = open.record;
       if (watching.has(id) || kept.hasEnded(id)) return;
       const abort = new AbortController();
       watching.set(id, abort);
+      // Before anything is waited for: whoever handed it on need not keep it any longer.
+      kept.keep(open);
       try {
         const { client, commands } = await vehicleOf(RED, options.vehicle).account();
-        kept.keep(open);
         badge.show('busy', 'watching', { count: watching.size });
         const updates = followWatch(open, {
           client,

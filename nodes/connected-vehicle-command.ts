@@ -7,6 +7,7 @@ import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import type { CommandOptions } from './shared/options';
 import { showOutcome } from './shared/outcome-badge';
+import { patienceOf } from './shared/patience';
 import { safeRecord } from './shared/redaction';
 import { clock } from './shared/time';
 import { keepUnanswered } from './shared/unanswered';
@@ -19,7 +20,7 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
-    const arming = new Arming(clock());
+    const arming = new Arming(clock(), () => badge.clear());
     /** What waits here: for its turn, or for a car that takes commands. */
     const unsent = new Set<AbortController>();
 
@@ -54,8 +55,6 @@ export = (RED: NodeAPI): void => {
       const unlocks = isUnlock(command);
       const mustBeArmed = unlocks ? arming.take(options.arming) : undefined;
 
-      const mayWait = !unlocks || options.waitUnlock;
-      const waits = options.whenUnavailable === 'wait' && mayWait;
       const own = new AbortController();
       unsent.add(own);
       badge.show('busy', 'sending');
@@ -65,11 +64,7 @@ export = (RED: NodeAPI): void => {
           vin: vehicle.chooseVin(msg['vin'], options.vin),
           interface: parseInterface(msg['interface'] ?? options.interface),
           unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
-          // Who lets other commands wait does not want an unlock sent into the blue either.
-          precheck: !waits && (options.precheck || options.whenUnavailable === 'wait'),
-          whenBusy: mayWait ? options.whenBusy : 'refuse',
-          whenUnavailable: waits ? 'wait' : 'fail',
-          waitMs: options.deadline * 1000,
+          ...patienceOf(options, unlocks),
           onWaiting: () => badge.show('waiting', 'waiting'),
           onLeave: (sent) => {
             mustBeArmed?.();
@@ -94,6 +89,7 @@ export = (RED: NodeAPI): void => {
         unsent.delete(own);
       }
     });
+    this.on('close', () => arming.disarm());
   }
 
   RED.nodes.registerType('connected-vehicle-command', ConnectedVehicleCommand);

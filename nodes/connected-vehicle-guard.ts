@@ -5,7 +5,7 @@ import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
 import { guardWordsOf, showLook } from './shared/guard-words';
-import { isInFlows } from './shared/flows';
+import { isDeleted } from './shared/flows';
 import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import type { GuardOptions } from './shared/options';
@@ -84,7 +84,7 @@ export = (RED: NodeAPI): void => {
       const end = async (): Promise<void> => {
         (await opened?.catch(() => undefined))?.keeper.end();
         endPolling();
-        await (removed && !isInFlows(RED, this) ? file.remove() : file.idle());
+        await (isDeleted(RED, this, removed) ? file.remove() : file.idle());
       };
       void end().catch(() => undefined).then(done);
     });

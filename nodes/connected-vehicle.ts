@@ -5,7 +5,7 @@ import { accessOf } from './shared/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/demo';
-import { isInFlows } from './shared/flows';
+import { isDeleted } from './shared/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/redaction';
 import type { VehicleNode } from './shared/vehicle-node';
@@ -50,7 +50,7 @@ export = (RED: NodeAPI): void => {
     });
 
     this.on('close', (removed: boolean, done: () => void) => {
-      const deleted = removed && !isInFlows(RED, this);
+      const deleted = isDeleted(RED, this, removed);
       if (removed) forgetSignIns(RED, this.id);
       clearImmediate(keepAlive);
       const close = async (): Promise<void> => {

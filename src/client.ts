@@ -20,7 +20,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './clock';
 import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
-import { listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
+import { isUnlock, listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './request/abort';
 import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
@@ -62,6 +62,8 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
   cancel?: AbortSignal;
+  /** The longest wait for its turn in the quota, in milliseconds; never more than a minute. */
+  patienceMs?: number;
   /**
    * Called before the first byte may leave, with the record as it will stand if no answer ever comes. What it throws keeps the
    * command back.
@@ -192,14 +194,14 @@ export class VehicleClient {
   }
 
   /** The last step of `send`: asks nothing before. */
-  async sendOrder(order: CommandOrder, { signal, cancel, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'onLeave'>): Promise<CommandRecord> {
+  async sendOrder(order: CommandOrder, { signal, cancel, patienceMs, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'onLeave'>): Promise<CommandRecord> {
     const id = this.#newId();
     let sentAt = this.#clock.now();
     const onDispatch = (): void => {
       sentAt = this.#clock.now();
       onLeave?.(recordOf(order, unanswered(), { id, sentAt }));
     };
-    return recordOf(order, await this.#invoke(order, { signal, cancel, onDispatch }), { id, sentAt });
+    return recordOf(order, await this.#invoke(order, { signal, cancel, patienceMs, onDispatch }), { id, sentAt });
   }
 
   /** @throws VehicleError READ_ONLY */
@@ -305,11 +307,11 @@ export class VehicleClient {
     }
     const url = followLink(this.service, offer.href);
     // Under another name it would pass what a flow sets up for unlocking.
-    if (/\/unlock\/?$/.test(url.pathname)) throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
+    if (!isUnlock(name) && isUnlock(decoded(url.pathname))) throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
     return { command: name, interface: 'connected-v2', url, contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
   }
 
-  async #invoke(order: CommandOrder, sending: Pick<CommandRequest, 'signal' | 'cancel' | 'onDispatch'>): Promise<Invocation> {
+  async #invoke(order: CommandOrder, sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'onDispatch'>): Promise<Invocation> {
     try {
       const answer = await this.#core.command({ ...order, timeoutMs: commandTimeoutMs[order.interface], ...sending });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
@@ -364,6 +366,15 @@ function recordOf({ command, vin, interface: iface, unlockSeconds }: CommandOrde
     async: invocation.async,
     ...(openUntil !== null && { openUntil }),
   };
+}
+
+/** As a server may read it. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Of a command that left, and that no answer came to: yet, or at all. */

@@ -32,9 +32,11 @@ function parseAnyReadName(input: unknown): AnyReadName {
 
 const noSuchRead = (names: readonly string[]): VehicleError => new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
 
+const commandWord = (input: unknown): string => (typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '');
+
 /** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
 export function parseCommandName(input: unknown): string {
-  const name = typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
+  const name = commandWord(input);
   if (commandPattern.test(name)) return name;
   throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
 }
@@ -46,7 +48,7 @@ export function parseSwitch(name: string, input: unknown): boolean | undefined {
 }
 
 /** However it is written, also where it is part of a name, and before anybody checks whether it is a command at all. */
-export const isUnlock = (input: unknown): boolean => typeof input === 'string' && /unlock/i.test(input);
+export const isUnlock = (input: unknown): boolean => commandWord(input).includes('unlock');
 
 /** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
 export function parseUnlockDuration(input: unknown): number {

@@ -45,9 +45,11 @@ export function parseRecord(input: unknown): CommandRecord {
  * @throws VehicleError INPUT_INVALID
  */
 export function cancelledId(payload: unknown): string | null {
-  const id = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? ((payload as { id?: unknown }).id ?? null) : payload;
+  const named = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+  const id = named ? (payload as { id?: unknown }).id : payload;
   if (typeof id === 'string' && id !== '') return id;
+  if (id === null || id === undefined) return null;
   // A button's payload is a time or nothing: it names no watch.
-  if (id === null || id === undefined || id === '' || typeof id === 'number' || typeof id === 'boolean') return null;
+  if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
   throw new VehicleError('INPUT_INVALID', 'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.');
 }

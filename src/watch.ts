@@ -61,6 +61,8 @@ const shareMs = 1_000;
 const looksAtAnUnclearStatus = 3;
 /** The doors lag behind the command (field notes 1.9): how long to wait for a value measured after it. */
 const proofLooksMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
+/** So far the clocks of car and service may be apart. */
+const clocksDifferByMs = 5_000;
 /** A slow service must not hold back the verdict. */
 const longestProofMs = 30_000;
 
@@ -88,8 +90,10 @@ export async function* watchCommand(record: CommandRecord, options: WatchOptions
   let timeIsUp = false;
   const stopTimer = clock.after(deadline - clock.now(), () => (timeIsUp = true));
 
+  // Copies: whoever gets them may change them, and the watch goes on.
   const report = (reason: string, verified: boolean | null): WatchReport => ({
     ...current,
+    async: current.async && { ...current.async },
     reason,
     verified,
     elapsedMs: Math.max(0, clock.now() - Date.parse(record.sentAt)),
@@ -166,7 +170,7 @@ async function readProof(record: CommandRecord, client: Pick<WatchedClient, 'doo
     const doors = await endingAt(endedAt + longestProofMs, { clock, signal }, (ending) => tryDoors(record, client, ending, signal));
     if (doors === null) continue;
     const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
-    const verified = proofOf(command.proof, doors, at(Date.parse(record.sentAt)));
+    const verified = proofOf(command.proof, doors, { sentAt: at(Date.parse(record.sentAt)), now: at(clock.now()) });
     best = { verified, open: doors.vehicle.open ?? [] };
     // An unlocked tailgate leaves the lock as it was: no later look would prove more.
     if (command.proof.LOCKED === undefined) break;
@@ -188,8 +192,10 @@ async function tryDoors(record: CommandRecord, client: Pick<WatchedClient, 'door
 }
 
 /** What a lock proves that was measured after the command was sent; null where nothing newer came, or where it proves nothing. */
-function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, sentAt: number): boolean | null {
-  if (!isAfter(doors.payload['carLocked']?.timestamp, sentAt)) return null;
+function proofOf(proof: NonNullable<Command['proof']>, doors: Reading<Members>, { sentAt, now }: { sentAt: number; now: number }): boolean | null {
+  const measuredAt = doors.payload['carLocked']?.timestamp;
+  // What is ahead of its time may as well be from before the command.
+  if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + clocksDifferByMs)) return null;
   const { locked } = doors.vehicle;
   if (locked === true) return proof.LOCKED ?? null;
   return locked === false ? (proof.UNLOCKED ?? null) : null;

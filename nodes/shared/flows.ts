@@ -1,11 +1,14 @@
 import type { Node, NodeAPI } from 'node-red';
 
 /**
- * Whether a closing node is still part of the flows: Node-RED calls one that is only disabled removed, too, and what that one
- * keeps on disk is still wanted. A node in a subflow stands there under its alias.
+ * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED says `removed` of one that is only
+ * disabled, too, and does not say it of one that goes with the instance of its subflow: what tells is whether it still stands in
+ * the flows. A node in a subflow stands there under its alias, and its id begins with those of the instances around it.
  */
-export function isInFlows(RED: NodeAPI, { id, _alias }: Node): boolean {
-  let found = false;
-  RED.nodes.eachNode((node) => (found ||= node.id === (_alias ?? id)));
-  return found;
+export function isDeleted(RED: NodeAPI, { id, _alias }: Node, removed: boolean): boolean {
+  const all: { id: string; type: string }[] = [];
+  RED.nodes.eachNode((node) => all.push(node));
+  if (!_alias || !id.endsWith(`-${_alias}`)) return removed && !all.some((node) => node.id === id);
+  const instances = all.filter(({ type }) => type.startsWith('subflow:'));
+  return !all.some((node) => node.id === _alias) || !instances.some((node) => id.startsWith(`${node.id}-`));
 }

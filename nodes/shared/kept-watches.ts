@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import type { OpenWatch, WatchReport, WatchStore } from '../../src/index';
-import { isInFlows } from './flows';
+import { isDeleted } from './flows';
 import { runtime } from './load';
 import { word, type Values } from './words';
 
@@ -61,7 +61,7 @@ export class KeptWatches {
    * @param watching how many watches were under way
    */
   close(removed: boolean, watching: number): void {
-    if (!removed || isInFlows(this.#RED, this.#node)) return;
+    if (!isDeleted(this.#RED, this.#node, removed)) return;
     if (watching > 0) this.#warn('deleted', { count: watching });
     this.#try(() => this.#store.clear());
   }

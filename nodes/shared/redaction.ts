@@ -6,9 +6,10 @@ let shared: Redactor | undefined;
 /** The one redactor of all nodes: whatever any of them knows is taken out of whatever any of them says. */
 export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
 
-/** What the service says of a command in its own words may repeat a token or the VIN. */
-export const safeRecord = <Told extends { message: string; reason?: string }>(record: Told): Told => ({
+/** What the service says of a command in its own words may repeat a token or the VIN. A copy, which a flow may change. */
+export const safeRecord = <Told extends { message: string; reason?: string; async: object | null }>(record: Told): Told => ({
   ...record,
+  async: record.async && { ...record.async },
   message: redactor().text(record.message),
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
 });

@@ -8,6 +8,7 @@ import { clock } from './time';
 export interface Unanswered {
   /** Before the first byte leaves, and again where the answer comes too late to be told. */
   keep(record: CommandRecord, msg: Message): void;
+  /** Its answer has been sent on, or thrown. */
   answered(id: string): void;
 }
 
@@ -18,11 +19,13 @@ export interface Unanswered {
  */
 export function keepUnanswered(RED: NodeAPI, node: Node, tell: (record: CommandRecord, msg: Message) => void): Unanswered {
   const kept = new KeptWatches(RED, node, 'commands');
+  // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the record.
+  const answered = (id: string): void => void setImmediate(() => kept.forget(id));
   const left = kept.open();
   const tellAll = (): void => {
     for (const { record, msg } of left) {
       tell(record, msg as Message);
-      kept.forget(record.id);
+      answered(record.id);
     }
   };
   if (left.length > 0) RED.events.once('flows:started', tellAll);
@@ -35,6 +38,6 @@ export function keepUnanswered(RED: NodeAPI, node: Node, tell: (record: CommandR
 
   return {
     keep: (record, msg) => kept.keep({ record, startedAt: clock().now(), history: [], msg }),
-    answered: (id) => kept.forget(id),
+    answered,
   };
 }

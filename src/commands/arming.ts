@@ -4,10 +4,13 @@ import { VehicleError } from '../errors';
 /** A safety catch: what it guards passes once, within some seconds after it was armed. */
 export class Arming {
   readonly #clock: Clock;
+  readonly #onEnd: () => void;
   #armed: Armed | null = null;
 
-  constructor(clock: Clock) {
+  /** @param onEnd called when an arming ends that nobody has used */
+  constructor(clock: Clock, onEnd: () => void = () => undefined) {
     this.#clock = clock;
+    this.#onEnd = onEnd;
   }
 
   /**
@@ -16,11 +19,19 @@ export class Arming {
    */
   arm(seconds: number): void {
     if (seconds === 0) throw new VehicleError('INPUT_INVALID', 'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.');
-    this.#armed = { at: this.#clock.now(), seconds };
+    this.#end();
+    this.#armed = { at: this.#clock.now(), seconds, stopTimer: this.#clock.after(seconds * 1000, () => this.disarm()) };
   }
 
   disarm(): void {
+    if (this.#end() !== null) this.#onEnd();
+  }
+
+  #end(): Armed | null {
+    const armed = this.#armed;
+    armed?.stopTimer();
     this.#armed = null;
+    return armed;
   }
 
   /**
@@ -30,8 +41,7 @@ export class Arming {
    */
   take(seconds: number): () => void {
     if (seconds === 0) return () => undefined;
-    const armed = this.#armed;
-    this.disarm();
+    const armed = this.#end();
     if (armed === null || !this.#holds(armed)) {
       throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
     }
@@ -52,4 +62,5 @@ export class Arming {
 interface Armed {
   at: number;
   seconds: number;
+  stopTimer: () => void;
 }

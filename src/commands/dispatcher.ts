@@ -1,4 +1,3 @@
-import { meaningOf } from '../catalogue/outcomes';
 import type { CommandOrder, SendOptions, VehicleClient } from '../client';
 import type { Clock } from '../clock';
 import { VehicleError, asVehicleError } from '../errors';
@@ -6,7 +5,7 @@ import type { CommandRecord } from '../record';
 import { eitherOf, endingAt } from '../request/abort';
 import type { WatchReport } from '../watch';
 import { journalEntry, type Journal, type JournalChanges } from './journal';
-import type { Lanes, Turn } from './lanes';
+import { isEnd, type Lanes, type Turn } from './lanes';
 import { untilReachable } from './reachable';
 
 export interface DispatchOptions extends SendOptions {
@@ -16,8 +15,8 @@ export interface DispatchOptions extends SendOptions {
   whenBusy?: 'refuse' | 'queue';
   /** What to do while the car takes no commands. Default `fail`: it is sent all the same, or `precheck` says why not. */
   whenUnavailable?: 'fail' | 'wait';
-  /** How long it may wait, for its turn and for the car together, in milliseconds. Default 600 000. */
-  waitMs?: number;
+  /** How long it may wait, for its turn, the car and the quota together, in milliseconds. Default 600 000. */
+  waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
 }
@@ -37,6 +36,7 @@ export interface DispatcherOptions {
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  #recalled: Promise<void> | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -67,21 +67,26 @@ export class Dispatcher {
     // Whatever is refused up to here leaves what waits or is under way as it was.
     const order = await client.order(name, options);
     const { command, vin } = order;
-    const precheck = (): Promise<void> => client.mustBeAccessible({ vin, signal: before });
-    if (options.precheck) await precheck();
+    const waitsForCar = options.whenUnavailable === 'wait';
+    // Who waits for the car asks anyway.
+    const precheck = async (): Promise<void> => {
+      if (options.precheck && !waitsForCar) await client.mustBeAccessible({ vin, signal: before });
+    };
+    await precheck();
+    await (this.#recalled ??= this.#recall());
     const turn = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
       lanes.enter({ vin, command, whenBusy, client, signal }),
     );
     try {
-      if (options.precheck && turn.waited) await precheck();
-      if (options.whenUnavailable === 'wait') await this.#untilReachable(turn, { vin, deadline: startedAt + waitMs, signal: before, onWaiting: options.onWaiting });
-      const waits = whenBusy === 'queue' || options.whenUnavailable === 'wait';
+      if (turn.waited) await precheck();
+      if (waitsForCar) await this.#untilReachable(turn, { vin, deadline: startedAt + waitMs, signal: before, onWaiting: options.onWaiting });
       const record = await this.#sendOrder(order, {
         ...options,
+        patienceMs: startedAt + waitMs - clock.now(),
         onLeave: (sent) => {
           const age = clock.now() - startedAt;
           // A clock that was set back tells no time at all.
-          if (waits && (age > waitMs || age < 0)) throw late(waitMs);
+          if (age > waitMs || age < 0) throw late(waitMs);
           options.onLeave?.(sent);
         },
       });
@@ -96,11 +101,23 @@ export class Dispatcher {
   /** What a watch learned of a command: the journal has it, and one that has ended makes way for the next. */
   learned(report: WatchReport, settled: boolean): void {
     const { journal, clock, lanes } = this.#options;
-    // A watch whose time is up knows of no end.
-    if (meaningOf(report.requestStatus).outcome !== 'pending') lanes.settled(report.id);
+    // A watch whose time is up knows of no end, unless the doors say that it happened.
+    if (isEnd(report.requestStatus) || report.verified === true) lanes.settled(report.id);
     const states = report.history;
     const verdict = { outcome: report.outcome, reason: report.reason, verified: report.verified, settledAt: new Date(clock.now()).toISOString() };
-    this.#keep(journal.update(report.id, settled ? { states, ...verdict } : { states, outcome: report.outcome }));
+    const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
+    // The process may have ended before the command stood in the journal.
+    const entry = { ...journalEntry(report, null, new Date(clock.now())), ...changes };
+    this.#keep(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
+  }
+
+  /** What was under way when the process ended still is. */
+  async #recall(): Promise<void> {
+    const { client, journal, lanes } = this.#options;
+    const entries = await journal.list().catch(() => []);
+    for (const { id, vin, command, sentAt, settledAt } of entries) {
+      if (settledAt === null && Date.parse(sentAt) >= (client.service.since ?? 0)) lanes.recall({ id, vin, command, sentAt, async: null });
+    }
   }
 
   #untilReachable(turn: Turn, { vin, deadline, signal, onWaiting }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] }): Promise<void> {
@@ -120,7 +137,7 @@ export class Dispatcher {
     );
   }
 
-  /** The journal has it before the service can: whoever ends this process, it says that the command was on its way. */
+  /** The journal is told of it before the service is, and again of the answer. */
   async #sendOrder(order: CommandOrder, { sentBy = null, onLeave, ...options }: DispatchOptions): Promise<CommandRecord> {
     const { client, journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());

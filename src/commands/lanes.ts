@@ -9,6 +9,11 @@ import type { CommandRecord } from '../record';
 const longestMs = 150_000;
 /** How often the link of a command is looked at while another waits behind it. */
 const lookEveryMs = 3_000;
+/** A status that says nothing may be followed by one that does: this many looks must find it before it is the end. */
+const looksAtAnUnclearStatus = 3;
+
+/** What a lane must know of a command. */
+type UnderWay = Pick<CommandRecord, 'id' | 'sentAt' | 'async'>;
 
 export interface LaneRequest {
   vin: string;
@@ -28,22 +33,34 @@ export interface Turn {
    * @throws VehicleError CANCELLED where a newer one came, and what the work throws
    */
   giveWay<Value>(signal: AbortSignal, work: (signal: AbortSignal, mustBeLast: () => void) => Promise<Value>): Promise<Value>;
-  /** It was answered: a pending one is under way until its link says otherwise. */
+  /** It was answered, or nobody knows: then it is under way until its link or a watch says otherwise, or for 150 s. */
   sent(record: CommandRecord): void;
   end(): void;
 }
 
 /**
  * One command at a time to each car. A command is under way from its turn until the service has answered it (v2 answers when
- * the car has) and, where the answer is only an acceptance (v1), until its link or a watch tells an end, or for 150 s.
+ * the car has). Where the answer is only an acceptance (v1), or none came, it is so until its link or a watch tells an end, or for 150 s.
  */
 export class Lanes {
   readonly #clock: Clock;
+  readonly #since: number;
   /** What is under way to each car or waits, by VIN, the oldest first; never empty. */
   readonly #lanes = new Map<string, readonly Passage[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  /** A command that was sent before this process began, and of which no end is known. */
+  recall({ vin, command, ...record }: UnderWay & Pick<CommandRecord, 'vin' | 'command'>): void {
+    const sentAt = Date.parse(record.sentAt);
+    if (!(sentAt < this.#since && this.#clock.now() - sentAt < longestMs)) return;
+    if (this.#lane(vin).some((known) => known.record?.id === record.id)) return;
+    const passage = new Passage(vin, command);
+    passage.record = record;
+    this.#lanes.set(vin, [passage, ...this.#lane(vin)]);
   }
 
   /**
@@ -89,8 +106,10 @@ export class Lanes {
         }
       },
       sent: (record) => {
-        if (record.outcome !== 'pending' || !record.async?.href) this.#end(passage);
-        else passage.record = record;
+        const { id, sentAt, async } = record;
+        const isOpen = async?.href ? !isEnd(record.requestStatus) : record.requestStatus === null;
+        if (isOpen) passage.record = { id, sentAt, async: async && { ...async } };
+        else this.#end(passage);
       },
       end: () => this.#end(passage),
     };
@@ -132,23 +151,31 @@ export class Lanes {
     if (head === undefined || head.record === null) return;
     const age = this.#clock.now() - Date.parse(head.record.sentAt);
     // A clock that was set back must not hold a car for as long.
-    if (age >= longestMs || age < 0 || (await hasEnded(head.record, client, signal))) this.#end(head);
+    if (age >= longestMs || age < 0) return this.#end(head);
+    const requestStatus = await statusOf(head.record, client, signal);
+    if (requestStatus === undefined) return;
+    head.unclearLooks = meaningOf(requestStatus).outcome === 'undetermined' ? head.unclearLooks + 1 : 0;
+    if (isEnd(requestStatus) || head.unclearLooks >= looksAtAnUnclearStatus) this.#end(head);
   }
 }
 
-async function hasEnded(record: CommandRecord, client: LaneRequest['client'], signal: AbortSignal): Promise<boolean> {
+/** Undefined where it cannot be told now. */
+async function statusOf(record: UnderWay, client: LaneRequest['client'], signal: AbortSignal): Promise<string | null | undefined> {
+  if (!record.async?.href) return undefined;
   try {
-    const { requestStatus } = await client.commandStatus(record, { signal });
-    return requestStatus !== null && meaningOf(requestStatus).outcome !== 'pending';
+    return (await client.commandStatus(record, { signal })).requestStatus;
   } catch (error) {
     if (signal.aborted) throw error;
-    return false;
+    return undefined;
   }
 }
+
+/** Whether a status is the last word on a command: one that says nothing may be followed by another. */
+export const isEnd = (requestStatus: string | null): boolean => ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
 
 const busy = ({ command, record }: Passage): VehicleError => {
   const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;
-  return new VehicleError('VEHICLE_UNAVAILABLE', `Another command is still under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent; wait for the end of the other, or let the node queue.`);
+  return new VehicleError('VEHICLE_UNAVAILABLE', `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent; wait for the end of the other, or let the node queue.`);
 };
 
 const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer command for this car took the place of this one, which was waiting. It was not sent.');
@@ -157,8 +184,10 @@ const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer comm
 class Passage {
   readonly vin: string;
   readonly command: string;
-  /** As the service answered it; null: not sent, or not answered. */
-  record: CommandRecord | null = null;
+  /** Null until it was answered, or given up on. */
+  record: UnderWay | null = null;
+  /** How many looks in a row found a status that says nothing. */
+  unclearLooks = 0;
   /** Set while it only waits for the car. */
   giveWay: AbortController | null = null;
   readonly ended = new AbortController();

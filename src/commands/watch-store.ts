@@ -61,8 +61,12 @@ export class WatchStore {
   /** Its verdict is told. */
   end(id: string): void {
     if (this.#gone) return;
-    this.#settled.add(id);
-    this.remove(id);
+    try {
+      this.#settled.add(id);
+    } finally {
+      // On a full disk, too: what is told must not be told again.
+      this.remove(id);
+    }
   }
 
   /** Among the last thousand. */
@@ -85,9 +89,7 @@ export class WatchStore {
         const record = parseRecord(stored);
         return [{ ...rest, record, ...(telling && { telling: { ...telling, report: { ...record, ...telling.report, history: rest.history } } }) }];
       } catch {
-        const aside = `${file}.damaged`;
-        renameSync(file, aside);
-        onDamaged(basename(aside));
+        onDamaged(basename(putAside(file)));
         return [];
       }
     });
@@ -111,6 +113,16 @@ export class WatchStore {
 
   #file(id: string): string {
     return join(this.#directory as string, `${nameOf(id)}.json`);
+  }
+}
+
+/** @returns where it lies now: where it was, if it cannot be moved */
+function putAside(file: string): string {
+  try {
+    renameSync(file, `${file}.damaged`);
+    return `${file}.damaged`;
+  } catch {
+    return file;
   }
 }
 

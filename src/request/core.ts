@@ -50,6 +50,8 @@ export interface CommandRequest {
   signal?: AbortSignal | undefined;
   /** Gives up while nothing is sent yet. */
   cancel?: AbortSignal | undefined;
+  /** The longest wait for its turn in the quota. */
+  patienceMs?: number | undefined;
   /** Called before the first byte may leave this machine; what it throws keeps the command back. */
   onDispatch?: (() => void) | undefined;
 }
@@ -128,7 +130,7 @@ export class RequestCore {
    */
   async command(request: CommandRequest): Promise<Answer> {
     const before = eitherOf(request.signal, request.cancel);
-    await this.#options.budget.take('command', { patienceMs, signal: before });
+    await this.#options.budget.take('command', { patienceMs: Math.min(patienceMs, Math.max(0, request.patienceMs ?? patienceMs)), signal: before });
     const token = await this.#options.tokens.get(before);
     if (before?.aborted) throw reasonOf(before);
     let dispatched = false;

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/time';
 import helper = require('node-red-node-test-helper');
@@ -219,6 +219,57 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
+  it('goes on where a file that cannot be read cannot be put aside either', async () => {
+    const directory = join(flow.userDir, 'connected-vehicle', 'watches', 'n');
+    mkdirSync(join(directory, 'x.json.damaged', 'in the way'), { recursive: true });
+    writeFileSync(join(directory, 'x.json'), '{"record":');
+    await load();
+    flow.send({ payload: await send('flash') });
+    await pass(() => verdicts().length === 1);
+    assert.deepEqual(kept().sort(), ['x.json', 'x.json.damaged']);
+  });
+
+  it('tells no verdict again because its end could not be noted', async () => {
+    mkdirSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n', 'settled', 'in the way'), { recursive: true });
+    await load();
+    flow.send({ payload: await send('flash') });
+    await pass(() => verdicts().length === 1);
+    await flow.unload();
+    assert.deepEqual(kept(), []);
+    await load();
+    await clock.advance(60_000);
+    assert.equal(verdicts().length, 1);
+  });
+
+  it('keeps a watch on disk before it waits for anything', async () => {
+    await load();
+    const payload = await send('flash');
+    flow.send({ payload });
+    assert.equal(kept().length, 1);
+  });
+
+  it('forgets its watches with the instance of the subflow that it stands in', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    const subflow = [
+      { id: 'sf', type: 'subflow', name: 'follow', in: [{ wires: [{ id: 'inner' }] }], out: [] },
+      { id: 'inner', z: 'sf', x: 1, y: 1, type, vehicle: 'v', wires: [[], []] },
+    ];
+    const instance = { id: 'instance', z: 'tab', x: 1, y: 1, type: 'subflow:sf', wires: [] };
+    await flow.load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1', wires: [['instance']] }, customVehicle(service), demoCredentials, [...subflow, instance]);
+    const directory = join(flow.userDir, 'connected-vehicle', 'watches');
+    const open = (): string[] => (existsSync(directory) ? readdirSync(directory) : []);
+    flow.send();
+    await pass(() => open().length === 1);
+    const deploy = async (left: object[]): Promise<void> => {
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, { id: 'v', type: 'connected-vehicle', ...customVehicle(service) }, ...subflow, ...left] as never, 'nodes');
+    };
+    await deploy([{ ...instance, d: true }]);
+    assert.equal(open().length, 1);
+    await deploy([instance]);
+    await deploy([]);
+    assert.deepEqual(open(), []);
+  });
+
   it('puts a watch aside that cannot be read, and goes on', async () => {
     const directory = join(flow.userDir, 'connected-vehicle', 'watches', 'n');
     mkdirSync(directory, { recursive: true });
@@ -239,13 +290,15 @@ describe(type, () => {
     await pass(() => flow.caught.length === 1);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CANCELLED');
     assert.equal(kept().length, 2);
-    for (const payload of ['no such id', { id: 'neither' }, ['x']]) flow.send({ cancel: true, payload });
-    await pass(() => flow.caught.length === 4);
-    assert.deepEqual(flow.caught.slice(1).map(({ vehicle }) => vehicle?.error?.['code']), ['INPUT_INVALID', 'INPUT_INVALID', 'INPUT_INVALID']);
+    const odd = ['no such id', { id: 'neither' }, ['x'], { id: 42 }, { id: false }, { id: '' }];
+    for (const payload of odd) flow.send({ cancel: true, payload });
+    for (const cancel of ['true', 1, null]) flow.send({ cancel, payload: first });
+    await pass(() => flow.caught.length === 1 + odd.length + 3);
+    assert.deepEqual(new Set(flow.caught.slice(1).map(({ vehicle }) => vehicle?.error?.['code'])), new Set(['INPUT_INVALID']));
     assert.match(String(flow.caught[1]?.vehicle?.error?.['message']), /No watch of that id is open here/);
     assert.equal(kept().length, 2);
     flow.send({ cancel: true, payload: { id: null } });
-    await pass(() => flow.caught.length === 6);
+    await pass(() => flow.caught.length === 1 + odd.length + 3 + 2);
     assert.deepEqual(kept(), []);
     assert.deepEqual(verdicts(), []);
   });

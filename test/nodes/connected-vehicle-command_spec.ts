@@ -183,6 +183,37 @@ describe(type, () => {
       }
     });
 
+    it('shows an arming as long as it holds', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      try {
+        await load({ arming: 30 });
+        for (const end of [() => clock.advance(30_000), async () => flow.send({ arm: false }), async () => flow.send({ cancel: true })]) {
+          flow.send({ arm: true });
+          await flow.until(() => flow.badges.at(-1)?.text?.includes('30'));
+          await end();
+          await flow.until(() => !flow.badges.at(-1)?.text);
+        }
+      } finally {
+        useClock(undefined);
+      }
+    });
+
+    it('sends an unlock that may not wait soon or not at all', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      try {
+        await load({ interface: 'v2' }, { commandsPerMinute: 1 });
+        await flow.ask({ command: 'flash', interface: 'v2' });
+        const { error } = (await flow.fail({ command: 'unlock' })).vehicle ?? {};
+        assert.equal(error?.['code'], 'RATE_LIMITED');
+        assert.ok(error?.['retryAt']);
+        assert.equal(posts(), 1);
+      } finally {
+        useClock(undefined);
+      }
+    });
+
     it('unlocks once for each arming', async () => {
       await load({ arming: 30, interface: 'v1' });
       assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');

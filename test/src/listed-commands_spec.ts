@@ -39,8 +39,10 @@ describe('commands that a vehicle lists and the specification does not name', ()
       }
 
       it('sends nothing to the address of unlock under another name', async () => {
-        listAs(path.replace(/[^/]+$/, 'unlock'));
-        await assert.rejects(client.send(command, { vin }), (error: VehicleError) => error.code === 'INPUT_INVALID');
+        for (const disguise of ['unlock', 'unl%6Fck', 'UNLOCK', 'unlock/', 'unlock//', 'unlock;x']) {
+          listAs(path.replace(/[^/]+$/, disguise));
+          await assert.rejects(client.send(command, { vin }), (error: VehicleError) => error.code === 'INPUT_INVALID', disguise);
+        }
         assert.deepEqual(posts(), []);
       });
 

@@ -283,6 +283,29 @@ describe('the watch', () => {
     });
   }
 
+  it('takes no measurement that is ahead of its time for a proof', async () => {
+    service.car().set({ ...plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'TIMEOUT' }), lock: 'LOCKED', measuredAt: { lock: new Date(clock.now() + 3_600_000).toISOString() } });
+    assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
+  });
+
+  it('goes on whatever is done to what it tells', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'WAITING' }, { afterMs: 9_000, status: 'COMPLETED' }));
+    const record = await client.send('flash', { vin, interface: 'v1' });
+    const seen: WatchUpdate[] = [];
+    const watching = (async () => {
+      for await (const update of watchCommand(record, { client, clock })) {
+        seen.push(structuredClone(update));
+        Object.assign(update.report.async ?? {}, { href: 'https://evil.example/' });
+        update.report.history.length = 0;
+      }
+    })();
+    let over = false;
+    void watching.finally(() => (over = true));
+    while (!over) await clock.advance(500);
+    await watching;
+    assert.deepEqual(seen.map(({ report }) => report.requestStatus), ['WAITING', 'COMPLETED']);
+  });
+
   it('keeps what else the record holds', async () => {
     const record = parseRecord({ ...(await client.send('flash', { vin })), mine: 1 });
     assert.equal((verdictOf(await follow(record)) as unknown as Record<string, unknown>)['mine'], 1);

@@ -31,6 +31,28 @@ describe('arming', () => {
     arming.take(0)();
   });
 
+  it('says when it ends unused, and only then', async () => {
+    const clock = new ManualClock();
+    let ends = 0;
+    const arming = new Arming(clock, () => (ends += 1));
+    arming.arm(30);
+    arming.take(30);
+    arming.disarm();
+    await clock.advance(30_000);
+    assert.equal(ends, 0);
+    arming.arm(30);
+    await clock.advance(20_000);
+    arming.arm(30);
+    await clock.advance(29_999);
+    assert.equal(ends, 0);
+    await clock.advance(1);
+    assert.equal(ends, 1);
+    arming.arm(30);
+    arming.disarm();
+    assert.equal(ends, 2);
+    assert.equal(clock.sleeping, 0);
+  });
+
   it('is ended by a clock that is set back', () => {
     let now = Date.parse('2026-06-01T08:00:00Z');
     const arming = new Arming({ now: () => now, after: () => () => undefined, sleep: () => Promise.resolve() });
@@ -46,7 +68,7 @@ describe('arming', () => {
   });
 
   it('knows an unlock however it is written', () => {
-    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK']) assert.equal(isUnlock(name), true, name);
+    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK', 'UNLOC\u212a']) assert.equal(isUnlock(name), true, name);
     for (const name of ['lock', 'lock-reduced-guard', '', null, 7]) assert.equal(isUnlock(name), false, String(name));
   });
 });

@@ -148,6 +148,49 @@ describe('commands with care', () => {
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
     });
 
+    it('does not take a word that says nothing for the end', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }, { afterMs: 4_000, status: 'RUNNING' }, { afterMs: 60_000, status: 'COMPLETED' }] } });
+      await send('lock');
+      await clock.advance(2_000);
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+      await clock.advance(3_000);
+      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+      await clock.advance(60_000);
+      await send('honk');
+    });
+
+    it('is held by a command that nobody knows the fate of, until the doors tell it or no car would still act', async () => {
+      for (const followed of [false, true]) {
+        service.clearRequests();
+        service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
+        service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
+        const record = await moving(send('lock', { interface: 'v2' }));
+        assert.equal(record.requestStatus, null);
+        assert.match((await failure(send('unlock'))).message, /may still be under way/);
+        const watch = async (): Promise<void> => {
+          for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+        };
+        await (followed ? moving(watch()) : clock.advance(150_000));
+        await send('honk');
+        assert.deepEqual(posts(), ['lock', 'honk']);
+        await clock.advance(150_000);
+      }
+    });
+
+    it('knows after a restart what was under way, from the journal', async () => {
+      const kept = { data: undefined as unknown };
+      const journal = { load: () => Promise.resolve(kept.data), save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))) };
+      await openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v1' });
+      await clock.advance(1_000);
+      // Another clock of the same time stands for another process.
+      const later = new ManualClock(clock.now() + 1_000);
+      const restarted = openTestAccount(service, { clock: later, journal });
+      await assert.rejects(restarted.commands.send('unlock', { vin, interface: 'v1' }), { code: 'VEHICLE_UNAVAILABLE' });
+      await later.advance(148_000);
+      await restarted.commands.send('unlock', { vin, interface: 'v1' });
+      assert.deepEqual(posts(), ['lock', 'unlock']);
+    });
+
     it('asks a queued command’s questions again when its turn has come', async () => {
       await send('lock');
       const queued = send('honk', { whenBusy: 'queue', precheck: true });
@@ -338,6 +381,18 @@ describe('commands with care', () => {
       assert.deepEqual([entry?.command, entry?.outcome, entry?.settledAt], ['lock', 'pending', null]);
       const record = await moving(sent);
       assert.deepEqual((await account.journal.list()).map(({ id, outcome }) => [id, outcome]), [[record.id, 'succeeded']]);
+    });
+
+    it('has a command whose verdict comes though it was lost on the way', async () => {
+      const record = await send('lock');
+      await account.journal.clear();
+      const watch = async (): Promise<void> => {
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+      };
+      await moving(watch());
+      await clock.advance(0);
+      const entries = await account.journal.list();
+      assert.deepEqual(entries.map(({ id, outcome }) => [id, outcome]), [[record.id, 'succeeded']]);
     });
 
     it('does not stop a command when it cannot be kept', async () => {
