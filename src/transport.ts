@@ -47,28 +47,28 @@ export const mostSocketsUnderLoad = 50;
 const idleMs = { few: 120_000, many: 10_000 } as const;
 
 export function createTransport(clock: Clock = systemClock): Transport {
-  const lanes = new Map<string, Lane>();
+  const all = new Map<string, Sockets>();
   let closed = false;
 
-  const laneFor = ({ method, url: { origin } }: TransportRequest): Lane => {
+  const socketsFor = ({ method, url: { origin } }: TransportRequest): Sockets => {
     // A kept-alive socket may have died unseen. A read is sent again; a command is not, so each one gets a new socket.
     const key = `${method} ${origin}`;
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = new Lane(origin);
-      lanes.set(key, lane);
+    let sockets = all.get(key);
+    if (sockets === undefined) {
+      sockets = new Sockets(origin);
+      all.set(key, sockets);
     }
-    return lane;
+    return sockets;
   };
 
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
         if (closed || request.signal?.aborted) return reject(cancelled());
-        const lane = laneFor(request);
-        const exchange = new Exchange(request, clock, lane, resolve, reject);
+        const sockets = socketsFor(request);
+        const exchange = new Exchange(request, clock, sockets, resolve, reject);
         try {
-          lane.enter().dispatch(
+          sockets.enter().dispatch(
             {
               path: request.url.pathname + request.url.search,
               method: request.method,
@@ -85,14 +85,14 @@ export function createTransport(clock: Clock = systemClock): Transport {
       }),
     async close() {
       closed = true;
-      await Promise.all([...lanes.values()].map((lane) => lane.destroy()));
-      lanes.clear();
+      await Promise.all([...all.values()].map((sockets) => sockets.destroy()));
+      all.clear();
     },
   };
 }
 
 /** The sockets of one method to one origin. */
-class Lane {
+class Sockets {
   readonly #origin: string;
   readonly #few: Pool;
   /** Of a long line: opened when the first one comes. */
@@ -129,7 +129,7 @@ class Lane {
 /** One exchange as undici's handler: the leanest of its interfaces, and the only one that tells when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
   #request: TransportRequest;
-  #lane: Lane;
+  #sockets: Sockets;
   #resolve: (response: TransportResponse) => void;
   #reject: (error: VehicleError) => void;
   #cancelTimer: () => void;
@@ -140,9 +140,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #done = false;
 
-  constructor(request: TransportRequest, clock: Clock, lane: Lane, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
+  constructor(request: TransportRequest, clock: Clock, sockets: Sockets, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
     this.#request = request;
-    this.#lane = lane;
+    this.#sockets = sockets;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#cancelTimer = clock.after(request.timeoutMs, () => this.#fail(timedOut(request.timeoutMs)));
@@ -192,7 +192,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #finish(): boolean {
     if (this.#done) return false;
     this.#done = true;
-    this.#lane.leave();
+    this.#sockets.leave();
     this.#cancelTimer();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     return true;
