@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import { examples, type FlowNode } from './checkout';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { deployExample } from './example-flow';
 
 interface Published {
   topic: string;
@@ -16,6 +17,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   this.timeout(60_000);
   let broker: Aedes;
   let server: Server;
+  let service: Simulator;
   let nodeRed: RealNodeRed;
   const published: Published[] = [];
   const waiting: (() => void)[] = [];
@@ -30,15 +32,20 @@ describe('The example “Home Assistant through MQTT”', function () {
     server = createServer((socket) => broker.handle(socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const nodes = examples.find(({ name }) => name.endsWith('Home Assistant through MQTT'))?.nodes ?? [];
-    const here = { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port) };
-    nodeRed = await startNodeRed(nodes.map((node): FlowNode => (node.type === 'mqtt-broker' ? { ...node, ...here } : node)));
+    service = await startSimulator();
+    const changes: Record<string, object> = {
+      'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port) },
+      'connected-vehicle-status': { poll: 1 },
+    };
+    nodeRed = await startNodeRed();
+    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({ ...node, ...changes[node.type] }));
   });
 
   after(async () => {
     await nodeRed?.stop();
     await new Promise<void>((resolve) => broker.close(resolve));
     server.close();
+    await service?.close();
   });
 
   const until = async <Value>(look: () => Value | undefined | false): Promise<Value> => {
@@ -67,8 +74,9 @@ describe('The example “Home Assistant through MQTT”', function () {
   });
 
   it('is online, and names no vehicle', async () => {
-    assert.equal((await until(() => last('connected-vehicle/car/online'))).text, 'online');
-    assert.doesNotMatch(JSON.stringify(published), /YV4952NA4F120DEMO/);
+    await until(() => last('connected-vehicle/car/online')?.text === 'online');
+    assert.equal(published.find(({ topic }) => topic === 'connected-vehicle/car/online')?.text, 'offline', 'not before it is known');
+    assert.ok(!JSON.stringify(published).includes(service.car().vin));
   });
 
   it('gives each entity a value from the car: open, closed or unknown', async () => {
@@ -92,13 +100,54 @@ describe('The example “Home Assistant through MQTT”', function () {
     assert.deepEqual(JSON.parse(text), { command: 'lock', state: 'succeeded', reason: 'The car carried out the command.', verified: true });
   });
 
+  for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
+    it(`lets no ${command} through, and says so`, async () => {
+      const before = service.requests.filter(({ method }) => method === 'POST').length;
+      press(command);
+      const { text } = await until(() => {
+        const verdict = last('connected-vehicle/car/command');
+        return verdict?.text.includes(`"${command}"`) && verdict;
+      });
+      assert.deepEqual(JSON.parse(text), { command, state: 'failed', reason: 'Only lock and flash go through this bridge.' });
+      assert.equal(service.requests.filter(({ method }) => method === 'POST').length, before);
+    });
+  }
+
   it('tells why a command could not be sent', async () => {
-    press('self-destruct');
+    const fault = service.faults.add({ match: { method: 'POST' }, error: 'not-supported' });
+    press('flash');
     const { text } = await until(() => {
       const verdict = last('connected-vehicle/car/command');
-      return verdict?.text.includes('self-destruct') && verdict;
+      return verdict?.text.includes('"flash","state":"failed"') && verdict;
     });
-    assert.equal((JSON.parse(text) as { state: string }).state, 'failed');
+    assert.ok((JSON.parse(text) as { reason: string }).reason.length > 20);
+    service.faults.remove(fault.id);
+  });
+
+  const online = (payload: string) => () => last('connected-vehicle/car/online')?.text === payload;
+  const window = (): unknown => (JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>)['windows_frontLeft'];
+
+  it('is offline while nothing can be read, without telling of once more what was closed, and online with the next live reading', async () => {
+    service.faults.add({ match: { method: 'GET' }, status: 503 });
+    await until(online('offline'));
+    const states = (): Published[] => published.filter(({ topic }) => topic === 'connected-vehicle/car/state');
+    const before = states().length;
+    service.car().openWindow('frontLeft');
+    const told = published.length;
+    await until(() => published.slice(told).filter(({ topic }) => topic.endsWith('/online')).length > 3);
+    assert.ok(online('offline')());
+    assert.equal(states().length, before);
+    service.faults.clear();
+    await until(online('online'));
+    assert.equal(window(), 'ON');
+  });
+
+  it('calls unknown what alone cannot be read', async () => {
+    service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
+    await until(() => window() === 'None');
+    assert.ok(online('online')());
+    service.faults.clear();
+    await until(() => window() === 'ON');
   });
 
   it('is offline when it ends', async () => {

@@ -1,0 +1,77 @@
+import { strict as assert } from 'node:assert';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import type { FlowNode } from './checkout';
+import { DebugSidebar } from './debug-sidebar';
+import { deployExample } from './example-flow';
+
+/** The examples where something goes wrong, in a real Node-RED. */
+describe('The examples in trouble', function () {
+  this.timeout(60_000);
+  let nodeRed: RealNodeRed;
+  let service: Simulator;
+  let sidebar: DebugSidebar;
+  let nodes: FlowNode[];
+
+  before(async () => {
+    nodeRed = await startNodeRed();
+    sidebar = await DebugSidebar.open(nodeRed.url);
+  });
+  after(async () => {
+    sidebar?.close();
+    await nodeRed?.stop();
+  });
+  beforeEach(async () => {
+    service = await startSimulator();
+    sidebar.clear();
+  });
+  afterEach(() => service.close());
+
+  /** Node-RED answers a deploy before its nodes are there. */
+  const press = async (name: string): Promise<void> => {
+    const id = nodes.find((node) => node.type === 'inject' && node['name'] === name)?.id ?? '';
+    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${id}`, { method: 'POST' })).ok; tries += 1) assert.ok(tries < 200, name);
+  };
+  const shown = (name: string): unknown[] => sidebar.shown.filter((one) => one.name === name).map(({ value }) => value);
+
+  describe('Lock when everybody left', () => {
+    beforeEach(async () => {
+      nodes = await deployExample(nodeRed, service, 'Lock when everybody left');
+    });
+
+    it('shouts when the command succeeded and the doors say otherwise', async () => {
+      service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0, steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] } });
+      const reporting = setInterval(() => service.car().report(), 250);
+      try {
+        await press('Everybody left');
+        assert.match(String(await sidebar.next('Shout')), /^The car may not be locked\. /);
+        assert.deepEqual(shown('Notify'), []);
+      } finally {
+        clearInterval(reporting);
+      }
+    });
+
+    it('takes the lock back that still waits when somebody comes home, and does not shout of it', async () => {
+      service.car().set({ asleep: true });
+      await press('Everybody left');
+      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await press('Somebody came home');
+      assert.match(String(await sidebar.next('Notify')), /cancelled.*not sent/);
+      assert.deepEqual(shown('Shout'), []);
+      assert.ok(service.requests.every(({ method }) => method === 'GET'));
+    });
+  });
+
+  it('Morning report in one sentence: says what could not be read', async () => {
+    nodes = await deployExample(nodeRed, service, 'Morning report in one sentence');
+    for (const path of ['distanceToEmpty', 'serviceWarningStatus']) service.faults.add({ match: { path }, error: 'not-supported' });
+    await press('Every morning at seven');
+    const sentence = String(await sidebar.next('Notify'));
+    assert.match(sentence, /, does not tell its range, service\.$/);
+    assert.doesNotMatch(sentence, / km | wants service/);
+    service.faults.clear();
+    sidebar.clear();
+    await press('Every morning at seven');
+    assert.doesNotMatch(String(await sidebar.next('Notify')), /does not tell/);
+  });
+});
