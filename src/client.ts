@@ -49,6 +49,8 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
+  /** A command asks: it may use what is reserved for commands. */
+  forCommand?: boolean;
   signal?: AbortSignal;
 }
 
@@ -211,7 +213,7 @@ export class VehicleClient {
 
   /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (specification 2.7), and what reading it throws */
   async mustBeAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
-    const { payload } = await this.accessibility({ ...options, maxAgeMs: 0 });
+    const { payload } = await this.accessibility({ ...options, maxAgeMs: 0, forCommand: true });
     if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
@@ -255,10 +257,10 @@ export class VehicleClient {
     return this.#ask({ read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep }, parse, options);
   }
 
-  async #ask<Payload>(asked: Asked, parse: (body: unknown) => Parsed<Payload>, { maxAgeMs, signal }: ReadOptions): Promise<Reading<Payload>> {
+  async #ask<Payload>(asked: Asked, parse: (body: unknown) => Parsed<Payload>, { maxAgeMs, forCommand, signal }: ReadOptions): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = asked;
     try {
-      const answer = await this.#core.read({ url, accept, scopes, keep, maxAgeMs, signal });
+      const answer = await this.#core.read({ url, accept, scopes, keep, maxAgeMs, kind: forCommand ? 'follow' : 'read', signal });
       const told = readingOf(parse(answer.body), answer, asked);
       if (vin !== null) this.#observer?.saw(read, vin, told);
       return told;
@@ -299,7 +301,7 @@ export class VehicleClient {
 
   async #listedRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
     if (options.interface === 'v1') throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
-    const { payload: offers } = await this.commands({ vin, ...(options.signal && { signal: options.signal }) });
+    const { payload: offers } = await this.commands({ vin, forCommand: true, ...(options.signal && { signal: options.signal }) });
     const offer = offers.find(({ command }) => command === name);
     if (!offer?.href) {
       const listed = listOf(offers.map(({ command }) => command).filter((command) => commandPattern.test(command)).slice(0, 30)) || 'none';

@@ -9,7 +9,7 @@ export interface TransportRequest {
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** From the call to the last byte of the answer, waiting for a socket included. */
+  /** From when sending begins to the last byte of the answer; the wait for a socket has limits of its own. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /**
@@ -43,6 +43,9 @@ export const mostSockets = 6;
 export const longestLine = 45;
 export const mostSocketsUnderLoad = 50;
 
+/** How long a request may wait for its socket: until it is open, or, behind others, until one of them is done. */
+const socketWaitMs = { open: 30_000, line: 60_000 } as const;
+
 /** Unused for so long, a socket is closed, even where the service would keep it longer. */
 const idleMs = { few: 120_000, many: 10_000 } as const;
 
@@ -55,7 +58,8 @@ export function createTransport(clock: Clock = systemClock): Transport {
     const key = `${method} ${origin}`;
     let sockets = all.get(key);
     if (sockets === undefined) {
-      sockets = new Sockets(origin);
+      // Commands are few, and each blocks for as long as its car takes: none of them waits for another.
+      sockets = new Sockets(origin, method === 'POST' ? mostSocketsUnderLoad : mostSockets);
       all.set(key, sockets);
     }
     return sockets;
@@ -66,7 +70,7 @@ export function createTransport(clock: Clock = systemClock): Transport {
       new Promise((resolve, reject) => {
         if (closed || request.signal?.aborted) return reject(cancelled());
         const sockets = socketsFor(request);
-        const exchange = new Exchange(request, clock, sockets, resolve, reject);
+        const exchange = new Exchange(request, { clock, sockets }, resolve, reject);
         try {
           sockets.enter().dispatch(
             {
@@ -94,15 +98,22 @@ export function createTransport(clock: Clock = systemClock): Transport {
 /** The sockets of one method to one origin. */
 class Sockets {
   readonly #origin: string;
+  readonly #most: number;
   readonly #few: Pool;
   /** Of a long line: opened when the first one comes. */
   #many: Pool | undefined;
   #isLong = false;
   #inFlight = 0;
 
-  constructor(origin: string) {
+  constructor(origin: string, most: number) {
     this.#origin = origin;
-    this.#few = this.#open(mostSockets, idleMs.few);
+    this.#most = most;
+    this.#few = this.#open(most, idleMs.few);
+  }
+
+  /** How long the next request may wait. */
+  get waitMs(): number {
+    return this.#inFlight < this.#most ? socketWaitMs.open : socketWaitMs.line;
   }
 
   /** The sockets for one request more. */
@@ -114,7 +125,7 @@ class Sockets {
 
   leave(): void {
     this.#inFlight -= 1;
-    if (this.#inFlight <= mostSockets) this.#isLong = false;
+    if (this.#inFlight <= this.#most) this.#isLong = false;
   }
 
   async destroy(): Promise<void> {
@@ -129,6 +140,7 @@ class Sockets {
 /** One exchange as undici's handler: the leanest of its interfaces, and the only one that tells when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
   #request: TransportRequest;
+  #clock: Clock;
   #sockets: Sockets;
   #resolve: (response: TransportResponse) => void;
   #reject: (error: VehicleError) => void;
@@ -140,12 +152,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #done = false;
 
-  constructor(request: TransportRequest, clock: Clock, sockets: Sockets, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
+  constructor(request: TransportRequest, { clock, sockets }: { clock: Clock; sockets: Sockets }, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
     this.#request = request;
+    this.#clock = clock;
     this.#sockets = sockets;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#cancelTimer = clock.after(request.timeoutMs, () => this.#fail(timedOut(request.timeoutMs)));
+    this.#cancelTimer = this.#failAfter(sockets.waitMs);
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -157,8 +170,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     try {
       this.#request.onDispatch?.();
     } catch (error) {
-      this.#fail(asVehicleError(error));
+      return this.#fail(asVehicleError(error));
     }
+    this.#cancelTimer();
+    this.#cancelTimer = this.#failAfter(this.#request.timeoutMs);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: TransportResponse['headers']): void {
@@ -180,6 +195,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: unknown): void {
     if (this.#finish()) this.#reject(error instanceof VehicleError ? error : networkFault(error));
+  }
+
+  #failAfter(ms: number): () => void {
+    return this.#clock.after(ms, () => this.#fail(timedOut(ms)));
   }
 
   #fail(error: VehicleError): void {

@@ -4,7 +4,7 @@ import type { TokenSource } from '../session/tokens';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
 import { eitherOf, reasonOf } from './abort';
-import type { Budget } from './quota';
+import type { Budget, RequestKind } from './quota';
 import type { SharedReads } from './shared-reads';
 
 /**
@@ -37,7 +37,7 @@ export interface ReadRequest {
   /** False for what must never be kept, such as image URLs (specification 8). */
   keep?: boolean | undefined;
   /** `follow` for a look at a command's link: it may use what is reserved for commands. */
-  kind?: 'read' | 'follow' | undefined;
+  kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -130,8 +130,8 @@ export class RequestCore {
    */
   async command(request: CommandRequest): Promise<Answer> {
     const before = eitherOf(request.signal, request.cancel);
-    await this.#options.budget.take('command', { patienceMs: Math.min(patienceMs, Math.max(0, request.patienceMs ?? patienceMs)), signal: before });
-    const token = await this.#options.tokens.get(before);
+    const patience = Math.min(patienceMs, Math.max(0, request.patienceMs ?? patienceMs));
+    const token = await this.#turn('command', this.#clock.now() + patience, before);
     if (before?.aborted) throw reasonOf(before);
     let dispatched = false;
     let response: TransportResponse;
@@ -194,14 +194,23 @@ export class RequestCore {
     }
   }
 
+  /** Waits for a token and then for its turn: what is counted is sent at once. @returns the token */
+  async #turn(kind: RequestKind, deadline: number, signal: AbortSignal | undefined): Promise<string> {
+    const { budget, tokens } = this.#options;
+    const token = await tokens.get(signal);
+    const asked = this.#clock.now();
+    await budget.take(kind, { patienceMs: deadline - asked, signal });
+    // Another one may have taken its place meanwhile.
+    return this.#clock.now() - asked < 1_000 ? token : tokens.get(signal);
+  }
+
   /** What came, as a value: an answer, or the failure and the token that it was for. */
   async #readOnce(
     request: ReadRequest,
     deadline: number,
     signal: AbortSignal,
   ): Promise<{ answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }> {
-    await this.#options.budget.take(request.kind ?? 'read', { patienceMs: deadline - this.#clock.now(), signal });
-    const token = await this.#options.tokens.get(signal);
+    const token = await this.#turn(request.kind ?? 'read', deadline, signal);
     try {
       const response = await this.#options.transport.send({
         method: 'GET',

@@ -16,6 +16,7 @@ export class LateWriter {
   #unwritten = 0;
   #alarm: AbortController | null = null;
   #writing: Promise<void> | null = null;
+  #isImportant = false;
   #closed = false;
 
   constructor(write: (ahead: number) => Promise<void>, ahead: number, clock: Clock) {
@@ -31,6 +32,14 @@ export class LateWriter {
     if (this.#writing !== null) return;
     if (this.#unwritten > this.#allowed) this.#writeNow();
     else if (this.#alarm === null) this.#writeLater();
+  }
+
+  /** What must not be lost, however seldom the rest is written. */
+  important(): void {
+    if (this.#closed) return;
+    this.#unwritten += 1;
+    if (this.#writing === null) this.#writeNow();
+    else this.#isImportant = true;
   }
 
   /** Writes the last state. */
@@ -54,11 +63,14 @@ export class LateWriter {
     this.#alarm = null;
     this.#writing = this.#try(this.#ahead).then(() => {
       this.#writing = null;
-      if (this.#unwritten > 0 && !this.#closed) this.#writeLater();
+      if (this.#unwritten === 0 || this.#closed) return;
+      if (this.#isImportant) this.#writeNow();
+      else this.#writeLater();
     });
   }
 
   async #try(ahead: number): Promise<void> {
+    this.#isImportant = false;
     this.#unwritten = 0;
     this.#allowed = ahead;
     try {

@@ -121,7 +121,11 @@ const stopReasons = {
 const granted = Promise.resolve();
 /** Not `toLocaleString`: the first call of that loads 6 MB of language data. */
 const count = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
-const clockTime = (at: number): string => new Date(at).toTimeString().slice(0, 8);
+/** With the day, where that is not plain. */
+const clockTime = (at: number, now: number): string => {
+  const day = new Date(at).toDateString();
+  return `${day === new Date(now).toDateString() ? '' : `${day}, `}${new Date(at).toTimeString().slice(0, 8)}`;
+};
 
 export const createBudget = (options: BudgetOptions): Budget => new SlidingBudget(options);
 
@@ -177,7 +181,7 @@ class SlidingBudget implements Budget {
     const at = Math.min(Number.isNaN(asked) ? time + minute : asked, time + longestStop);
     if (at <= Math.max(time, this.#stop?.until ?? 0)) return;
     this.#stop = { code, until: at };
-    this.#writer?.changed();
+    this.#writer?.important();
     this.#serve();
   }
 
@@ -302,7 +306,7 @@ class SlidingBudget implements Budget {
 
   #tooLong({ at, code, reason }: Turn): VehicleError {
     const retryAt = new Date(at - this.#shift);
-    return new VehicleError(code, `${reason}. The next request can be sent at ${clockTime(retryAt.getTime())}.`, { retryAt });
+    return new VehicleError(code, `${reason}. The next request can be sent at ${clockTime(retryAt.getTime(), this.#clock.now())}.`, { retryAt });
   }
 
   #end(waiter: Waiter, error: VehicleError | null): void {

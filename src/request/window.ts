@@ -35,8 +35,10 @@ export class SlidingWindow {
   placeAt(rank: number, limit: number, time: number): number {
     this.#advance(Math.floor(time / this.#bucketMs));
     const size = this.#counts.length;
-    const cycle = Math.floor(rank / limit) * size * this.#bucketMs;
-    let left = rank % limit;
+    // Above the limit, the first to leave make room for nobody.
+    const excess = Math.min(rank, Math.max(0, this.#total - limit));
+    const cycle = Math.floor((rank - excess) / limit) * size * this.#bucketMs;
+    let left = excess + ((rank - excess) % limit);
     for (let bucket = this.#newest - size + 1; bucket <= this.#newest; bucket += 1) {
       left -= this.#at(bucket);
       if (left < 0) return (bucket + size) * this.#bucketMs + cycle;

@@ -35,6 +35,8 @@ interface Failure {
   status: number;
   /** Every text of the body in one, in lower case. */
   words: string;
+  /** The body as it came, in lower case: not every gateway keeps to the five shapes. */
+  raw: string;
   shape: 'json' | 'extended' | 'other';
 }
 
@@ -50,7 +52,7 @@ const said = (pattern: RegExp, ...codes: number[]) => (failure: Failure): boolea
 
 /** First match wins. The order is what tells a spent quota from a missing scope, and a refused key from a refused token. */
 const rules: readonly Rule[] = [
-  { when: said(/call volume quota|quota (will be|exceeded)|out of .*quota/, 403, 429), code: 'QUOTA_SPENT', sentence: 'The daily quota of the API key is spent. Reading goes on when it is refilled; nothing is wrong with the key or the token.' },
+  { when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw), code: 'QUOTA_SPENT', sentence: 'The daily quota of the API key is spent. Reading goes on when it is refilled; nothing is wrong with the key or the token.' },
   { when: status(429), code: 'RATE_LIMITED', sentence: 'The service got too many requests in a minute and asks for a pause. The pack waits; read less often if this comes back.' },
   { when: said(/api[- _]?key|subscription key/, 401, 403), code: 'API_KEY_REFUSED', sentence: 'The service refused the API key. Check that it is the key of a published application, entered whole and without blanks.' },
   { when: status(401), code: 'SIGN_IN_REQUIRED', sentence: 'The service refused the access token: it has expired or is not valid. Sign in again, or paste a new token.' },
@@ -86,18 +88,20 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
 }
 
 function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string } {
+  const raw = answer.body.slice(0, 2000).toLowerCase();
   const parsed = failureShape.safeParse(parseJson(answer.body));
-  if (!parsed.success) return { failure: { status: answer.status, words: answer.body.slice(0, 2000).toLowerCase(), shape: 'other' }, operationId: '' };
+  if (!parsed.success) return { failure: { status: answer.status, words: raw, raw, shape: 'other' }, operationId: '' };
   const { message, error, exveErrorMsg, exveNote, exveErrorId, operationId } = parsed.data;
   const extended = exveErrorId !== undefined || exveErrorMsg !== '';
   const words = [message, error.message, error.description, error.detail, exveErrorMsg, exveNote].join(' ').toLowerCase();
-  return { failure: { status: answer.status, words, shape: extended ? 'extended' : 'json' }, operationId };
+  return { failure: { status: answer.status, words, raw, shape: extended ? 'extended' : 'json' }, operationId };
 }
 
 /** Content types lie (field notes 1.11): whether it is JSON shows when it is parsed. */
 export function parseJson(body: string): unknown {
   try {
-    return JSON.parse(body) as unknown;
+    // Some servers put a byte order mark first.
+    return JSON.parse(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body) as unknown;
   } catch {
     return undefined;
   }
@@ -111,7 +115,7 @@ export function operationIdOf(headers: FailedAnswer['headers']): string | null {
 }
 
 function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | null {
-  const told = retryAfter(answer.headers['retry-after'], now);
+  const told = retryAfter(answer.headers['retry-after'], { now, date: answer.headers['date'] });
   if (code !== 'QUOTA_SPENT' && code !== 'RATE_LIMITED') return told;
   return told ?? refillTime(answer.body, now) ?? new Date(now + defaultPauses[code]);
 }

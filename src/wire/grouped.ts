@@ -31,11 +31,13 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   };
 }
 
-/** The first spelling that says something. */
+/** The spelling that says something; nothing where two say different things. */
 function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
   const named = row.members.filter((member) => data.has(member)).map((member) => parseMeasured(data.get(member)));
-  const telling = named.find(({ value }) => value !== null);
-  if (telling !== undefined) return telling;
+  const given = named.filter(({ value }) => value !== null);
+  const telling = given.filter(({ value }) => value !== 'UNSPECIFIED');
+  const [first = given[0]] = telling;
+  if (first !== undefined) return telling.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
   const otherwise = 'otherwise' in row ? row.otherwise : undefined;
   const applies = otherwise !== undefined && parseMeasured(data.get(otherwise.unless)).value === null;
   return applies ? parseMeasured(data.get(otherwise.member)) : (named[0] ?? notMeasured);

@@ -3,6 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { ManualClock } from '../support/manual-clock';
+import { pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 
 const key = 'demo-key';
@@ -29,6 +31,28 @@ describe('accounts', () => {
     assert.equal((await other.client.windows({ vin })).vehicle.source, 'shared');
     assert.deepEqual(readings.map(({ vehicle }) => vehicle.source).sort(), ['live', 'shared']);
     assert.equal(service.requests.length, 1);
+  });
+
+  it('keep for a command’s own questions what is reserved for commands', async () => {
+    const { client } = openTestAccount(service, { shareForMs: 0, limits: { requestsPerDay: 100, requestsPerMinute: 1_000, commandsPerMinute: 10 } });
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    for (let i = 0; i < 96; i += 1) await client.doors({ vin });
+    await assert.rejects(client.doors({ vin }), { code: 'QUOTA_SPENT' });
+    assert.equal((await client.send('lock', { vin, interface: 'v2', precheck: true })).outcome, 'succeeded');
+  });
+
+  it('count a request when it is sent, however long its token takes', async () => {
+    const clock = new ManualClock();
+    let give = (_token: string): void => undefined;
+    const token = new Promise<string>((resolve) => (give = resolve));
+    const tokens = { get: () => token, refused: () => Promise.resolve(false), describe: () => pastedToken('demo-token').describe(), close: () => Promise.resolve() };
+    const account = openTestAccount(service, { clock, tokens });
+    const reading = account.client.windows({ vin });
+    await clock.advance(10_000);
+    assert.equal(account.quota().usedThisMinute, 0);
+    give('demo-token');
+    await reading;
+    assert.equal(account.quota().usedThisMinute, 1);
   });
 
   it('of other owners count against one quota, and read for themselves', async () => {

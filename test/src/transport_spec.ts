@@ -130,11 +130,36 @@ describe('transport', () => {
     assert.equal((await ask()).status, 200);
   });
 
-  it('gives up after its time limit, waiting for a socket and for the rest of a body included', async () => {
-    answer = (_request, response) => void response.write('{');
+  it('gives up after its time limit, which begins with its socket, though a body is on its way', async () => {
+    let arrived = 0;
+    answer = (_request, response) => {
+      arrived += 1;
+      response.write('{');
+    };
     const asked = Array.from({ length: mostSockets + 2 }, () => failure(ask('/', { timeoutMs: 5_000 })));
+    while (arrived < mostSockets) await clock.advance(0);
+    await clock.advance(5_000);
+    assert.deepEqual((await Promise.all(asked.slice(0, mostSockets))).map(({ code }) => code), Array(mostSockets).fill('TIMEOUT'));
+    while (arrived < mostSockets + 2) await clock.advance(0);
     await clock.advance(5_000);
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
+  });
+
+  it('gives up where no socket becomes free within a minute', async () => {
+    answer = () => undefined;
+    const asked = Array.from({ length: mostSockets + 1 }, () => failure(ask('/', { timeoutMs: 300_000 })));
+    while (sockets.size < mostSockets) await clock.advance(0);
+    await clock.advance(60_000);
+    assert.match((await (asked.at(-1) as Promise<VehicleError>)).message, /within 60 seconds/);
+  });
+
+  it('lets no command wait for another', async () => {
+    let arrived = 0;
+    answer = () => void (arrived += 1);
+    const asked = Array.from({ length: 20 }, () => failure(ask('/', { method: 'POST' })));
+    while (arrived < 20) await clock.advance(0);
+    await transport.close();
+    await Promise.all(asked);
   });
 
   it('ends with its signal, before and after it was sent', async () => {

@@ -54,6 +54,18 @@ describe('the budget of a key', () => {
       for (const from of sent) assert.ok(sent.filter((at) => at >= from && at < from + minute).length <= 10);
     });
 
+    it('says when it will go on under a limit that was lowered', async () => {
+      const budget = budgetOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
+      for (let i = 0; i < 5_000; i += 1) await budget.take('read');
+      budget.limit({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
+      const error = await refused(budget.take('read', { patienceMs: 0 }), 'QUOTA_SPENT');
+      const retryAt = error.retryAt?.getTime() ?? 0;
+      assert.ok(retryAt <= start + 24 * hour + 5 * minute, error.message);
+      assert.match(error.message, /\w{3} \w{3} \d\d \d{4}, \d\d:\d\d:\d\d\.$/);
+      await clock.advance(retryAt - start);
+      await budget.take('read', { patienceMs: 0 });
+    });
+
     it('forgets the day in the course of the next day', async () => {
       const budget = budgetOf();
       await budget.take('read');
@@ -277,6 +289,17 @@ describe('the budget of a key', () => {
       },
     });
     const over = (store: ReturnType<typeof stored>): Partial<BudgetOptions> => ({ load: () => store.load(), save: (data) => store.save(data) });
+
+    it('knows a stop after a crash, whenever it comes', async () => {
+      const store = stored();
+      const before = budgetOf(over(store));
+      await before.take('read');
+      await clock.advance(0);
+      before.stop('QUOTA_SPENT', new Date(start + 2 * hour));
+      await clock.advance(0);
+      const after = budgetOf({ load: () => store.load() });
+      await refused(after.take('read'), 'QUOTA_SPENT');
+    });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
       const store = stored();

@@ -49,6 +49,15 @@ describe('a sliding window', () => {
     assert.equal(window.placeAt(5, 2, 10_000), 66_000 + 2 * 61_000);
   });
 
+  it('does not count twice what is above a limit that was lowered', () => {
+    const window = new SlidingWindow(minute, second);
+    for (let i = 0; i < 5; i += 1) window.add(1_000 * i);
+    // Four must leave until one of two places is free: the fourth does at 64 s.
+    assert.equal(window.placeAt(3, 2, 10_000), 64_000);
+    assert.equal(window.placeAt(4, 2, 10_000), 65_000);
+    assert.equal(window.placeAt(5, 2, 10_000), 64_000 + 61_000);
+  });
+
   it('gives back what it was stored with, and drops what has left meanwhile', () => {
     const window = new SlidingWindow(minute, second);
     window.add(1_000);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { ErrorCode } from '../../../src/errors';
-import { failureOf } from '../../../src/wire/failures';
+import { failureOf, parseJson } from '../../../src/wire/failures';
 
 const now = Date.parse('2026-06-01T08:00:00Z');
 const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
@@ -51,6 +51,28 @@ describe('failures of the service', () => {
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
     failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
+
+  for (const body of [
+    '{"statusCode":403,"message":"Daily quota reached. Quota resets in 03:30:56."}',
+    '{"error":"Out of call volume quota. It is refilled after 03:30:56."}',
+    '{"detail":"Out of call volume. Renewed in 03:30:56."}',
+    '{"Message":"Out of call volume quota. Quota will be replenished in 03:30:56."}',
+  ]) {
+    it(`takes no spent quota for a missing scope, however it is said: ${body}`, () => {
+      const failure = failureOf({ status: 403, headers: {}, body }, { scopes: [], now });
+      assert.deepEqual([failure.code, failure.retryAt?.toISOString()], ['QUOTA_SPENT', '2026-06-01T11:30:56.000Z']);
+    });
+  }
+
+  it('counts a date to come back at from the date of the answer, whatever this machine’s clock says', () => {
+    const headers = { date: 'Mon, 01 Jun 2026 09:00:00 GMT', 'retry-after': 'Mon, 01 Jun 2026 09:01:00 GMT' };
+    assert.equal(retryAt(429, '', headers), '2026-06-01T08:01:00.000Z');
+    assert.equal(retryAt(429, '', { 'retry-after': '99999999999' }), '2026-06-02T08:00:00.000Z');
+  });
+
+  it('reads JSON behind a byte order mark', () => {
+    assert.deepEqual(parseJson('\ufeff{"a":1}'), { a: 1 });
+  });
 
   it('knows when the quota is refilled, also in days, and never waits longer than a day', () => {
     const quota = (time: string): string => JSON.stringify({ statusCode: 403, message: `Out of call volume quota. Quota will be replenished in ${time}.` });

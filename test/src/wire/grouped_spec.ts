@@ -89,6 +89,13 @@ describe('a resource out of a group', () => {
     });
   }
 
+  it('is unknown where two spellings say different things, and not where one says nothing', () => {
+    assert.equal(read('carLocked', { centralLock: word('LOCKED'), carLocked: word('UNLOCKED') }).value, null);
+    assert.equal(read('tailGateOpen', { tailgate: word('CLOSED'), tailGate: word('OPEN') }).value, null);
+    assert.equal(read('tailGateOpen', { tailgate: word('UNSPECIFIED'), tailGate: word('OPEN') }).value, true);
+    assert.equal(read('tailGateOpen', { tailgate: word('OPEN'), tailGate: word('OPEN') }).value, true);
+  });
+
   it('hands on as raw what came instead of a value', () => {
     assert.deepEqual(read('oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }), { value: null, unit: null, timestamp, raw: 'SERVICE_REQUIRED' });
     assert.deepEqual(read('kmToService', { distanceToService: number(5, 'furlongs') }), { value: null, unit: 'kilometers', timestamp, raw: 5 });

@@ -35,7 +35,7 @@ describe('the pauses that an answer asks for', () => {
     [undefined, null],
   ] as const) {
     it(`are ${expected} for the header ${JSON.stringify(header)}`, () => {
-      assert.equal(at(retryAfter(typeof header === 'object' ? [...header] : header, now)), expected);
+      assert.equal(at(retryAfter(typeof header === 'object' ? [...header] : header, { now })), expected);
     });
   }
 });
