@@ -37,6 +37,8 @@ describe('The example “Home Assistant through MQTT”', function () {
       'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port) },
       'connected-vehicle-status': { poll: 1 },
     };
+    // Kept by the broker from another day: nobody has pressed it now.
+    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain: true, topic: 'connected-vehicle/car/command/flash', payload: 'PRESS' }, () => undefined);
     nodeRed = await startNodeRed();
     await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({ ...node, ...changes[node.type] }));
   });
@@ -77,6 +79,12 @@ describe('The example “Home Assistant through MQTT”', function () {
     await until(() => last('connected-vehicle/car/online')?.text === 'online');
     assert.equal(published.find(({ topic }) => topic === 'connected-vehicle/car/online')?.text, 'offline', 'not before it is known');
     assert.ok(!JSON.stringify(published).includes(service.car().vin));
+  });
+
+  it('sends nothing for a command that the broker had kept, and says so', async () => {
+    const { text } = await until(() => last('connected-vehicle/car/command'));
+    assert.deepEqual(JSON.parse(text), { command: 'what the broker kept', state: 'failed', reason: 'Only lock and flash go through this bridge.' });
+    assert.ok(service.requests.every(({ method }) => method === 'GET'));
   });
 
   it('gives each entity a value from the car: open, closed or unknown', async () => {
