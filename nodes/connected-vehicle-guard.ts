@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead } from '../src/index';
+import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead, Turn } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { serveInput } from './shared/funnel';
 import { guardRequestOf } from './shared/guard-messages';
@@ -25,7 +25,7 @@ export = (RED: NodeAPI): void => {
     const { userDir } = RED.settings;
     const file = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'guards', `${this.id}.json`) : null);
     /** Of the messages that come from the guard itself: what to read. */
-    const inner = new WeakMap<Message, readonly GuardRead[]>();
+    const inner = new WeakMap<Message, { reads: readonly GuardRead[]; turn?: Turn }>();
     let opened: Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> | undefined;
     let endPolling = (): void => undefined;
 
@@ -37,7 +37,7 @@ export = (RED: NodeAPI): void => {
       const onUnkept = (): void => this.warn(word(RED, 'warning.guard.notKept'));
       const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
       const first = poll > 0 ? await keeper.lookFirst(signal) : null;
-      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (due) => wake(keeper.readsFor().filter((read) => due.includes(read))));
+      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (turn) => wake(keeper.readsFor().filter((read) => turn.reads.includes(read)), turn));
       return { vin, keeper, first: first === null ? [] : [first] };
     };
 
@@ -47,7 +47,7 @@ export = (RED: NodeAPI): void => {
         throw error;
       });
       const { vin, keeper, first } = await opened;
-      const due = inner.get(msg);
+      const { reads: due, turn } = inner.get(msg) ?? {};
       const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
       if (heard !== undefined && !isVin(heard.vin, vin)) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
@@ -65,16 +65,16 @@ export = (RED: NodeAPI): void => {
       if (heard !== undefined) tell(keeper.step(heard.reading));
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
       const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
-      if (reads.length > 0) tell((looked = await keeper.look(reads, signal)).events);
+      if (reads.length > 0) tell((looked = await keeper.look(reads, signal, turn)).events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
       showLook(badge, RED, keeper.view, looked.failure);
       // An outage goes to a Catch node once, not with each look of the guard's own; the badge tells on.
       if (looked.failure !== null && (due === undefined || looked.isNews)) throw looked.failure;
     });
 
-    const wake = (reads: readonly GuardRead[]): void => {
+    const wake = (reads: readonly GuardRead[], turn?: Turn): void => {
       const msg: Message = { _msgid: RED.util.generateId() };
-      inner.set(msg, reads);
+      inner.set(msg, { reads, ...(turn && { turn }) });
       this.receive(msg);
     };
     // What was open before the restart goes on being counted.

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { AnyReading, AnyReadName, Reading } from '../src/index';
+import type { AnyReading, AnyReadName, Reading, Turn } from '../src/index';
 import { badgeOf } from './shared/badge';
 import { expiryNote } from './shared/expiry';
 import { serveInput } from './shared/funnel';
@@ -16,11 +16,11 @@ import { vehicleOf } from './shared/vehicle-node';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleStatus(this: Node, config: NodeDef & Partial<StatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { isLocalReadName, LastReadings, parseInterface, parseOptions, parseReads, readEach, readJournal, statusOptions } = runtime();
+    const { asVehicleError, isLocalReadName, LastReadings, parseInterface, parseOptions, parseReads, readEach, readJournal, statusOptions } = runtime();
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
-    /** Of the messages that are polls: which reads are due. */
-    const polls = new WeakMap<Message, readonly AnyReadName[]>();
+    /** Of the messages that are polls: what is due. */
+    const polls = new WeakMap<Message, Turn>();
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
@@ -32,12 +32,17 @@ export = (RED: NodeAPI): void => {
       badge.note = () => expiryNote(RED, account);
       const chosen = parseReads(msg['read'] ?? (options.read === 'several' ? options.reads : options.read));
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
-      const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal };
+      const turn = polls.get(msg);
+      const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal, ...(turn && { maxAgeMs: turn.maxAgeMs }) };
+      const told = (name: AnyReadName, error: unknown): never => {
+        turn?.failed(name, asVehicleError(error));
+        throw error;
+      };
       const readOne = async (name: AnyReadName): Promise<Reading> => {
-        if (!isLocalReadName(name)) return client.read(name, readOptions);
+        if (!isLocalReadName(name)) return client.read(name, readOptions).catch((error: unknown) => told(name, error));
         return safeJournal(await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) }));
       };
-      const due = polls.get(msg);
+      const due = turn?.reads;
       const key = (): string => JSON.stringify([vin, chosen]);
 
       const read = async (): Promise<AnyReading> => {
@@ -62,9 +67,9 @@ export = (RED: NodeAPI): void => {
     });
 
     if (Number(config.poll) >= 1) {
-      startPolling(RED, this, settings, (due) => {
+      startPolling(RED, this, settings, (turn) => {
         const msg: Message = { _msgid: RED.util.generateId() };
-        polls.set(msg, due);
+        polls.set(msg, turn);
         this.receive(msg);
       });
     }

@@ -9,7 +9,7 @@ import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/exchanges';
 import { hiding } from './request/hiding';
-import { Poller } from './polling/poller';
+import { Poller, type ReadsQuota } from './polling/poller';
 import { Lines } from './request/lines';
 import type { BudgetSnapshot, Quota } from './request/quota';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
@@ -87,6 +87,7 @@ export function openAccount(options: AccountOptions): Account {
   const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
   const { limits, directory = null, owner = randomUUID(), service } = options;
   const line = linesBy(clock).join({ baseUrl: service.baseUrl, apiKey, limits, directory, clock });
+  const shareForMs = options.shareForMs ?? 5_000;
   const core = new RequestCore({
     apiKeyHeader: service.apiKeyHeader,
     apiKey,
@@ -94,18 +95,16 @@ export function openAccount(options: AccountOptions): Account {
     budget: line.budget,
     shared: line.shared,
     owner,
-    shareForMs: options.shareForMs ?? 5_000,
+    shareForMs,
     // Not on the way to the token endpoint, whose answers are secrets.
     transport: options.hide === undefined ? transport : hiding(transport, options.hide),
     clock,
     ...(options.random && { random: options.random }),
   });
-  const usedShare = (): number => {
-    const { usedToday, perDay } = line.budget.snapshot();
-    return usedToday / perDay;
-  };
-  const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, usedShare, clock });
-  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock });
+  const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, quota: () => readsQuotaOf(line.budget.snapshot()), shareForMs, clock });
+  // A poll tells the poller itself how it failed.
+  const observer = { saw: poller.saw.bind(poller), failed: ignore, commanded: poller.commanded.bind(poller) };
+  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer, clock });
   const warn = options.warn ?? (() => undefined);
   const journal = new Journal(options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() }, { warn });
   const onUnkept = (): void => warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
@@ -130,3 +129,7 @@ export function openAccount(options: AccountOptions): Account {
 }
 
 const ignore = (): void => undefined;
+
+/** What the budget leaves to plain reads (src/request/quota.ts): the rest is for commands. */
+const readsQuotaOf = ({ usedToday, perDay, perMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: Math.floor(perDay * readsShare), perMinute: Math.floor(perMinute * readsShare) });
+const readsShare = 0.96;

@@ -3,7 +3,7 @@ import type { VehicleClient } from '../client';
 import type { Clock } from '../clock';
 import { VehicleError } from '../errors';
 import { Guard, type GuardEvent, type GuardInput, type GuardSettings, type GuardState, type GuardView, type WatchName } from '../guard';
-import { lookAtCar, type GuardRead } from './look';
+import { lookAtCar, type GuardLook, type GuardRead } from './look';
 import { endingAt } from '../request/abort';
 import type { StateFile } from '../state-file';
 
@@ -97,9 +97,9 @@ export class GuardKeeper {
    * Reads the car and takes the step that follows from it.
    * @throws VehicleError CANCELLED through the signal
    */
-  async look(reads: readonly GuardRead[], signal: AbortSignal): Promise<GuardLooked> {
+  async look(reads: readonly GuardRead[], signal: AbortSignal, turn?: GuardLook['turn']): Promise<GuardLooked> {
     const { client, vin } = this.#options;
-    const { heard, failures } = await lookAtCar({ client, vin, reads, signal });
+    const { heard, failures } = await lookAtCar({ client, vin, reads, signal, turn });
     return { events: this.step(heard), ...this.#judge(reads, failures) };
   }
 

@@ -1,6 +1,7 @@
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { GuardReading, OpeningRead } from '../guard';
+import type { Turn } from '../polling/poller';
 import type { Accessibility } from '../wire/readings';
 
 export type GuardRead = OpeningRead | 'accessibility';
@@ -11,6 +12,8 @@ export interface GuardLook {
   /** What to read; `accessibility` tells whether the car is in use. */
   reads: readonly GuardRead[];
   signal: AbortSignal;
+  /** The turn of a poll that this is. */
+  turn?: Pick<Turn, 'maxAgeMs' | 'failed'> | undefined;
 }
 
 /**
@@ -18,17 +21,19 @@ export interface GuardLook {
  * @returns what it brought, and why what is missing failed
  * @throws VehicleError CANCELLED through the signal; what else the signal carries is a failure of the reads
  */
-export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
+export async function lookAtCar({ client, vin, reads, signal, turn }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
   const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
   const failures = new Map<GuardRead, VehicleError>();
+  const options = { vin, signal, ...(turn && { maxAgeMs: turn.maxAgeMs }) };
   const note = (read: GuardRead, error: unknown): void => {
     const failure = asVehicleError(error);
     if (signal.aborted && failure.code === 'CANCELLED') throw failure;
     failures.set(read, failure);
+    turn?.failed(read, failure);
   };
   const opening = async (read: OpeningRead): Promise<void> => {
     try {
-      heard[read] = (await client[read]({ vin, signal })).payload;
+      heard[read] = (await client[read](options)).payload;
     } catch (error) {
       note(read, error);
       heard.failed = [...(heard.failed ?? []), read];
@@ -36,7 +41,7 @@ export async function lookAtCar({ client, vin, reads, signal }: GuardLook): Prom
   };
   const inUse = async (): Promise<void> => {
     try {
-      heard.inUse = isInUse((await client.accessibility({ vin, signal })).payload);
+      heard.inUse = isInUse((await client.accessibility(options)).payload);
     } catch (error) {
       note('accessibility', error);
       heard.inUse = null;

@@ -1,5 +1,6 @@
 import { doorMembers, windowMembers } from '../catalogue/members';
 import { isResourceName, resources, type ReadName, type Theme } from '../catalogue/reads';
+import { unstretched, type Stretch } from './allowance';
 import { callsOfRequests, type PolledNode } from './calls';
 
 /**
@@ -8,7 +9,8 @@ import { callsOfRequests, type PolledNode } from './calls';
  *
  * What makes the saving honest: a parked, locked, closed car shows the next change in its doors first. So the doors are
  * read as often as without the profile, always, and the rest is read seldom until the doors show a sign of life, which
- * makes it due at once. What is not known is never taken for parked, locked or closed.
+ * makes it due at once. That holds only while somebody reads the doors and they answer. What is not known is never taken for
+ * parked, locked or closed.
  */
 export const pollGroups = ['doors', 'windows', 'engine', 'levels', 'fuel', 'accessibility', 'rest'] as const;
 export type PollGroup = (typeof pollGroups)[number];
@@ -47,17 +49,14 @@ export const moodFactors = {
   sleeping: { doors: 1, windows: 60, engine: 15, levels: 180, fuel: 12, accessibility: 8, rest: 6 },
 } as const satisfies Record<Mood, Record<PollGroup, number>>;
 
-/** From this share of the day's quota on a group is read less often: the doors and windows last. */
-const thriftFrom = { doors: 0.9, windows: 0.9, engine: 0.8, levels: 0.7, fuel: 0.7, accessibility: 0.7, rest: 0.7 } as const satisfies Record<PollGroup, number>;
-const mostThrift = 64;
-
 const commandedFor = 2 * minute;
 /** How long a car is watched closely after its last change. */
 const stirringFor = 10 * minute;
 /** "Not in use" counts once it was read this long after the last change: a car locks itself when it drives off. */
 const settledAfter = 5 * minute;
 const longestInterval = 6 * hour;
-/** What failed for a reason that lasts (no scope, not offered) is tried again this seldom. */
+/** What failed so often in a row for a reason that lasts (no scope, not offered) is tried again this seldom: never doors and windows. */
+const lastingFrom = 3;
 const lastingPause = hour;
 /** A timer may fire a little early; the same moment is not due twice. */
 const slack = second;
@@ -79,10 +78,16 @@ export interface PolledReading {
   vehicle: { locked?: boolean | null; open?: readonly string[]; unknown?: readonly string[] };
 }
 
-/** Why a read failed: any VehicleError fits. */
+/** Why a poll failed: any VehicleError fits. */
 export interface PolledFailure {
   retryable: boolean;
   retryAt: Date | null;
+}
+
+/** How the last polls of a reader failed. */
+export interface LastFailure extends PolledFailure {
+  /** How many in a row were not retryable. */
+  lasting: number;
 }
 
 export interface DueOptions {
@@ -94,12 +99,16 @@ export interface DueOptions {
   /** When this reader last tried; null: never. */
   lastRead: number | null;
   /** How the last try failed; null: it did not. */
-  lastFailure?: PolledFailure | null;
+  lastFailure?: LastFailure | null;
   /** The reader's own interval in place of the fixed schedule's. */
   baseMs?: number;
-  /** The share of the day's quota that is used, 0 to 1. */
-  usedShare?: number;
+  /** How often somebody reads the doors; null: nobody does. Default: as the fixed schedule. */
+  doorsMs?: number | null;
+  /** What the day's quota calls for. */
+  stretch?: Stretch;
 }
+
+export type IntervalOptions = Pick<DueOptions, 'read' | 'now' | 'lastFailure' | 'baseMs' | 'doorsMs' | 'stretch'>;
 
 /** What a reading tells of the car; null: it cannot tell. */
 interface Sighting {
@@ -120,7 +129,7 @@ export class PollingProfile {
   readonly #options: PollingOptions;
   readonly #hourOf: (now: number) => number;
   readonly #seen = new Map<Watch, Sighting>();
-  readonly #failing = new Map<Watch, PolledFailure & { at: number }>();
+  readonly #failing = new Set<Watch>();
   /** When something was last seen to change. */
   #stirredAt = Number.NEGATIVE_INFINITY;
   /** When there was last a sign of life: what was read before then is due. */
@@ -149,11 +158,11 @@ export class PollingProfile {
     this.#seen.set(watch, sighting);
   }
 
-  /** A read failed, whoever asked for it. */
-  failed(read: ReadName, failure: PolledFailure, now: number): void {
+  /** A poll failed. */
+  failed(read: ReadName, failure: PolledFailure): void {
     const watch = watchOf(read);
     if (watch === null) return;
-    this.#failing.set(watch, { retryable: failure.retryable, retryAt: failure.retryAt, at: now });
+    this.#failing.add(watch);
     // What may never answer again has no last word.
     if (!failure.retryable) this.#seen.delete(watch);
   }
@@ -165,11 +174,12 @@ export class PollingProfile {
     this.#signAt = now;
   }
 
-  mood(now: number): Mood {
+  /** @param doorsMs how often somebody reads the doors; null: nobody does */
+  mood(now: number, doorsMs: number | null = baseIntervals.doors): Mood {
     if (now - this.#commandedAt < commandedFor) return 'commanded';
     const inUse = this.#inUse();
     if (inUse === true) return 'driving';
-    const doors = this.#seen.get('doors');
+    const doors = this.#watchedDoors(now, doorsMs);
     const windowsClosed = this.#windowsClosed();
     const left = inUse === false && windowsClosed !== null && doors?.locked === true && doors.allClosed === true;
     if (!left || now - this.#stirredAt < stirringFor) return 'stirring';
@@ -181,28 +191,33 @@ export class PollingProfile {
    * When a read is due: `now` or earlier means at once. To be asked again whenever something was seen, failed or commanded.
    * Where several are due, the doors go first: what they show decides about the others.
    */
-  dueAt({ read, now, since, lastRead, lastFailure = null, baseMs, usedShare = 0 }: DueOptions): number {
+  dueAt(options: DueOptions): number {
+    const { read, since, lastRead, lastFailure = null } = options;
     const group = pollGroupOf(read);
-    const notBefore = Math.max(lastFailure?.retryAt?.getTime() ?? 0, this.#heldUntil(group));
+    const notBefore = lastFailure?.retryAt?.getTime() ?? 0;
     if (lastRead === null) return Math.max(notBefore, since + phaseOf(this.#options.id, firstSpread));
     if (lastRead < this.#signAt && followsDoors(group)) return Math.max(notBefore, this.#signAt);
-    const interval = this.#interval(group, lastFailure, baseMs ?? baseIntervals[group], usedShare, now);
-    return Math.max(notBefore, nextPoll(this.#options.id, interval, lastRead));
+    return Math.max(notBefore, nextPoll(this.#options.id, this.interval(options), lastRead));
   }
 
-  #interval(group: PollGroup, failure: PolledFailure | null, baseMs: number, usedShare: number, now: number): number {
-    const factor = moodFactors[this.mood(now)][group];
-    // What failed is tried again at the plain pace, whatever the car is about.
-    const calm = failure === null ? factor : Math.min(factor, 1);
-    const interval = Math.min(baseMs * calm * thrift(group, usedShare), Math.max(baseMs, longestInterval));
-    return failure?.retryable === false ? Math.max(interval, lastingPause) : interval;
+  /** Ms from one read to the next, as things stand. */
+  interval({ read, now, lastFailure = null, baseMs, doorsMs = baseIntervals.doors, stretch = unstretched }: IntervalOptions): number {
+    const group = pollGroupOf(read);
+    const base = baseMs ?? baseIntervals[group];
+    const factor = moodFactors[this.mood(now, doorsMs === null ? null : doorsMs * stretch.watch)][group];
+    // What failed is tried again at the plain pace, whatever the car is about; and doors that are read less often than the
+    // windows keep no watch for them.
+    const plain = lastFailure !== null || (group === 'windows' && (doorsMs === null || doorsMs > base));
+    const longer = (plain ? Math.min(factor, 1) : factor) * (watches(group) ? stretch.watch : stretch.others);
+    const interval = Math.min(base * longer, Math.max(base, longestInterval));
+    return (lastFailure?.lasting ?? 0) >= lastingFrom && !watches(group) ? Math.max(interval, lastingPause) : interval;
   }
 
-  /** While the doors cannot be read for now, nothing can: the others wait for them rather than failing too. */
-  #heldUntil(group: PollGroup): number {
-    const doors = this.#failing.get('doors');
-    if (group === 'doors' || doors === undefined || !doors.retryable) return 0;
-    return Math.max(doors.retryAt?.getTime() ?? 0, nextPoll(this.#options.id, baseIntervals.doors, doors.at));
+  /** What is known of the doors, as long as somebody looks and they answer. */
+  #watchedDoors(now: number, doorsMs: number | null): Sighting | undefined {
+    const doors = this.#seen.get('doors');
+    if (doors === undefined || doorsMs === null || this.#failing.has('doors')) return undefined;
+    return now - doors.at <= 2 * doorsMs + slack ? doors : undefined;
   }
 
   /** Null: not known since the last change. A car whose windows nobody reads has none to look after. */
@@ -228,6 +243,9 @@ export class PollingProfile {
     return from <= to ? at >= from && at < to : at >= from || at < to;
   }
 }
+
+/** What tells of an opening: never read less often than asked for because it fails, and the last to be stretched for the quota. */
+export const watches = (group: PollGroup): boolean => group === 'doors' || group === 'windows';
 
 /** What a sign of life in the doors makes due. */
 const followsDoors = (group: PollGroup): boolean => group === 'windows' || group === 'engine' || group === 'accessibility';
@@ -267,13 +285,6 @@ function inUseOf(payload: unknown): boolean | null {
   const reason = member(payload, 'unavailableReason');
   if (reason === 'CAR_IN_USE') return true;
   return member(payload, 'value') === 'AVAILABLE' || reason === 'POWER_SAVING_MODE' ? false : null;
-}
-
-/** Twice as long as soon as the last share is begun, four times from half of it on: in steps, so that the moments stay in place. */
-function thrift(group: PollGroup, usedShare: number): number {
-  const last = 1 - thriftFrom[group];
-  if (usedShare <= thriftFrom[group]) return 1;
-  return Math.min(mostThrift, 2 ** Math.ceil(Math.log2(last / Math.max(1 - usedShare, Number.EPSILON))));
 }
 
 /** FNV-1a: the same place in every interval for the same id, on every machine. */

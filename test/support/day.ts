@@ -1,5 +1,5 @@
 import type { ReadName } from '../../src/catalogue/reads';
-import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type PolledFailure, type PolledReading } from '../../src/polling/profile';
+import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type LastFailure, type PolledReading } from '../../src/polling/profile';
 
 /**
  * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it
@@ -81,7 +81,7 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const dueOf = (reader: Reader, now: number): number =>
     schedule === 'fixed'
       ? nextPoll(id, baseIntervals[pollGroupOf(reader.read)], reader.lastRead ?? day.start - second - 1)
-      : profile.dueAt({ read: reader.read, now, since: day.start, lastRead: reader.lastRead, lastFailure: reader.failure, usedShare: outcome.calls / 10_000 });
+      : profile.dueAt({ read: reader.read, now, since: day.start, lastRead: reader.lastRead, lastFailure: reader.failure });
 
   for (let now = day.start; now < day.end; ) {
     for (const reader of readers) {
@@ -90,8 +90,8 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
       reader.lastRead = now;
       outcome.calls += 1;
       outcome.callsOf[reader.read] = (outcome.callsOf[reader.read] ?? 0) + 1;
-      reader.failure = car.isOut(now) ? { retryable: true, retryAt: null } : null;
-      if (reader.failure !== null) profile.failed(reader.read, reader.failure, now);
+      reader.failure = car.isOut(now) ? { retryable: true, retryAt: null, lasting: 0 } : null;
+      if (reader.failure !== null) profile.failed(reader.read, reader.failure);
       else {
         profile.saw(reader.read, car.reading(reader.read, now), now);
         (seen[reader.read] ??= []).push(now);
@@ -112,7 +112,7 @@ const readOf = { door: 'doors', unlock: 'doors', window: 'windows', engine: 'eng
 class Reader {
   readonly read: ReadName;
   lastRead: number | null = null;
-  failure: PolledFailure | null = null;
+  failure: LastFailure | null = null;
 
   constructor(read: ReadName) {
     this.read = read;

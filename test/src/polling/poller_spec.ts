@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { isReadName, Poller, services, type AnyReadName, type PollerOptions, type ReadName } from '../../../src/index';
+import { isReadName, Poller, resourceNames, services, type AnyReadName, type Clock, type PolledFailure, type PollerOptions, type PollerUser, type ReadName, type Turn } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
@@ -24,6 +24,7 @@ describe('the poller of an account', () => {
     clock = new ManualClock('2026-06-01T12:00:00Z');
     polls = [];
     car = { ...parked };
+    failing = {};
   });
   afterEach(() => {
     poller.close();
@@ -31,14 +32,22 @@ describe('the poller of an account', () => {
   });
 
   const open = (changes: Partial<PollerOptions> = {}): void => {
-    poller = new Poller({ id: 'account', adaptive: false, alive: services['volvo-cars'].alive, usedShare: () => 0, clock, ...changes });
+    poller = new Poller({ id: 'account', adaptive: false, alive: services['volvo-cars'].alive, quota: () => ({ used: 0, perDay: 9_600, perMinute: 96 }), shareForMs: 5 * second, clock, ...changes });
   };
-  /** A node that polls and answers at once. */
-  const node = (name: string, reads: readonly AnyReadName[], everyMs: number, whose = vin): (() => void) =>
-    poller.start({ vin: whose, reads, everyMs }, (due) => {
-      polls.push({ name, at: clock.now(), due });
-      for (const read of due) if (isReadName(read)) poller.saw(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
-    });
+  /** What fails, and how. */
+  let failing: Partial<Record<ReadName, PolledFailure>>;
+  const ask = (name: string, whose: string, { reads, failed }: Turn): void => {
+    polls.push({ name, at: clock.now(), due: reads });
+    for (const read of reads) {
+      if (!isReadName(read)) continue;
+      const failure = failing[read];
+      if (failure === undefined) poller.saw(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
+      else failed(read, failure);
+    }
+  };
+  /** A node that polls and is answered at once. */
+  const node = (name: string, reads: readonly AnyReadName[], everyMs: number, whose = vin, more: Partial<PollerUser> = {}): (() => void) =>
+    poller.start({ vin: whose, reads, everyMs, ...more }, (turn) => ask(name, whose, turn));
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
 
@@ -84,6 +93,56 @@ describe('the poller of an account', () => {
     assert.equal(polls.length, 1_000);
     assert.ok(Math.max(...perSecond) < 40, perSecond.join());
   });
+
+  it('lets nodes meet whose lists differ: each request is sent once for all', async () => {
+    open();
+    node('doors', ['doors'], 5 * minute);
+    node('several', ['doors', 'fuelAmount'], 5 * minute);
+    node('guard', ['windows', 'doors', 'accessibility'], 10 * minute);
+    const stop = node('late', ['fuelAmount'], 5 * minute);
+    node('version 1', ['doors'], 5 * minute, vin, { interface: 'v1' });
+    await clock.advance(60 * minute);
+    stop();
+    for (const name of ['several', 'late']) assert.deepEqual(timesOf(name), timesOf('doors'), name);
+    assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
+    assert.ok(!timesOf('version 1').slice(1).some((at) => timesOf('doors').includes(at)));
+  });
+
+  it('spreads the first reads by the number of requests', async () => {
+    open({ alive: ['extended-v1', 'connected-v2'] });
+    for (let i = 0; i < 6; i += 1) node(`${i}`, resourceNames, 15 * minute, `YV4952NA4F120${1000 + i}`);
+    await clock.advance(10 * minute);
+    const firsts = ['0', '1', '2', '3', '4', '5'].flatMap((name) => timesOf(name).slice(0, 1)).sort((a, b) => a - b);
+    assert.equal(firsts.length, 6);
+    for (const at of firsts) assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
+  });
+
+  it('takes no answer for a turn that is as old as the last turn', async () => {
+    const ages: number[] = [];
+    const turn = ({ maxAgeMs }: Turn): void => void ages.push(maxAgeMs);
+    open({ shareForMs: 30 * second });
+    poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, turn);
+    poller.start({ vin, reads: ['windows'], everyMs: 10 * minute }, turn);
+    await clock.advance(10 * second);
+    assert.deepEqual(ages.sort((a, b) => a - b), [5 * second, 30 * second]);
+  });
+
+  for (const adaptive of [false, true]) {
+    it(`goes on when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
+      const machine = clock;
+      let ahead = 3 * 60 * minute;
+      const wrong: Clock = { now: () => machine.now() + ahead, after: (ms, callback) => machine.after(ms, callback), sleep: (ms, signal) => machine.sleep(ms, signal) };
+      open({ adaptive, clock: wrong });
+      node('doors', ['doors'], minute);
+      node('windows', ['windows'], minute);
+      await clock.advance(10 * minute + 30 * second);
+      ahead = 0;
+      const from = clock.now();
+      await clock.advance(30 * minute);
+      assert.ok(within('doors', from) >= 29, `${within('doors', from)}`);
+      assert.ok(within('windows', from) >= 1);
+    });
+  }
 
   it('ends with its node', async () => {
     open();
@@ -139,12 +198,87 @@ describe('the poller of an account', () => {
       assert.deepEqual(last.map(({ due }) => due), Array.from({ length: 5 }, () => ['doors']));
     });
 
+    for (const failure of [{ retryable: true, retryAt: null }, { retryable: false, retryAt: null }]) {
+      it(`reads the others at their own seconds while the doors alone cannot be read (${failure.retryable ? 'for now' : 'for good'})`, async () => {
+        node('doors', ['doors'], minute);
+        node('windows', ['windows'], minute);
+        node('engine', ['engineRunning'], 2 * minute);
+        await clock.advance(60 * minute);
+        failing['doors'] = failure;
+        await clock.advance(minute);
+        const from = clock.now();
+        await clock.advance(60 * minute);
+        assert.deepEqual(['doors', 'windows', 'engine'].map((name) => within(name, from)), [60, 60, 30]);
+      });
+    }
+
+    it('does not keep others from reading by doors that never answer', async () => {
+      poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, () => undefined);
+      node('windows', ['windows'], minute);
+      await clock.advance(5 * minute);
+      const from = clock.now();
+      await clock.advance(60 * minute);
+      assert.equal(within('windows', from), 60);
+    });
+
+    it('reads the doors again at their own seconds after a blip that looks lasting', async () => {
+      node('doors', ['doors'], minute);
+      await clock.advance(30 * minute);
+      failing['doors'] = { retryable: false, retryAt: null };
+      await clock.advance(minute);
+      failing = {};
+      const from = clock.now();
+      await clock.advance(10 * minute);
+      assert.equal(within('doors', from), 10);
+    });
+
+    it('reads the windows at their own seconds where nobody polls the doors, or less often', async () => {
+      for (const [i, everyMs] of [0, 10 * minute].entries()) {
+        const whose = `YV4952NA4F120TES${i}`;
+        node(`windows ${i}`, ['windows'], minute, whose);
+        node(`engine ${i}`, ['engineRunning'], 2 * minute, whose);
+        if (everyMs > 0) node('doors', ['doors'], everyMs, whose);
+        poller.saw('doors', whose, parked['doors'] ?? assert.fail());
+      }
+      await clock.advance(3 * 60 * minute);
+      const from = clock.now();
+      await clock.advance(60 * minute);
+      assert.deepEqual(['windows 0', 'windows 1'].map((name) => within(name, from)), [60, 60]);
+    });
+
+    for (const [what, cars, perDay, longest] of [['eight cars on 10,000 requests a day', 8, 9_600, 4 * minute], ['one car on 1,000', 1, 960, 4 * minute]] as const) {
+      it(`spreads what is left of the day: the doors of ${what} every minute`, async () => {
+        poller.close();
+        const sent: number[] = [];
+        const day = 24 * 60 * minute;
+        let over = 0;
+        const used = (): number => {
+          while ((sent[over] ?? clock.now()) <= clock.now() - day) over += 1;
+          return sent.length - over;
+        };
+        let refused = 0;
+        open({ adaptive: true, quota: () => ({ used: used(), perDay, perMinute: 96 }) });
+        for (let i = 0; i < cars; i += 1) {
+          const whose = `YV4952NA4F120${1000 + i}`;
+          poller.start({ vin: whose, reads: ['doors'], everyMs: minute }, (turn) => {
+            if (used() >= perDay) return void (refused += 1);
+            sent.push(clock.now());
+            ask(whose, whose, turn);
+          });
+        }
+        await clock.advance(3 * day);
+        const times = timesOf('YV4952NA4F1201000');
+        const gaps = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+        assert.equal(refused, 0);
+        assert.ok(Math.max(...gaps) <= longest, `${Math.max(...gaps) / minute} min`);
+        assert.ok(polls.filter(({ at }) => at > clock.now() - day).length > perDay * 0.8);
+      }).timeout(60_000);
+    }
+
     it('waits for the time that a failure names', async () => {
       const at = clock.now();
-      poller.start({ vin, reads: ['doors'], everyMs: minute }, (due) => {
-        polls.push({ name: 'doors', at: clock.now(), due });
-        poller.failed('doors', vin, { retryable: true, retryAt: new Date(at + 30 * minute) });
-      });
+      failing['doors'] = { retryable: true, retryAt: new Date(at + 30 * minute) };
+      node('doors', ['doors'], minute);
       await clock.advance(29 * minute);
       assert.equal(polls.length, 1);
       await clock.advance(3 * minute);

@@ -7,8 +7,9 @@ import { ordinaryDay, randomDay } from '../../support/days';
 
 const noon = Date.UTC(2026, 5, 1, 12);
 const midnight = Date.UTC(2026, 5, 2);
-const transient = { retryable: true, retryAt: null };
-const lasting = { retryable: false, retryAt: null };
+const transient = { retryable: true, retryAt: null, lasting: 0 };
+const lasting = { retryable: false, retryAt: null, lasting: 1 };
+const lastingAgain = { ...lasting, lasting: 3 };
 
 const doors = (locked: boolean | null, open: string[] = [], unknown: string[] = [], timestamp = 'a'): PolledReading => ({ payload: { locked, open, timestamp }, vehicle: { locked, open, unknown } });
 const windows = (open: string[] = [], unknown: string[] = []): PolledReading => ({ payload: open, vehicle: { open, unknown } });
@@ -48,7 +49,7 @@ describe('the adaptive profile', () => {
 
     it('and lets a parked, locked, closed car rest, and sleep at night', () => {
       assert.equal(parked().mood(noon), 'resting');
-      assert.equal(parked().mood(midnight), 'sleeping');
+      assert.equal(parked(midnight - hour).mood(midnight, hour), 'sleeping');
       assert.equal(new PollingProfile({ id: 'car', night: { from: 1, to: 5 }, hourOf: () => 3 }).mood(noon), 'stirring');
     });
 
@@ -59,13 +60,13 @@ describe('the adaptive profile', () => {
       ['a door that cannot be told', (profile: PollingProfile) => profile.saw('doors', doors(true, [], ['rearLeft']), noon)],
       ['a window that cannot be told', (profile: PollingProfile) => profile.saw('windows', windows([], ['rearLeft']), noon)],
       ['an engine that cannot be told', (profile: PollingProfile) => profile.saw('engineRunning', engine(null), noon)],
-      ['doors that can no longer be read', (profile: PollingProfile) => profile.failed('doors', lasting, noon)],
-      ['windows that can no longer be read', (profile: PollingProfile) => profile.failed('windows', lasting, noon)],
+      ['doors that can no longer be read', (profile: PollingProfile) => profile.failed('doors', lasting)],
+      ['windows that can no longer be read', (profile: PollingProfile) => profile.failed('windows', lasting)],
     ] as const) {
       it(`and never takes ${what} for at rest`, () => {
         const profile = parked();
         change(profile);
-        for (const later of [0, hour, 20 * hour]) assert.equal(profile.mood(noon + later), 'stirring');
+        for (const later of [0, hour, 20 * hour]) assert.equal(profile.mood(noon + later, 24 * hour), 'stirring');
       });
     }
 
@@ -87,14 +88,26 @@ describe('the adaptive profile', () => {
       profile.saw('engineRunning', engine(false), left + minute);
       assert.equal(profile.mood(left + 20 * minute), 'stirring');
       profile.saw('engineRunning', engine(false), left + 5 * minute);
+      profile.saw('doors', doors(true), left + 9 * minute);
       assert.equal(profile.mood(left + 10 * minute - 1), 'stirring');
       assert.equal(profile.mood(left + 10 * minute), 'resting');
+    });
+
+    it('and lets it rest only while somebody reads the doors, and they answer', () => {
+      assert.equal(parked().mood(noon + 2 * minute, minute), 'resting');
+      assert.equal(parked().mood(noon + 2 * minute + 2 * second, minute), 'stirring');
+      assert.equal(parked().mood(noon + 15 * minute, 10 * minute), 'resting');
+      assert.equal(parked().mood(noon, null), 'stirring');
+      const failing = parked();
+      failing.failed('doors', transient);
+      assert.equal(failing.mood(noon), 'stirring');
     });
 
     it('and knows a car with a window left open from one at rest', () => {
       const profile = parked();
       profile.saw('windows', windows(['rearLeft']), noon);
       profile.saw('engineRunning', engine(false), noon + 6 * minute);
+      profile.saw('doors', doors(true), noon + 10 * minute);
       assert.equal(profile.mood(noon + 11 * minute), 'airing');
     });
 
@@ -103,7 +116,7 @@ describe('the adaptive profile', () => {
       profile.saw('engineRunning', engine(true), noon);
       assert.equal(profile.mood(noon), 'driving');
       const electric = profileAt();
-      electric.failed('engineRunning', lasting, noon);
+      electric.failed('engineRunning', lasting);
       electric.saw('doors', doors(true), noon);
       electric.saw('windows', windows(), noon);
       electric.saw('accessibility', accessibility('UNAVAILABLE', 'CAR_IN_USE'), noon);
@@ -114,6 +127,7 @@ describe('the adaptive profile', () => {
       electric.saw('accessibility', accessibility('UNAVAILABLE', 'POWER_SAVING_MODE'), noon + 3 * minute);
       electric.saw('windows', windows(), noon + 4 * minute);
       electric.saw('accessibility', accessibility('AVAILABLE'), noon + 9 * minute);
+      electric.saw('doors', doors(true), noon + hour);
       assert.equal(electric.mood(noon + hour), 'resting');
     });
   });
@@ -170,7 +184,7 @@ describe('the adaptive profile', () => {
     });
 
     it('by the reader’s own interval where it has one', () => {
-      assert.equal(due(parked(), 'windows', noon, { baseMs: 10 * second }), nextPoll('car', 300 * second, noon));
+      assert.equal(due(parked(), 'windows', noon, { baseMs: 10 * second, doorsMs: 10 * second }), nextPoll('car', 300 * second, noon));
       assert.equal(due(parked(), 'odometer', noon, { baseMs: 24 * hour }), nextPoll('car', 24 * hour, noon));
     });
 
@@ -178,13 +192,18 @@ describe('the adaptive profile', () => {
       assert.equal(due(parked(), 'odometer', noon, { baseMs: 2 * hour }), nextPoll('car', 6 * hour, noon));
     });
 
-    it('less often when the day’s quota runs out, the doors last', () => {
-      const spread = (read: ReadName, usedShare: number): number => due(profileAt(), read, noon, { usedShare }) - noon;
-      assert.ok(spread('doors', 0.9) <= minute + second);
-      assert.equal(due(profileAt(), 'odometer', noon, { usedShare: 0.85 }), nextPoll('car', 2 * hour, noon));
-      assert.equal(due(profileAt(), 'doors', noon, { usedShare: 0.91 }), nextPoll('car', 2 * minute, noon));
-      assert.equal(due(profileAt(), 'doors', noon, { usedShare: 0.97 }), nextPoll('car', 4 * minute, noon));
-      assert.ok(spread('doors', 1) <= 64 * minute + second && spread('doors', 1.5) <= 64 * minute + second);
+    it('as much less often as the day’s quota calls for', () => {
+      const stretch = { watch: 1.5, others: 6 };
+      assert.equal(due(profileAt(), 'doors', noon, { stretch }), nextPoll('car', 90 * second, noon));
+      assert.equal(due(profileAt(), 'odometer', noon, { stretch }), nextPoll('car', 6 * hour, noon));
+      // Doors that are read so seldom still keep watch.
+      assert.equal(due(parked(), 'windows', noon + 2.5 * minute, { stretch }), nextPoll('car', 45 * minute, noon + 2.5 * minute));
+    });
+
+    it('at the reader’s own seconds for windows that are read more often than the doors', () => {
+      assert.equal(due(parked(), 'windows', noon, { doorsMs: 10 * minute }), nextPoll('car', minute, noon));
+      assert.equal(due(parked(), 'windows', noon, { doorsMs: null }), nextPoll('car', minute, noon));
+      assert.equal(due(parked(), 'windows', noon, { doorsMs: 5 * minute, baseMs: 5 * minute }), nextPoll('car', 150 * minute, noon));
     });
   });
 
@@ -195,35 +214,32 @@ describe('the adaptive profile', () => {
 
     it('by waiting until the time that the failure names', () => {
       const retryAt = new Date(noon + 3 * hour);
-      assert.equal(due(profileAt(), 'doors', noon, { lastFailure: { retryable: true, retryAt } }), noon + 3 * hour);
+      assert.equal(due(profileAt(), 'doors', noon, { lastFailure: { ...transient, retryAt } }), noon + 3 * hour);
     });
 
-    it('by trying seldom what may never work', () => {
-      assert.equal(due(profileAt(), 'windows', noon, { lastFailure: lasting }), nextPoll('car', hour, noon));
+    it('by trying seldom what failed again and again and may never work, but never doors and windows', () => {
+      assert.equal(due(profileAt(), 'accessibility', noon, { lastFailure: lasting }), nextPoll('car', 15 * minute, noon));
+      assert.equal(due(profileAt(), 'accessibility', noon, { lastFailure: lastingAgain }), nextPoll('car', hour, noon));
+      for (const read of ['doors', 'windows'] as const) assert.equal(due(profileAt(), read, noon, { lastFailure: lastingAgain }), nextPoll('car', minute, noon), read);
     });
 
-    it('by letting the others wait while the doors cannot be read, and reading them when the doors are back', () => {
-      const profile = parked();
-      const later = noon + 5 * minute;
-      profile.failed('doors', transient, later);
-      const again = nextPoll('car', minute, later);
-      assert.equal(due(profile, 'windows', later, { lastRead: later - hour }), again);
-      assert.equal(due(profile, 'odometer', later, { lastRead: later - 20 * hour }), again);
-      assert.ok(due(profile, 'doors', later) <= again);
-      profile.saw('doors', doors(true), again);
-      assert.equal(due(profile, 'windows', again, { lastRead: later - minute }), again);
-      assert.equal(profile.mood(again), 'stirring');
-    });
-
-    it('by not waiting for doors that may never be read', () => {
-      const profile = parked();
-      profile.failed('doors', lasting, noon);
-      assert.ok(due(profile, 'windows', noon, { lastRead: noon - minute }) <= noon + minute);
-    });
+    for (const failure of [transient, lasting]) {
+      it(`by reading the others at their own seconds while the doors cannot be read (${failure.retryable ? 'for now' : 'for good'})`, () => {
+        const profile = parked();
+        const later = noon + minute;
+        profile.failed('doors', failure);
+        assert.equal(due(profile, 'windows', later), nextPoll('car', minute, later));
+        assert.equal(due(profile, 'engineRunning', later), nextPoll('car', 2 * minute, later));
+        const again = noon + 2 * minute;
+        profile.saw('doors', doors(true), again);
+        assert.equal(due(profile, 'windows', again, { lastRead: later }), again, 'nobody knows what happened meanwhile');
+        assert.equal(profile.mood(again), 'stirring');
+      });
+    }
 
     it('and of reads that say nothing of the car’s state', () => {
       const profile = parked();
-      profile.failed('odometer', transient, noon);
+      profile.failed('odometer', transient);
       profile.saw('carLocked', engine(false), noon);
       assert.equal(profile.mood(noon), 'resting');
     });
