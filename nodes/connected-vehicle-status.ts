@@ -7,7 +7,7 @@ import { runtime } from './shared/load';
 import type { Message } from './shared/messages';
 import type { StatusOptions } from './shared/options';
 import { startPolling } from './shared/polling';
-import { showReading } from './shared/reading-badge';
+import { keptNote, showReading } from './shared/reading-badge';
 import { safeJournal } from './shared/redaction';
 import { clock } from './shared/time';
 import { vehicleOf } from './shared/vehicle-node';
@@ -25,6 +25,7 @@ export = (RED: NodeAPI): void => {
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
     serveInput(this, badge, async ({ msg, send, signal, alone }) => {
+      badge.kept = null;
       const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
@@ -60,8 +61,9 @@ export = (RED: NodeAPI): void => {
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
         // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
-        const kept = due !== undefined && options.emit === 'always' && !signal.aborted ? last.kept(key(), clock().now()) : undefined;
-        if (kept !== undefined) send(fill(msg, kept));
+        const kept = turn === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
+        badge.kept = kept === undefined ? null : keptNote(RED, kept);
+        if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
         throw error;
       }
     });

@@ -131,5 +131,5 @@ export function openAccount(options: AccountOptions): Account {
 const ignore = (): void => undefined;
 
 /** What the budget leaves to plain reads (src/request/quota.ts): the rest is for commands. */
-const readsQuotaOf = ({ usedToday, perDay, perMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: Math.floor(perDay * readsShare), perMinute: Math.floor(perMinute * readsShare) });
-const readsShare = 0.96;
+const readsQuotaOf = ({ usedToday, perDay, perMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: leftToReads(perDay), perMinute: leftToReads(perMinute) });
+const leftToReads = (limit: number): number => Math.max(1, Math.floor(limit * 0.96));

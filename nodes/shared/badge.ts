@@ -25,6 +25,8 @@ export interface Badge {
   clear(): void;
   /** What stands in place of the time as long as it is not null. */
   note: () => string | null;
+  /** The same behind a failure: what goes on in spite of it. */
+  kept: string | null;
 }
 
 export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
@@ -40,12 +42,13 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
   };
   const badge: Badge = {
     show: (look, key, words) => write(look, translate(key, words)),
-    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: (look !== 'failed' && badge.note()) || clockTime(now()) })),
+    stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: (look === 'failed' ? badge.kept : badge.note()) ?? clockTime(now()) })),
     clear() {
       standing = '';
       node.status({});
     },
     note: () => null,
+    kept: null,
   };
   return badge;
 }

@@ -16,6 +16,13 @@ export function showReading(badge: Badge, RED: NodeAPI, { payload, vehicle }: An
   badge.stamp('good', 'value', { value: text });
 }
 
+/** `value kept, 7 min old`: what stands behind the failure of a poll. */
+export function keptNote(RED: NodeAPI, { vehicle: { ageSeconds = 0 } }: AnyReading): string {
+  const minutes = Math.floor(ageSeconds / 60);
+  const age = minutes < 1 ? `${ageSeconds} s` : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+  return word(RED, 'status.kept', { age });
+}
+
 function showOpenness(badge: Badge, RED: NodeAPI, { open = [], allClosed, locked }: Partial<Openness>): void {
   if (open.length > 0) {
     const names = open.slice(0, 8).map((name) => word(RED, `members.${name}`, { defaultValue: name })).join(', ');

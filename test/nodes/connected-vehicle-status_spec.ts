@@ -174,9 +174,49 @@ describe(type, () => {
     assert.deepEqual(kept.payload, first.payload);
     assert.ok((kept.vehicle?.['ageSeconds'] as number) >= 30);
     await flow.until(() => flow.caught.length > 0);
+    await flow.until(() => flow.badges.some(({ fill, text = '' }) => fill === 'red' && /^not supported · value kept, (\d+ s|1 min) old$/.test(text)));
+    await flow.fail({ read: 'windows' });
+    await flow.until(() => /^not supported · \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''));
     await flow.unload();
     assert.equal(clock.sleeping, 0);
   });
+
+  it('sends no change where reads of several fail and come back, and keeps what each of them last said', async () => {
+    const clock = new ManualClock(Date.now());
+    useClock(clock);
+    service.car().replace({});
+    await load({ read: 'several', reads: ['doors', 'windows'], poll: 60, emit: 'changes' });
+    const turns = async (count: number): Promise<void> => {
+      for (const before = flow.completed.length + flow.caught.length; flow.completed.length + flow.caught.length < before + count; ) {
+        await clock.advance(5_000);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    };
+    await turns(2);
+    for (let i = 0; i < 2; i += 1) {
+      service.faults.add({ match: { path: '/windows' }, status: 404, body: {} });
+      await turns(1);
+      service.faults.clear();
+      await turns(1);
+    }
+    assert.equal(flow.outputs[0]?.length, 1);
+    service.car().openWindow('frontLeft').report();
+    await turns(1);
+    assert.equal(flow.outputs[0]?.length, 2);
+  });
+
+  for (const poll of [4, 5]) {
+    it(`asks the service at each turn of a poll every ${poll} seconds, though answers serve others for five`, async () => {
+      const clock = new ManualClock(Date.now());
+      useClock(clock);
+      await load({ poll });
+      while ((flow.outputs[0]?.length ?? 0) < 6) {
+        await clock.advance(500);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      assert.deepEqual([...new Set(flow.outputs[0]?.map(({ vehicle }) => vehicle?.['source']))], ['live']);
+    });
+  }
 
   it('ends what is under way when it is closed', async () => {
     await load();

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { LastReadings, type AnyReading, type ReadingInfo } from '../../../src/index';
+import { LastReadings, readEach, VehicleError, type AnyReading, type AnyReadName, type Reading, type ReadingInfo, type SeveralReading } from '../../../src/index';
 
 const info = (changes: Partial<ReadingInfo> = {}): ReadingInfo => ({
   vin: 'YV4952NA4F120DEMO',
@@ -40,5 +40,54 @@ describe('the last readings', () => {
     const { vehicle } = last.kept('s', Date.parse('2026-06-01T08:00:05Z')) as typeof several;
     assert.equal(vehicle.source, 'kept');
     assert.deepEqual(vehicle.reads.windows, { ...info(), source: 'kept', ageSeconds: 5 });
+  });
+
+  describe('of several reads', () => {
+    const reads: AnyReadName[] = ['doors', 'windows'];
+    /** `null`: that read fails. */
+    const several = (values: Partial<Record<AnyReadName, string | null>>): Promise<SeveralReading> =>
+      readEach(reads, (read): Promise<Reading> => {
+        const value = values[read];
+        if (value === null) return Promise.reject(new VehicleError('NOT_SUPPORTED', 'gone'));
+        return Promise.resolve({ payload: { value }, vehicle: info({ read }) });
+      });
+    const now = Date.parse('2026-06-01T08:01:00Z');
+
+    it('call it no change that a read fails, or works again, and a change what differs from before the failure', async () => {
+      const last = new LastReadings();
+      const told: boolean[] = [];
+      for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null]) told.push(last.remember('s', await several({ doors: 'CLOSED', windows: windowValue })));
+      assert.deepEqual(told, [true, false, false, false, true, false]);
+    });
+
+    it('call it a change that a read answers for the first time', async () => {
+      const last = new LastReadings();
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: null })), true);
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' })), true);
+    });
+
+    it('give on what a read last said that failed before the others did', async () => {
+      const last = new LastReadings();
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
+      last.remember('s', await several({ doors: 'OPEN', windows: null }));
+      const kept = last.kept('s', now) as SeveralReading;
+      assert.deepEqual(kept.payload, { doors: { value: 'OPEN' }, windows: { value: 'CLOSED' } });
+      assert.deepEqual([kept.vehicle.source, kept.vehicle.ageSeconds, kept.vehicle.reads.windows?.source, kept.vehicle.errors], ['kept', 60, 'kept', []]);
+    });
+
+    it('fill up what is due with the last word of the others, and leave missing what failed then', async () => {
+      const last = new LastReadings();
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
+      last.remember('s', await several({ doors: 'CLOSED', windows: null }));
+      const doors = await readEach(['doors'], (read) => Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }));
+      const { payload, vehicle } = last.filled('s', doors, now);
+      assert.deepEqual([payload, vehicle.errors.map(({ read }) => read)], [{ doors: { value: 'OPEN' } }, ['windows']]);
+    });
+  });
+
+  it('do not mind the order of a list', () => {
+    const last = new LastReadings();
+    const list = (...vins: string[]): AnyReading => ({ payload: vins.map((vin) => ({ vin })), vehicle: info({ read: 'vehicles' }) });
+    assert.deepEqual([list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading)), [true, false, true]);
   });
 });
