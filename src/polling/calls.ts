@@ -5,6 +5,8 @@ export interface PolledNode<Read extends string = string> {
   /** Whatever tells one vehicle of one account from another. */
   vehicle: string;
   reads: readonly Read[];
+  /** As the node has it; absent: `auto`. */
+  interface?: string | undefined;
   /** Seconds; 0: never. */
   poll: number;
 }
@@ -12,17 +14,21 @@ export interface PolledNode<Read extends string = string> {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * What nodes that poll at their own seconds cost a day, request by request. What the pack keeps itself costs none. No table stands
- * behind it, so that a form can use it.
+ * What nodes that poll at their own seconds cost a day, request by request: whoever asks for the same meets (polling/meetings), and
+ * where intervals do not divide each other, it is a little less. What the pack keeps itself costs none. No table stands behind it, so
+ * that a form can use it.
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  */
-export function callsOfRequests<Read extends string>(nodes: readonly PolledNode<Read>[], requestOf: (read: Read) => string = (read) => read): { read: Read; calls: number }[] {
+export function callsOfRequests<Read extends string>(
+  nodes: readonly PolledNode<Read>[],
+  requestOf: (read: Read, iface?: string) => string = (read) => read,
+): { read: Read; calls: number }[] {
   const requests = new Map<string, { read: Read; intervals: Set<number> }>();
-  for (const { vehicle, reads, poll } of nodes) {
+  for (const { vehicle, reads, poll, interface: iface } of nodes) {
     if (!(poll > 0)) continue;
     for (const read of reads) {
       if (isLocalReadName(read)) continue;
-      const key = `${vehicle} ${requestOf(read)}`;
+      const key = `${vehicle} ${requestOf(read, iface)}`;
       const request = requests.get(key) ?? { read, intervals: new Set<number>() };
       requests.set(key, request);
       request.intervals.add(poll);

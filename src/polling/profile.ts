@@ -325,7 +325,7 @@ const typicalDay = [
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  * @returns `fixed`: without the profile, and about the most it costs with it; `adaptive`: an ordinary day with it
  */
-export function callsPerDay(nodes: readonly PolledNode<ReadName>[], requestOf?: (read: ReadName) => string): { fixed: number; adaptive: number } {
+export function callsPerDay(nodes: readonly PolledNode<ReadName>[], requestOf?: (read: ReadName, iface?: string) => string): { fixed: number; adaptive: number } {
   const total = { fixed: 0, adaptive: 0 };
   for (const { read, calls } of callsOfRequests(nodes, requestOf)) {
     total.fixed += calls;

@@ -180,7 +180,20 @@ describe('The validators', () => {
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60'), true);
     assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), fuel], fuel, '60'), `${shared}calls`);
     assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), guard], guard, '59'), `${shared}calls`);
-    assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), true);
+    // The doors are read at their own seconds in the adaptive profile, too; what they keep watch for, more seldom.
+    assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), `${shared}calls`);
+    assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60', { polling: 'adaptive' }), true);
+    assert.equal(judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60'), `${shared}calls`);
+    assert.equal(judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60', { polling: 'adaptive' }), true);
+    const windows = status('windows', 'windows', 0);
+    assert.equal(judge([windows], windows, '20', { polling: 'adaptive' }), `${shared}calls`, 'nobody reads the doors');
+    // What does not meet is counted by itself.
+    assert.equal(judge([doors, { ...status('old', 'doors', 60), interface: 'v1' }, fuel], doors, '50'), `${shared}calls`);
+    assert.equal(judge([doors, status('again', 'doors', 50)], doors, '50', { shareFor: '0' }), `${shared}calls`);
+    assert.equal(judge([doors, { ...status('again', 'doors', 50), vin: 'YV1' }], doors, '50', { vin: 'YV1' }), true);
+    assert.equal(judge([guard], guard, '60'), true);
+    const parkedGuard = { ...guard, onlyWhileNotInUse: true };
+    assert.equal(judge([parkedGuard], parkedGuard, '60'), `${shared}calls`);
     // Resources of one group are one request where the extended interface is gone.
     const hood = status('hood', 'hoodOpen', 60);
     const both = [hood, status('tailgate', 'tailGateOpen', 60)];

@@ -3,32 +3,44 @@ import { rowOf } from './reads';
 import { wholeVerdict, type Verdict } from './validators';
 import { shared } from './words';
 
+/** What a read that the adaptive profile stretches costs on an ordinary day: `callsPerDay` (src/polling/profile) tells a fifth to a third, by what it is. */
+const stretched = 1 / 4;
+
 /**
- * How many requests a day the nodes of a vehicle send, deployed or not. The adaptive profile sends fewer, by how much the car
- * decides, and keeps within the quota by itself.
+ * How many requests a day the nodes of a vehicle send, deployed or not; with the adaptive profile about, for the car decides.
  * @param edited a node as it stands in an open form, in place of itself
  */
 export function callsOf(vehicle: string | undefined, edited?: FlowNode): number {
-  const alive = ALIVE[RED.nodes.node(vehicle ?? '')?.service ?? ''] ?? [];
+  const { service = '', vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
+  const alive = ALIVE[service] ?? [];
+  // Nothing is shared: each read of each node is a request.
+  const alone = String(shareFor) === '0';
   // Where the extended interface is gone, one request answers all resources of a group.
-  const requestOf = (read: string): string => (alive.includes('extended-v1') ? read : (rowOf(read)?.group ?? read));
+  const requestOf = (read: string, iface?: string): string => {
+    const { routes, group } = rowOf(read) ?? {};
+    return (alone || !group || alive.includes('extended-v1') ? read : group) + (routes && iface === 'v1' ? 1 : '');
+  };
   const users: FlowNode[] = edited ? [edited] : [];
   RED.nodes.eachNode((node) => {
     if (node.vehicle === vehicle && node.id !== edited?.id) users.push(node);
   });
-  const polled = users.map(({ type, vin = '', read = 'windows', reads = [], poll = 0 }) => ({
-    vehicle: vin,
-    reads: type.endsWith('-guard') ? ['windows', 'doors'] : read === 'several' ? reads : [read],
+  const polled = users.map(({ id, type, vin, read = 'windows', reads = [], poll = 0, interface: iface, onlyWhileNotInUse }) => ({
+    vehicle: alone ? id : vin || own || '',
+    reads: type.endsWith('-guard') ? ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])] : read === 'several' ? reads : [read],
     poll: Number(poll),
+    interface: iface,
   }));
-  return Math.round(callsOfRequests(polled, requestOf).reduce((sum, { calls }) => sum + calls, 0));
+  // The doors keep watch for the others.
+  const saves = polling === 'adaptive' && polled.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
+  const shareOf = (read: string): number => (saves && read !== 'doors' && rowOf(read)?.group !== 'doors' ? stretched : 1);
+  return Math.round(callsOfRequests(polled, requestOf).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0));
 }
 
 /** A whole number of seconds, with which the nodes of the vehicle together keep within its quota: the editor asks before it deploys others. */
 export function pollVerdict(node: FlowNode, value: string | number | undefined): Verdict {
   const whole = wholeVerdict(value, 0);
   if (whole !== true || !(Number(value) >= 1)) return whole;
-  const { polling, requestsPerDay = 10_000 } = RED.nodes.node(node.vehicle ?? '') ?? {};
-  const calls = polling === 'adaptive' ? 0 : callsOf(node.vehicle, { ...node, poll: value ?? 0 });
-  return !(calls > Number(requestsPerDay)) || shared('reason.calls', { calls, limit: requestsPerDay });
+  const { requestsPerDay: limit = 10_000 } = RED.nodes.node(node.vehicle ?? '') ?? {};
+  const calls = callsOf(node.vehicle, { ...node, poll: value ?? 0 });
+  return !(calls > Number(limit)) || shared('reason.calls', { calls, limit });
 }

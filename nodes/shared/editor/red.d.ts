@@ -75,6 +75,8 @@ interface FlowNode {
   verify?: boolean;
   vin?: string | undefined;
   poll?: number | string;
+  interface?: string;
+  onlyWhileNotInUse?: boolean;
 }
 
 declare const RED: {
@@ -83,7 +85,7 @@ declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     /** A node of the flows being edited, by its id. */
-    node(id: string): { service?: string; polling?: string; requestsPerDay?: number | string } | null;
+    node(id: string): { service?: string; vin?: string; polling?: string; shareFor?: number | string; requestsPerDay?: number | string } | null;
     /** The definition of a type. */
     getType(type: string): object | undefined;
     /** Every node that is no configuration. */

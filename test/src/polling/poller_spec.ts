@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { isReadName, Poller, resourceNames, services, type AnyReadName, type Clock, type PolledFailure, type PollerOptions, type PollerUser, type ReadName, type Turn } from '../../../src/index';
+import { callsOfRequests, isReadName, Poller, requestOf, resourceNames, services, type AnyReadName, type Clock, type PolledFailure, type PollerOptions, type PollerUser, type ReadName, type Turn } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
@@ -107,6 +107,43 @@ describe('the poller of an account', () => {
     assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
     assert.ok(!timesOf('version 1').slice(1).some((at) => timesOf('doors').includes(at)));
   });
+
+  for (const [what, nodes] of [
+    ['lists that differ', [[['doors'], 300], [['doors', 'windows'], 300], [['doors', 'fuelAmount'], 600]]],
+    ['a guard beside status nodes', [[['windows', 'doors', 'accessibility'], 120], [['windows'], 120], [['doors'], 60]]],
+    ['two interfaces', [[['doors'], 300], [['doors'], 300, 'v1']]],
+    ['resources of one group', [[['tripMeter1', 'tripMeter2'], 600], [['averageSpeed'], 600], [['odometer'], 3_600]]],
+  ] as const) {
+    for (const adaptive of [false, true]) {
+      it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that never rests' : 'fixed'})`, async () => {
+        open({ adaptive });
+        const sent = new Map<string, Set<number>>();
+        const alive = services['volvo-cars'].alive;
+        const nameOf = (read: AnyReadName, iface?: string): string => (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
+        for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {
+          poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (turn) => {
+            for (const read of turn.reads) {
+              const name = nameOf(read, iface);
+              sent.set(name, (sent.get(name) ?? new Set()).add(clock.now()));
+              // Unlocked: a car that rests costs less.
+              if (isReadName(read)) poller.saw(read, vin, { payload: { value: null }, vehicle: { locked: false, open: [], unknown: [] } });
+            }
+          });
+        }
+        await clock.advance(60 * minute);
+        for (const moments of sent.values()) moments.clear();
+        await clock.advance(24 * 60 * minute);
+        const sum = callsOfRequests(nodes.map(([reads, poll, iface]) => ({ vehicle: vin, reads, poll, interface: iface })), nameOf);
+        for (const { read, calls } of sum) {
+          const { size } = sent.get(nameOf(read)) ?? new Set();
+          if (what !== 'two interfaces') assert.ok(Math.abs(size - calls) <= 1, `${read}: ${size}, not ${calls}`);
+        }
+        const total = [...sent.values()].reduce((all, { size }) => all + size, 0);
+        const told = sum.reduce((all, { calls }) => all + calls, 0);
+        assert.ok(Math.abs(total - told) <= sum.length, `${total}, not ${told}`);
+      });
+    }
+  }
 
   it('spreads the first reads by the number of requests', async () => {
     open({ alive: ['extended-v1', 'connected-v2'] });
