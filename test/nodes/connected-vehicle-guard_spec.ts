@@ -43,7 +43,11 @@ describe(type, () => {
     }
   };
   const until = async (look: () => boolean): Promise<void> => {
-    while (!look()) await clock.advance(1000);
+    while (!look()) {
+      await clock.advance(1000);
+      // What is on disk or on the wire needs real time, however little.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   };
   const said = (output: 0 | 1): Record<string, unknown>[] => (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const names = (payload: unknown, of = 'openings'): string[] => (payload as Record<string, { kind: string; name: string }[]>)[of]?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
