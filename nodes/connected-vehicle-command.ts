@@ -20,7 +20,7 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
-    const arming = new Arming(clock(), () => badge.clear());
+    const arming = new Arming(clock(), () => badge.clear('armed'));
     /** What waits here: for its turn, or for a car that takes commands. */
     const unsent = new Set<AbortController>();
 

@@ -44,15 +44,15 @@ export = (RED: NodeAPI): void => {
       return chosen;
     };
 
-    // A sign-in is kept alive while nothing reads, too.
-    const keepAlive = setImmediate(() => {
-      if (this.credentials && 'clientId' in this.credentials) void this.account().catch(() => undefined);
+    // Opened while nothing reads, too: a sign-in is kept alive, and a command of before the restart is known to all that send to its car.
+    const openEarly = setImmediate(() => {
+      if (this.credentials && Object.keys(this.credentials).length > 0) void this.account().catch(() => undefined);
     });
 
     this.on('close', (removed: boolean, done: () => void) => {
       const deleted = isDeleted(RED, this, removed);
       if (removed) forgetSignIns(RED, this.id);
-      clearImmediate(keepAlive);
+      clearImmediate(openEarly);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
         await demo.end();

@@ -68,12 +68,13 @@ export class Guard {
     return parseGuardState(stored, openingKeys);
   }
 
-  /** The same, after a time in which nobody looked: what was open then may be closed now. */
+  /** The same, after a time in which nobody looked: what was open then may be closed now, and what was closed may be open. */
   resume(stored: unknown, at: number): GuardState {
     const state = this.restore(stored);
-    for (const key of openOnes(state, openingKeys)) {
-      // That goes without saying: an alert calls it unconfirmed.
-      Object.assign(state.openings[key] ?? {}, { untoldSince: state.openings[key]?.untoldSince ?? at, untoldSaid: true });
+    for (const opening of Object.values(state.openings)) {
+      opening.untoldSince ??= at;
+      // That goes without saying: an alert calls it unconfirmed, and nothing is called closed.
+      opening.untoldSaid = true;
     }
     return state;
   }

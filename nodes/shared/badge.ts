@@ -22,7 +22,8 @@ export interface Badge {
   show(look: Look, key: string, words?: Values): void;
   /** The same, with the time of day behind it. */
   stamp(look: Look, key: string, words?: Values): void;
-  clear(): void;
+  /** @param key only where it stands there, and was shown without a time */
+  clear(key?: string): void;
   /** What stands in place of the time as long as it is not null. */
   note: () => string | null;
   /** The same behind a failure: what goes on in spite of it. */
@@ -33,7 +34,9 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
   const translate = (key: string, words?: Values): string => word(RED, `status.${key}`, words);
   /** Told to every open editor: what stands there already is not told again. */
   let standing = '';
-  const write = (look: Look, text: string): void => {
+  let shown: string | undefined;
+  const write = (look: Look, text: string, key?: string): void => {
+    shown = key;
     const written = `${look} ${text}`;
     if (written === standing) return;
     standing = written;
@@ -41,9 +44,10 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
     node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
   const badge: Badge = {
-    show: (look, key, words) => write(look, translate(key, words)),
+    show: (look, key, words) => write(look, translate(key, words), key),
     stamp: (look, key, words) => write(look, translate('at', { text: translate(key, words), time: (look === 'failed' ? badge.kept : badge.note()) ?? clockTime(now()) })),
-    clear() {
+    clear(key) {
+      if (key !== undefined && key !== shown) return;
       standing = '';
       node.status({});
     },

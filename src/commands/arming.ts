@@ -6,6 +6,7 @@ export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
   #armed: Armed | null = null;
+  #disarms = 0;
 
   /** @param onEnd called when an arming ends that nobody has used */
   constructor(clock: Clock, onEnd: () => void = () => undefined) {
@@ -20,11 +21,18 @@ export class Arming {
   arm(seconds: number): void {
     if (seconds === 0) throw new VehicleError('INPUT_INVALID', 'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.');
     this.#end();
-    this.#armed = { at: this.#clock.now(), seconds, stopTimer: this.#clock.after(seconds * 1000, () => this.disarm()) };
+    this.#armed = { at: this.#clock.now(), seconds, stopTimer: this.#clock.after(seconds * 1000, () => this.#runOut()) };
   }
 
+  /** Takes back what is armed, and what was armed for something that waits. */
   disarm(): void {
+    this.#disarms += 1;
     if (this.#end() !== null) this.#onEnd();
+  }
+
+  #runOut(): void {
+    this.#end();
+    this.#onEnd();
   }
 
   #end(): Armed | null {
@@ -45,7 +53,9 @@ export class Arming {
     if (armed === null || !this.#holds(armed)) {
       throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
     }
+    const disarms = this.#disarms;
     return () => {
+      if (disarms !== this.#disarms) throw new VehicleError('INPUT_INVALID', 'The arming was taken back while the unlock waited, so it was not sent.');
       if (!this.#holds(armed)) {
         throw new VehicleError('INPUT_INVALID', `The arming ran out after ${armed.seconds} seconds, while the unlock waited, so it was not sent. Arm it again, and send it again.`);
       }

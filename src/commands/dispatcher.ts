@@ -4,7 +4,7 @@ import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
 import { eitherOf, endingAt } from '../request/abort';
 import type { WatchReport } from '../watch';
-import { journalEntry, type Journal, type JournalChanges } from './journal';
+import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
 import { isEnd, type Lanes, type Turn } from './lanes';
 import { untilReachable } from './reachable';
 
@@ -36,10 +36,10 @@ export interface DispatcherOptions {
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  #recalled: Promise<void> | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    options.lanes.recall(this.#underWay());
   }
 
   /**
@@ -73,7 +73,6 @@ export class Dispatcher {
       if (options.precheck && !waitsForCar) await client.mustBeAccessible({ vin, signal: before });
     };
     await precheck();
-    await (this.#recalled ??= this.#recall());
     const turn = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
       lanes.enter({ vin, command, whenBusy, client, signal }),
     );
@@ -111,13 +110,11 @@ export class Dispatcher {
     this.#keep(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
   }
 
-  /** What was under way when the process ended still is. */
-  async #recall(): Promise<void> {
-    const { client, journal, lanes } = this.#options;
-    const entries = await journal.list().catch(() => []);
-    for (const { id, vin, command, sentAt, settledAt } of entries) {
-      if (settledAt === null && Date.parse(sentAt) >= (client.service.since ?? 0)) lanes.recall({ id, vin, command, sentAt, async: null });
-    }
+  /** What nobody knows the end of may still be under way, whatever was settled about it. */
+  async #underWay(): Promise<JournalEntry[]> {
+    const { client, journal } = this.#options;
+    const hasEnded = ({ outcome, verified }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed' || verified === true;
+    return (await journal.list()).filter((entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0));
   }
 
   #untilReachable(turn: Turn, { vin, deadline, signal, onWaiting }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] }): Promise<void> {

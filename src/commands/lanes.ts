@@ -14,6 +14,7 @@ const looksAtAnUnclearStatus = 3;
 
 /** What a lane must know of a command. */
 type UnderWay = Pick<CommandRecord, 'id' | 'sentAt' | 'async'>;
+type Recalled = Pick<CommandRecord, 'id' | 'vin' | 'command' | 'sentAt'>;
 
 export interface LaneRequest {
   vin: string;
@@ -33,7 +34,7 @@ export interface Turn {
    * @throws VehicleError CANCELLED where a newer one came, and what the work throws
    */
   giveWay<Value>(signal: AbortSignal, work: (signal: AbortSignal, mustBeLast: () => void) => Promise<Value>): Promise<Value>;
-  /** It was answered, or nobody knows: then it is under way until its link or a watch says otherwise, or for 150 s. */
+  /** It was answered: with its end, or it is under way until its link or a watch tells one, or for 150 s. */
   sent(record: CommandRecord): void;
   end(): void;
 }
@@ -47,19 +48,30 @@ export class Lanes {
   readonly #since: number;
   /** What is under way to each car or waits, by VIN, the oldest first; never empty. */
   readonly #lanes = new Map<string, readonly Passage[]>();
+  readonly #recalling = new Set<Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.now();
   }
 
-  /** A command that was sent before this process began, and of which no end is known. */
-  recall({ vin, command, ...record }: UnderWay & Pick<CommandRecord, 'vin' | 'command'>): void {
-    const sentAt = Date.parse(record.sentAt);
-    if (!(sentAt < this.#since && this.#clock.now() - sentAt < longestMs)) return;
-    if (this.#lane(vin).some((known) => known.record?.id === record.id)) return;
+  /**
+   * Commands of which no end is known, from before this process began; nothing enters until they are here. What cannot be
+   * found out stands in nobody's way.
+   */
+  recall(found: Promise<readonly Recalled[]>): void {
+    const recalled = found.then((all) => all.forEach((one) => this.#recall(one)), () => undefined).then(() => void this.#recalling.delete(recalled));
+    this.#recalling.add(recalled);
+  }
+
+  #recall({ vin, command, id, sentAt }: Recalled): void {
+    const now = this.#clock.now();
+    const at = Date.parse(sentAt);
+    // What was sent since stands here already. A clock that was behind at the start makes a time of before lie ahead.
+    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= longestMs) return;
+    if (this.#lane(vin).some((known) => known.record?.id === id)) return;
     const passage = new Passage(vin, command);
-    passage.record = record;
+    passage.record = { id, sentAt: new Date(Math.min(at, now)).toISOString(), async: null };
     this.#lanes.set(vin, [passage, ...this.#lane(vin)]);
   }
 
@@ -67,6 +79,7 @@ export class Lanes {
    * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and what the signal is aborted with
    */
   async enter({ vin, command, whenBusy, client, signal }: LaneRequest): Promise<Turn> {
+    while (this.#recalling.size > 0) await Promise.all(this.#recalling);
     signal.throwIfAborted();
     for (const older of this.#lane(vin)) if (older.giveWay !== null) this.#replace(older);
     if (whenBusy === 'refuse' && this.#lane(vin).length > 0) {
@@ -107,9 +120,8 @@ export class Lanes {
       },
       sent: (record) => {
         const { id, sentAt, async } = record;
-        const isOpen = async?.href ? !isEnd(record.requestStatus) : record.requestStatus === null;
-        if (isOpen) passage.record = { id, sentAt, async: async && { ...async } };
-        else this.#end(passage);
+        if (isEnd(record.requestStatus)) this.#end(passage);
+        else passage.record = { id, sentAt, async: async && { ...async } };
       },
       end: () => this.#end(passage),
     };
@@ -175,7 +187,7 @@ export const isEnd = (requestStatus: string | null): boolean => ['succeeded', 'f
 
 const busy = ({ command, record }: Passage): VehicleError => {
   const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;
-  return new VehicleError('VEHICLE_UNAVAILABLE', `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent; wait for the end of the other, or let the node queue.`);
+  return new VehicleError('VEHICLE_UNAVAILABLE', `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent: wait for the end of the other, 150 seconds at most, or let the node queue it.`);
 };
 
 const replaced = (): VehicleError => new VehicleError('CANCELLED', 'A newer command for this car took the place of this one, which was waiting. It was not sent.');

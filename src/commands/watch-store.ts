@@ -126,12 +126,16 @@ function putAside(file: string): string {
   }
 }
 
-/** What of a message can be written down; sockets and functions of a web request cannot. */
+/** What of a message can be written down, property by property; sockets and functions of a web request cannot. */
 function plain(msg: Record<string, unknown>): Record<string, unknown> {
   const { req: _req, res: _res, ...rest } = msg;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => isPlain(value)));
+}
+
+function isPlain(value: unknown): boolean {
   try {
-    return JSON.parse(JSON.stringify(rest)) as Record<string, unknown>;
+    return JSON.stringify(value) !== undefined;
   } catch {
-    return {};
+    return false;
   }
 }

@@ -194,6 +194,11 @@ describe(type, () => {
           await end();
           await flow.until(() => !flow.badges.at(-1)?.text);
         }
+        flow.send({ arm: true });
+        await flow.fail({ command: 'lock', vin: '1234' });
+        await flow.until(() => flow.badges.at(-1)?.fill === 'red');
+        await clock.advance(30_000);
+        assert.equal(flow.badges.at(-1)?.fill, 'red', 'what else stands there stays');
       } finally {
         useClock(undefined);
       }

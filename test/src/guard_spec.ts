@@ -232,9 +232,21 @@ describe('The guard: since when', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.state = watchman.guard.resume(JSON.parse(JSON.stringify(watchman.state)), at('10:08'));
-    assert.deepEqual(watchman.tick('10:10'), ['open-too-long: frontLeft window 10?']);
+    assert.deepEqual(watchman.tick('10:10'), ['open-too-long: frontLeft window 10? besides frontRight, rearLeft, rearRight']);
     watchman.windows('10:12', open);
     assert.deepEqual(watchman.ask('10:12'), ['asked: frontLeft window 12']);
+  });
+
+  it('calls nothing closed after a restart that nobody has read since', () => {
+    const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow', 'tailGate'] });
+    watchman.windows('10:00', open);
+    watchman.doors('10:00', { tailGate: 'CLOSED' });
+    watchman.state = watchman.guard.resume(JSON.parse(JSON.stringify(watchman.state)), at('15:00'));
+    watchman.tick('15:01');
+    assert.equal(watchman.guard.view(watchman.state).allClosed, false);
+    assert.deepEqual(watchman.guard.view(watchman.state).closed, []);
+    assert.deepEqual(watchman.windows('15:02', closed), [], 'the tailgate may be open by now');
+    assert.deepEqual(watchman.doors('15:03', { tailGate: 'CLOSED' }), ['clear closed: frontLeft window, tailGate tailGate']);
   });
 
   it('is not led astray by a clock that is set back', () => {

@@ -31,6 +31,16 @@ describe('arming', () => {
     arming.take(0)();
   });
 
+  it('is taken back for what waits, too', async () => {
+    const clock = new ManualClock();
+    const arming = new Arming(clock);
+    arming.arm(30);
+    const mustHold = arming.take(30);
+    mustHold();
+    arming.disarm();
+    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /taken back/ });
+  });
+
   it('says when it ends unused, and only then', async () => {
     const clock = new ManualClock();
     let ends = 0;

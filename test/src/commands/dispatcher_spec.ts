@@ -177,6 +177,28 @@ describe('commands with care', () => {
       }
     });
 
+    for (const [what, plan, restart] of [
+      ['was lost', { answerAfterMs: 0 }, 1_000],
+      ['answered with a word that says nothing', { steps: [{ afterMs: 0, status: 'UNKNOWN' }], answerAfterMs: 0 }, 1_000],
+      ['is of a time that lies ahead', { answerAfterMs: 0 }, -600_000],
+    ] as const) {
+      it(`is held after a restart by a command that ${what}, whichever account sent it`, async () => {
+        const kept = { data: undefined as unknown };
+        const journal = { load: () => Promise.resolve(kept.data), save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))) };
+        service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
+        if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
+        await moving(openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v2' }));
+        await clock.advance(0);
+        const later = new ManualClock(clock.now() + restart);
+        openTestAccount(service, { clock: later, journal });
+        const other = openTestAccount(service, { clock: later });
+        await assert.rejects(other.commands.send('unlock', { vin, interface: 'v1' }), { code: 'VEHICLE_UNAVAILABLE' });
+        await later.advance(150_000);
+        await other.commands.send('unlock', { vin, interface: 'v1' });
+        assert.deepEqual(posts(), ['lock', 'unlock']);
+      });
+    }
+
     it('knows after a restart what was under way, from the journal', async () => {
       const kept = { data: undefined as unknown };
       const journal = { load: () => Promise.resolve(kept.data), save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))) };

@@ -55,6 +55,14 @@ describe('the store of the watches', () => {
     assert.equal(statSync(join(directory, readdirSync(directory)[0] ?? '')).mode & 0o777, 0o600);
   });
 
+  it('leaves out of a message only what cannot be written down', () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    const store = new WatchStore(directory);
+    store.put({ ...open('a'), msg: { topic: 'mine', circle, big: 1n, call: () => 1, kept: { deep: [1] } } });
+    assert.deepEqual(store.open()[0]?.msg, { topic: 'mine', kept: { deep: [1] } });
+  });
+
   it('leaves out what it cannot read, and keeps it', () => {
     const store = new WatchStore(directory);
     store.put(open('a'));
