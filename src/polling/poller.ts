@@ -139,6 +139,8 @@ class PolledVehicle {
   readonly #profile: PollingProfile | null;
   readonly #readers = new Set<Reader>();
   #meetings = new Meetings();
+  /** Whether somebody has gone since `#meetings` and `#doorsMs` were put together. */
+  #isStale = false;
   /** When the last of what is read was read first, or will be. */
   #startsAt = 0;
   /** How often somebody reads the doors. */
@@ -156,6 +158,7 @@ class PolledVehicle {
   }
 
   add(user: PollerUser, poll: Reader['poll']): () => void {
+    this.#refresh();
     const now = this.#shared.clock.now();
     const requests = [...new Set(user.reads.map((read) => this.#requestOf(user, read)))];
     const fresh = requests.filter((request) => !isLocalReadName(request) && !this.#meetings.has(request)).length;
@@ -205,13 +208,22 @@ class PolledVehicle {
 
   #remove(reader: Reader): void {
     this.#readers.delete(reader);
+    this.#isStale = true;
+    if (this.#readers.size === 0) this.#sleep();
+    // Without its doors, the others are due sooner.
+    else if (reader.user.reads.includes('doors')) this.#wake(this.#shared.clock.now());
+  }
+
+  /** After readers have gone, once for all of them. */
+  #refresh(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
     this.#meetings = new Meetings();
     this.#doorsMs = null;
     for (const { user, requests } of this.#readers) {
       this.#meetings.join(requests);
       if (user.reads.includes('doors')) this.#doorsMs = Math.min(this.#doorsMs ?? user.everyMs, user.everyMs);
     }
-    this.#reschedule();
   }
 
   #requestOf({ interface: iface = 'auto' }: PollerUser, read: AnyReadName): string {
@@ -237,6 +249,7 @@ class PolledVehicle {
 
   /** Asks everybody, the doors first: what they show decides about the others. */
   #tick(): void {
+    this.#refresh();
     const now = this.#shared.clock.now();
     const due = [...this.#readers].map((reader) => ({ reader, reads: reader.user.reads.filter((read) => this.#readDueAt(reader, read) <= now) }));
     const doorsDue = due.some(({ reads }) => reads.includes('doors'));
@@ -277,6 +290,7 @@ class PolledVehicle {
   }
 
   #reschedule(): void {
+    this.#refresh();
     this.#sleep();
     if (this.#readers.size > 0) this.#wake(Math.min(...[...this.#readers].map(this.#dueAt)));
   }

@@ -30,6 +30,19 @@ export interface Day {
   happenings: readonly Happening[];
   /** From and to: nothing can be read. */
   outages: readonly (readonly [number, number])[];
+  /** What alone cannot be read from when to when, and whether that looks lasting. */
+  broken?: readonly Breakage[];
+  /** What a message asks for when, beside the polls. */
+  asked?: readonly { read: ReadName; at: number }[];
+  /** How often the doors are read, where not every minute. */
+  doorsMs?: number;
+}
+
+export interface Breakage {
+  read: ReadName;
+  from: number;
+  to: number;
+  lasting: boolean;
 }
 
 /** What the fixed schedule reads in one request each: doors and windows every minute, the engine every two, 4,776 a day. */
@@ -78,10 +91,13 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const readers = requests.map((read) => new Reader(read));
   const outcome: Outcome = { calls: 0, callsOf: {}, notices: [] };
   const seen: Partial<Record<ReadName, number[]>> = {};
-  const dueOf = (reader: Reader, now: number): number =>
-    schedule === 'fixed'
-      ? nextPoll(id, baseIntervals[pollGroupOf(reader.read)], reader.lastRead ?? day.start - second - 1)
-      : profile.dueAt({ read: reader.read, now, since: day.start, lastRead: reader.lastRead, lastFailure: reader.failure });
+  const { doorsMs = baseIntervals.doors } = day;
+  const dueOf = ({ read, lastRead, failure }: Reader, now: number): number => {
+    const baseMs = read === 'doors' ? doorsMs : baseIntervals[pollGroupOf(read)];
+    if (schedule === 'fixed') return nextPoll(id, baseMs, lastRead ?? day.start - second - 1);
+    return profile.dueAt({ read, now, since: day.start, lastRead, lastFailure: failure, baseMs, doorsMs });
+  };
+  const questions = [...(day.asked ?? [])].sort((one, other) => one.at - other.at);
 
   for (let now = day.start; now < day.end; ) {
     for (const reader of readers) {
@@ -90,14 +106,20 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
       reader.lastRead = now;
       outcome.calls += 1;
       outcome.callsOf[reader.read] = (outcome.callsOf[reader.read] ?? 0) + 1;
-      reader.failure = car.isOut(now) ? { retryable: true, retryAt: null, lasting: 0 } : null;
+      reader.failure = car.failureOf(reader.read, now, reader.failure?.lasting ?? 0);
       if (reader.failure !== null) profile.failed(reader.read, reader.failure);
       else {
         profile.saw(reader.read, car.reading(reader.read, now), now);
         (seen[reader.read] ??= []).push(now);
       }
     }
-    now = Math.max(now + 1, Math.min(...readers.map((reader) => dueOf(reader, now))));
+    const next = Math.max(now + 1, Math.min(...readers.map((reader) => dueOf(reader, now))));
+    now = Math.min(next, Math.max(now + 1, questions[0]?.at ?? next));
+    for (; questions[0] !== undefined && questions[0].at <= now; questions.shift()) {
+      // The failure of a message is nothing to the polls.
+      const { read } = questions[0];
+      if (car.failureOf(read, now, 0) === null) profile.saw(read, car.reading(read, now), now);
+    }
   }
   outcome.notices = [...car.happeningsOfInterest()].map(({ kind, happening, over }) => {
     const told = happening.at + pushDelay;
@@ -139,8 +161,12 @@ class Cloud {
     }
   }
 
-  isOut(now: number): boolean {
-    return this.#day.outages.some(([from, to]) => now >= from && now < to);
+  /** @param before how many reads in a row failed for a reason that lasts */
+  failureOf(read: ReadName, now: number, before: number): LastFailure | null {
+    if (this.#day.outages.some(([from, to]) => now >= from && now < to)) return { retryable: true, retryAt: null, lasting: 0 };
+    const broken = this.#day.broken?.find((one) => one.read === read && now >= one.from && now < one.to);
+    if (broken === undefined) return null;
+    return { retryable: !broken.lasting, retryAt: null, lasting: broken.lasting ? before + 1 : 0 };
   }
 
   reading(read: ReadName, now: number): PolledReading {

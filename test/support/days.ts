@@ -1,4 +1,4 @@
-import { hour, minute, second, type CarState, type Day, type Happening } from './day';
+import { hour, minute, second, type Breakage, type CarState, type Day, type Happening } from './day';
 
 /** Days to run a schedule through: the one of the benchmark, and as many others as a seed gives. */
 
@@ -127,4 +127,22 @@ export function randomDay(seed: number): Day {
     outages.push([from, Math.round(from + minute + random() * hour)]);
   }
   return { start, end, happenings: happenings.filter((happening) => happening.at < end - 5 * minute), outages };
+}
+
+const watched = ['doors', 'windows', 'engineRunning', 'accessibility'] as const;
+
+/** The same with endpoints that fail alone, for a blip or for hours, with messages that ask beside the polls, and with doors that are read more seldom. */
+export function troubledDay(seed: number): Day {
+  const day = randomDay(seed);
+  const random = randomOf(seed * 104_729 + 7);
+  for (let i = 0; i < 3; i += 1) random();
+  const sometime = (): number => Math.round(day.start + random() * (day.end - day.start));
+  const anyRead = () => watched[Math.floor(random() * watched.length)] ?? 'doors';
+  const broken = Array.from({ length: Math.floor(random() * 8) }, (): Breakage => {
+    const from = sometime();
+    return { read: anyRead(), from, to: from + Math.round(random() < 0.6 ? minute + second : random() * 5 * hour), lasting: random() < 0.5 };
+  });
+  const asked = Array.from({ length: Math.floor(random() * 30) }, () => ({ read: anyRead(), at: sometime() }));
+  const slower = random() < 0.3 ? { doorsMs: ([2, 5, 10][Math.floor(random() * 4)] ?? 60) * minute } : {};
+  return { ...day, broken, asked, ...slower };
 }

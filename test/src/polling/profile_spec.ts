@@ -3,7 +3,7 @@ import { readNames, type ReadName } from '../../../src/catalogue/reads';
 import { callsOfRequests } from '../../../src/polling/calls';
 import { baseIntervals, callsPerDay, moodFactors, nextPoll, phaseOf, pollGroupOf, pollGroups, PollingProfile, type DueOptions, type PolledReading } from '../../../src/polling/profile';
 import { hour, live, minute, requests, second } from '../../support/day';
-import { ordinaryDay, randomDay } from '../../support/days';
+import { ordinaryDay, randomDay, troubledDay } from '../../support/days';
 
 const noon = Date.UTC(2026, 5, 1, 12);
 const midnight = Date.UTC(2026, 5, 2);
@@ -263,6 +263,13 @@ describe('the adaptive profile', () => {
     it('notices no opened door, unlocked car or window opened after unlocking later on random days', () => {
       for (let seed = 1_000; seed < 1_060; seed += 1) {
         const day = randomDay(seed);
+        assertPunctual(live(day, 'fixed', `car ${seed}`).notices, live(day, 'adaptive', `car ${seed}`).notices, `day ${seed}`);
+      }
+    });
+
+    it('notices none of that later while endpoints fail alone, messages ask beside the polls and the doors are read more seldom', () => {
+      for (let seed = 2_000; seed < 2_120; seed += 1) {
+        const day = troubledDay(seed);
         assertPunctual(live(day, 'fixed', `car ${seed}`).notices, live(day, 'adaptive', `car ${seed}`).notices, `day ${seed}`);
       }
     });
