@@ -205,6 +205,27 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.length, 2);
   });
 
+  it('polls on at its own seconds, whatever becomes of a message that asks by another interface', async () => {
+    const clock = new ManualClock(Date.now());
+    useClock(clock);
+    await load({ read: 'doors', poll: 60 }, { polling: 'adaptive' });
+    const polledFor = async (minutes: number): Promise<number> => {
+      const before = flow.outputs[0]?.length ?? 0;
+      for (let i = 0; i < minutes * 12; i += 1) {
+        await clock.advance(5_000);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      return (flow.outputs[0]?.length ?? 0) - before;
+    };
+    await polledFor(3);
+    service.faults.add({ match: { path: '/v1/' }, status: 404, body: {} });
+    await flow.fail({ interface: 'v1' });
+    assert.equal(await polledFor(10), 10);
+    service.faults.add({ match: { path: '/v2/' }, status: 403, body: '<html>blocked</html>', times: 1 });
+    assert.ok((await polledFor(10)) >= 9);
+    await flow.unload();
+  });
+
   for (const poll of [4, 5]) {
     it(`asks the service at each turn of a poll every ${poll} seconds, though answers serve others for five`, async () => {
       const clock = new ManualClock(Date.now());
