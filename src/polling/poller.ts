@@ -264,8 +264,8 @@ class PolledVehicle {
   #ask(reader: Reader, reads: readonly AnyReadName[], now: number): void {
     for (const read of reads) reader.lastRead.set(read, now);
     const { shareForMs, adaptive } = this.#shared.options;
-    // After a command the profile reads the doors four times as often.
-    const maxAgeMs = Math.min(shareForMs, reader.user.everyMs / (adaptive ? 8 : 2));
+    // Turns are half an interval apart at least; after a command the profile reads the doors four times as often.
+    const maxAgeMs = Math.min(shareForMs, reader.user.everyMs / (adaptive ? 8 : 4));
     reader.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(reader, read, failure) });
   }
 

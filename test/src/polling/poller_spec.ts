@@ -161,7 +161,7 @@ describe('the poller of an account', () => {
     poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, turn);
     poller.start({ vin, reads: ['windows'], everyMs: 10 * minute }, turn);
     await clock.advance(10 * second);
-    assert.deepEqual(ages.sort((a, b) => a - b), [5 * second, 30 * second]);
+    assert.deepEqual(ages.sort((a, b) => a - b), [2.5 * second, 30 * second]);
   });
 
   for (const adaptive of [false, true]) {
