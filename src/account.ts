@@ -102,9 +102,7 @@ export function openAccount(options: AccountOptions): Account {
     ...(options.random && { random: options.random }),
   });
   const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, quota: () => readsQuotaOf(line.budget.snapshot()), shareForMs, clock });
-  // A poll tells the poller itself how it failed.
-  const observer = { saw: poller.saw.bind(poller), failed: ignore, commanded: poller.commanded.bind(poller) };
-  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer, clock });
+  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock });
   const warn = options.warn ?? (() => undefined);
   const journal = new Journal(options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() }, { warn });
   const onUnkept = (): void => warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
@@ -130,6 +128,4 @@ export function openAccount(options: AccountOptions): Account {
 
 const ignore = (): void => undefined;
 
-/** What the budget leaves to plain reads (src/request/quota.ts): the rest is for commands. */
-const readsQuotaOf = ({ usedToday, perDay, perMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: leftToReads(perDay), perMinute: leftToReads(perMinute) });
-const leftToReads = (limit: number): number => Math.max(1, Math.floor(limit * 0.96));
+const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: readsPerDay, perMinute: readsPerMinute });

@@ -76,7 +76,6 @@ export interface SendOptions {
 /** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/polling/poller.ts). */
 export interface VehicleObserver {
   saw(read: ReadName, vin: string, reading: Reading): void;
-  failed(read: ReadName, vin: string, failure: VehicleError): void;
   commanded(vin: string): void;
 }
 
@@ -265,9 +264,7 @@ export class VehicleClient {
       if (vin !== null) this.#observer?.saw(read, vin, told);
       return told;
     } catch (error) {
-      const failure = asVehicleError(error);
-      if (vin !== null && failure.code !== 'CANCELLED') this.#observer?.failed(read, vin, failure);
-      throw failure;
+      throw asVehicleError(error);
     }
   }
 

@@ -44,6 +44,9 @@ export interface BudgetSnapshot {
   perMinute: number;
   commandsThisMinute: number;
   commandsPerMinute: number;
+  /** What of day and minute plain reads may use: the rest is for commands. */
+  readsPerDay: number;
+  readsPerMinute: number;
   /** ISO-8601, or null where nothing was stopped. */
   stoppedUntil: string | null;
   stopCode: StopCode | null;
@@ -201,6 +204,8 @@ class SlidingBudget implements Budget {
       perMinute: this.#quota.requestsPerMinute,
       commandsThisMinute: this.#commands.total(time),
       commandsPerMinute: this.#quota.commandsPerMinute,
+      readsPerDay: this.#leftToReads(this.#quota.requestsPerDay),
+      readsPerMinute: this.#leftToReads(this.#quota.requestsPerMinute),
       stoppedUntil: stop === null ? null : new Date(stop.until - this.#shift).toISOString(),
       stopCode: stop?.code ?? null,
       waiting: this.#waiters,
@@ -216,19 +221,22 @@ class SlidingBudget implements Budget {
   }
 
   #limitsOf({ requestsPerDay, requestsPerMinute, commandsPerMinute }: Quota): Record<RequestKind, readonly Limit[]> {
-    const { reserveForCommands = 0.04 } = this.#options;
     const limit = (window: SlidingWindow, size: number, code: StopCode, name: string): Limit => ({ window, size, code, name });
-    const leaving = (size: number): number => size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
     const perMinute = limit(this.#minute, requestsPerMinute, 'RATE_LIMITED', `${count(requestsPerMinute)} requests a minute`);
     const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${count(requestsPerDay)} requests a day`);
     return {
       command: [limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${count(commandsPerMinute)} commands a minute`), perMinute, perDay],
       follow: [perMinute, perDay],
       read: [
-        { ...perMinute, size: leaving(requestsPerMinute) },
-        { ...perDay, size: leaving(requestsPerDay) },
+        { ...perMinute, size: this.#leftToReads(requestsPerMinute) },
+        { ...perDay, size: this.#leftToReads(requestsPerDay) },
       ],
     };
+  }
+
+  #leftToReads(size: number): number {
+    const { reserveForCommands = 0.04 } = this.#options;
+    return size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
   }
 
   /** The clock's time, held so that it never runs backwards. */

@@ -39,6 +39,8 @@ describe('the budget of a key', () => {
         perMinute: 100,
         commandsThisMinute: 1,
         commandsPerMinute: 10,
+        readsPerDay: 10_000,
+        readsPerMinute: 100,
         stoppedUntil: null,
         stopCode: null,
         waiting: 0,
