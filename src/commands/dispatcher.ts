@@ -100,8 +100,8 @@ export class Dispatcher {
   /** What a watch learned of a command: the journal has it, and one that has ended makes way for the next. */
   learned(report: WatchReport, settled: boolean): void {
     const { journal, clock, lanes } = this.#options;
-    // A watch whose time is up knows of no end, unless the doors say that it happened.
-    if (isEnd(report.requestStatus) || report.verified === true) lanes.settled(report.id);
+    // A watch whose time is up knows of no end, and doors that are as they should be may have been so before.
+    if (isEnd(report.requestStatus)) lanes.settled(report.id);
     const states = report.history;
     const verdict = { outcome: report.outcome, reason: report.reason, verified: report.verified, settledAt: new Date(clock.now()).toISOString() };
     const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
@@ -113,7 +113,7 @@ export class Dispatcher {
   /** What nobody knows the end of may still be under way, whatever was settled about it. */
   async #underWay(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
-    const hasEnded = ({ outcome, verified }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed' || verified === true;
+    const hasEnded = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
     return (await journal.list()).filter((entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0));
   }
 

@@ -36,7 +36,6 @@ interface Asked {
   /** When it was answered, or given up on. */
   endedAt: number | null;
   record: CommandRecord | null;
-  followed: boolean;
   calledOffAt: number;
   disarmedAt: number;
 }
@@ -87,11 +86,10 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   };
 
   /** As the car itself knows it, not as the lane does. */
-  const isUnderWay = ({ leftAt, endedAt, record, followed }: Asked, now: number): boolean => {
+  const isUnderWay = ({ leftAt, endedAt, record }: Asked, now: number): boolean => {
     if (endedAt === null) return true;
     if (record === null || leftAt === null || now - leftAt >= longestMs) return false;
-    // A watch may have learned from the doors that it happened.
-    if (record.requestStatus === null) return !followed;
+    if (record.requestStatus === null) return true;
     if (record.outcome !== 'pending') return false;
     const invocation = service.car.invocations.find(({ id }) => record.async?.id === id);
     return invocation !== undefined && meaningOf(invocation.statusAt(now)).outcome === 'pending';
@@ -101,7 +99,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     const account = random.pick(accounts as [Account, ...Account[]]);
     const off = new AbortController();
     const deployed = new AbortController();
-    const asked: Asked = { options: {}, askedAt: clock.now(), mayWait: false, leftAt: null, endedAt: null, record: null, followed: false, calledOffAt: Infinity, disarmedAt: Infinity };
+    const asked: Asked = { options: {}, askedAt: clock.now(), mayWait: false, leftAt: null, endedAt: null, record: null, calledOffAt: Infinity, disarmedAt: Infinity };
     if (random.chance(0.2)) asked.disarmedAt = clock.now() + random.between(1, 120) * second;
     const callOff = (end: AbortController): (() => void) =>
       clock.after(random.between(0, 120) * second, () => {
@@ -135,8 +133,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       met.sent += 1;
       if (asked.record.requestStatus === null) met.lost += 1;
       if (clock.now() - asked.askedAt > 0 && asked.mayWait) met.queued += 1;
-      asked.followed = random.chance(0.5);
-      if (asked.followed) void follow(account, asked.record, random.between(1, 200) * second);
+      if (random.chance(0.5)) void follow(account, asked.record, random.between(1, 200) * second);
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (asked.leftAt !== null) {
