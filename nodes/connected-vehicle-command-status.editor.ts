@@ -1,4 +1,4 @@
-import type { CommandStatusOptions } from './shared/options';
+import type { CommandStatusOptions } from './shared/input/options';
 import { labelStyle, nodeField as field, saveProperties, showProperties } from './shared/editor/forms';
 import { spellOutForms } from './shared/editor/templates';
 import { wholeVerdict } from './shared/editor/validators';

@@ -1,21 +1,30 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { OpenWatch } from '../src/index';
-import { badgeOf } from './shared/badge';
-import { serveInput, unfinished } from './shared/funnel';
-import { KeptWatches } from './shared/kept-watches';
+import { badgeOf } from './shared/status/node-status';
+import { serveInput, unfinished } from './shared/input/input-handler';
+import { KeptWatches } from './shared/watches/watch-persistence';
 import { runtime } from './shared/load';
-import type { Message } from './shared/messages';
-import { showOutcome } from './shared/outcome-badge';
-import type { CommandStatusOptions } from './shared/options';
-import { safeRecord } from './shared/redaction';
-import { clock } from './shared/time';
-import { vehicleOf } from './shared/vehicle-node';
+import type { Message } from './shared/input/message';
+import { showOutcome } from './shared/status/outcome-status';
+import type { CommandStatusOptions } from './shared/input/options';
+import { safeRecord } from './shared/vehicle/redaction';
+import { clock } from './shared/node-red/time';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
 
 /** `connected-vehicle-command-status` (contract 5): follows commands to their verdicts, also over a restart. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommandStatus(this: Node, config: NodeDef & Partial<CommandStatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { asVehicleError, cancelledId, commandStatusOptions, followWatch, parseOptions, parseRecord, parseSwitch, VehicleError } = runtime();
+    const {
+      asVehicleError,
+      cancelledId,
+      commandStatusOptions,
+      followWatch,
+      parseOptions,
+      parseRecord,
+      parseSwitch,
+      VehicleError,
+    } = runtime();
     const badge = badgeOf(RED, this);
     const kept = new KeptWatches(RED, this, 'watches');
     const watching = new Map<string, AbortController>();
@@ -24,7 +33,12 @@ export = (RED: NodeAPI): void => {
     serveInput(this, badge, async ({ msg, send, signal }) => {
       if (parseSwitch('cancel', msg['cancel']) === true) return cancel(cancelledId(msg.payload));
       const options = parseOptions(commandStatusOptions, config);
-      const open: OpenWatch = resumed.get(msg) ?? { record: parseRecord(msg.payload), startedAt: clock().now(), history: [], msg };
+      const open: OpenWatch = resumed.get(msg) ?? {
+        record: parseRecord(msg.payload),
+        startedAt: clock().now(),
+        history: [],
+        msg,
+      };
       const { id } = open.record;
       if (watching.has(id) || kept.hasEnded(id)) return;
       const abort = new AbortController();
@@ -70,7 +84,10 @@ export = (RED: NodeAPI): void => {
 
     const cancel = (id: string | null): void => {
       if (id !== null && !watching.has(id) && !kept.hasEnded(id)) {
-        throw new VehicleError('INPUT_INVALID', 'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.');
+        throw new VehicleError(
+          'INPUT_INVALID',
+          'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.',
+        );
       }
       for (const [watched, abort] of watching) if (id === null || id === watched) abort.abort();
     };

@@ -1,7 +1,16 @@
 import { unlockDurationLimits } from '../src/index';
-import type { CommandOptions } from './shared/options';
+import type { CommandOptions } from './shared/input/options';
 import { ask } from './shared/editor/ask';
-import { labelStyle, nodeField as field, options, part, saveProperties, showProperties, showScopes, textOf } from './shared/editor/forms';
+import {
+  labelStyle,
+  nodeField as field,
+  options,
+  part,
+  saveProperties,
+  showProperties,
+  showScopes,
+  textOf,
+} from './shared/editor/forms';
 import { showInterface } from './shared/editor/interfaces';
 import { titleOf } from './shared/editor/reads';
 import { spellOutForms } from './shared/editor/templates';
@@ -28,7 +37,9 @@ function fillDropdown(command: string): void {
 /** The dropdown writes into the command's own field, which is what the editor saves. */
 function takeChoice(): void {
   const chosen = textOf(choice());
-  field('command').val(chosen === other ? '' : chosen).trigger('change');
+  field('command')
+    .val(chosen === other ? '' : chosen)
+    .trigger('change');
 }
 
 /** Offers what the vehicle's own list has beside the known commands. */
@@ -37,7 +48,9 @@ function offerListed(): void {
   if (RED.nodes.node(vehicle) === null) return;
   ask<{ commands: string[] }>(vehicle, 'commands', { vin: textOf(field('vin')) }, ({ commands: listed = [] }) => {
     const more = listed.filter((name) => !isCommandName(name) && choice().find(`[value="${name}"]`).length === 0);
-    choice().find(`[value="${other}"]`).before(options(more.map((value) => ({ value, text: titleOfCommand(value) }))));
+    choice()
+      .find(`[value="${other}"]`)
+      .before(options(more.map((value) => ({ value, text: titleOfCommand(value) }))));
   });
 }
 
@@ -69,7 +82,8 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     interface: { value: 'auto' },
     unlockDuration: {
       value: '',
-      validate: (value, _opt) => value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+      validate: (value, _opt) =>
+        value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
     },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },
@@ -94,7 +108,12 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     fillDropdown(this.command ?? '');
     choice().on('change', takeChoice);
     field('vehicle').on('change', offerListed);
-    field('vehicle').add(field('command')).add(field('interface')).add(field('whenUnavailable')).add(field('whenBusy')).on('change', showCommand);
+    field('vehicle')
+      .add(field('command'))
+      .add(field('interface'))
+      .add(field('whenUnavailable'))
+      .add(field('whenBusy'))
+      .on('change', showCommand);
   },
   oneditsave() {
     saveProperties(this, field);

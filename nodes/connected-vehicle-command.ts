@@ -1,18 +1,18 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { CommandRecord } from '../src/index';
-import { badgeOf } from './shared/badge';
-import { expiryNote } from './shared/expiry';
-import { serveInput } from './shared/funnel';
+import { badgeOf } from './shared/status/node-status';
+import { expiryNote } from './shared/status/expiry-note';
+import { serveInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
-import type { Message } from './shared/messages';
-import type { CommandOptions } from './shared/options';
-import { showOutcome } from './shared/outcome-badge';
-import { patienceOf } from './shared/patience';
-import { safeRecord } from './shared/redaction';
-import { clock } from './shared/time';
-import { keepUnanswered } from './shared/unanswered';
-import { vehicleOf } from './shared/vehicle-node';
-import { word } from './shared/words';
+import type { Message } from './shared/input/message';
+import type { CommandOptions } from './shared/input/options';
+import { showOutcome } from './shared/status/outcome-status';
+import { patienceOf } from './shared/input/wait-policy';
+import { safeRecord } from './shared/vehicle/redaction';
+import { clock } from './shared/node-red/time';
+import { keepUnanswered } from './shared/watches/in-flight-commands';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
+import { word } from './shared/node-red/i18n';
 
 /** `connected-vehicle-command` (contract 4): sends one command, once and with care, and hands on its invocation record. */
 export = (RED: NodeAPI): void => {
@@ -26,13 +26,18 @@ export = (RED: NodeAPI): void => {
 
     const tell = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
       showOutcome(badge, RED, record);
-      send({ ...msg, payload: safeRecord(record), vehicle: { vin: record.vin, command: record.command, interface: record.interface } });
+      send({
+        ...msg,
+        payload: safeRecord(record),
+        vehicle: { vin: record.vin, command: record.command, interface: record.interface },
+      });
     };
     const unanswered = keepUnanswered(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
 
     const cancel = (): void => {
       arming.disarm();
-      for (const one of unsent) one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
+      for (const one of unsent)
+        one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
     };
 
     serveInput(this, badge, async ({ msg, send, signal }) => {

@@ -1,5 +1,5 @@
 import { defaultWatch, openingKinds, type OpeningKind } from '../src/index';
-import type { GuardOptions } from './shared/options';
+import type { GuardOptions } from './shared/input/options';
 import { pollVerdict } from './shared/editor/calls';
 import { labelStyle, nodeField as field, part, saveProperties, showProperties } from './shared/editor/forms';
 import { spellOutForms } from './shared/editor/templates';
@@ -14,7 +14,10 @@ const quietHours = /^\s*(([01]?\d|2[0-3]):[0-5]\d\s*[-–]\s*([01]?\d|2[0-3]):[0
 function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
   const lines = openingKinds.map((kind) => {
     const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
-    const minutes = $('<input type="text" inputmode="numeric">').css({ width: 60, marginLeft: 'auto' }).attr('placeholder', say('placeholder.minutes')).val(String(minutesFor[kind] ?? ''));
+    const minutes = $('<input type="text" inputmode="numeric">')
+      .css({ width: 60, marginLeft: 'auto' })
+      .attr('placeholder', say('placeholder.minutes'))
+      .val(String(minutesFor[kind] ?? ''));
     return $('<label>').append(box, $('<span>').text(say(`kind.${kind}`)), minutes);
   });
   part('watch').append(lines);
@@ -22,10 +25,17 @@ function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardO
 
 /** Single openings, which only a flow file can name, stay. */
 function readList(node: Partial<GuardOptions>): void {
-  const lines = part('watch').find('label').get().map((line) => $(line).find<HTMLInputElement>('input').get());
+  const lines = part('watch')
+    .find('label')
+    .get()
+    .map((line) => $(line).find<HTMLInputElement>('input').get());
   const single = (node.watch ?? []).filter((name) => !openingKinds.some((kind) => kind === name));
   node.watch = [...lines.flatMap(([box]) => (box?.checked === true ? [box.value as OpeningKind] : [])), ...single];
-  node.minutesFor = Object.fromEntries(lines.flatMap(([box, minutes]) => (box !== undefined && minutes?.value.trim() ? [[box.value, minutes.value.trim()]] : [])));
+  node.minutesFor = Object.fromEntries(
+    lines.flatMap(([box, minutes]) =>
+      box !== undefined && minutes?.value.trim() ? [[box.value, minutes.value.trim()]] : [],
+    ),
+  );
 }
 
 RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
@@ -36,7 +46,10 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    watch: { value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'], validate: (value, _opt) => value?.length !== 0 || say('reason.nothing') },
+    watch: {
+      value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
+      validate: (value, _opt) => value?.length !== 0 || say('reason.nothing'),
+    },
     minutes: { value: 10, validate: (value, _opt) => wholeVerdict(value, 0) },
     minutesFor: { value: {} },
     repeat: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0) },

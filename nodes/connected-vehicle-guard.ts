@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead, Turn } from '../src/index';
-import { badgeOf } from './shared/badge';
-import { serveInput } from './shared/funnel';
-import { guardRequestOf } from './shared/guard-messages';
-import { guardWordsOf, showLook } from './shared/guard-words';
-import { isDeleted } from './shared/flows';
+import { badgeOf } from './shared/status/node-status';
+import { serveInput } from './shared/input/input-handler';
+import { guardRequestOf } from './shared/guard/guard-messages';
+import { guardWordsOf, showLook } from './shared/guard/guard-words';
+import { isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
-import type { Message } from './shared/messages';
-import type { GuardOptions } from './shared/options';
-import { clock } from './shared/time';
-import { vehicleOf } from './shared/vehicle-node';
-import { word } from './shared/words';
+import type { Message } from './shared/input/message';
+import type { GuardOptions } from './shared/input/options';
+import { clock } from './shared/node-red/time';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
+import { word } from './shared/node-red/i18n';
 
 /** As a person writes it, too. */
 const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;
@@ -35,9 +35,23 @@ export = (RED: NodeAPI): void => {
       const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
       const onUnkept = (): void => this.warn(word(RED, 'warning.guard.notKept'));
-      const keeper = await GuardKeeper.open({ settings, client, vin, file, clock: clock(), onDue: () => wake([]), onUnkept });
+      const keeper = await GuardKeeper.open({
+        settings,
+        client,
+        vin,
+        file,
+        clock: clock(),
+        onDue: () => wake([]),
+        onUnkept,
+      });
       const first = poll > 0 ? await keeper.lookFirst(signal) : null;
-      if (poll > 0) endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (turn) => wake(keeper.readsFor().filter((read) => turn.reads.includes(read)), turn));
+      if (poll > 0)
+        endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (turn) =>
+          wake(
+            keeper.readsFor().filter((read) => turn.reads.includes(read)),
+            turn,
+          ),
+        );
       return { vin, keeper, first: first === null ? [] : [first] };
     };
 
@@ -49,7 +63,8 @@ export = (RED: NodeAPI): void => {
       const { vin, keeper, first } = await opened;
       const { reads: due, turn } = inner.get(msg) ?? {};
       const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
-      if (heard !== undefined && !isVin(heard.vin, vin)) throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
+      if (heard !== undefined && !isVin(heard.vin, vin))
+        throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
       const tell = (events: GuardEvent[]): void => {
         for (const event of events) {
@@ -64,7 +79,8 @@ export = (RED: NodeAPI): void => {
       if (due?.length === 0) tell(keeper.step({ type: 'tick' }));
       if (heard !== undefined) tell(keeper.step(heard.reading));
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
-      const reads = due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
+      const reads =
+        due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
       if (reads.length > 0) tell((looked = await keeper.look(reads, signal, turn)).events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
       showLook(badge, RED, keeper.view, looked.failure);
@@ -86,7 +102,9 @@ export = (RED: NodeAPI): void => {
         endPolling();
         await (isDeleted(RED, this, removed) ? file.remove() : file.idle());
       };
-      void end().catch(() => undefined).then(done);
+      void end()
+        .catch(() => undefined)
+        .then(done);
     });
   }
 

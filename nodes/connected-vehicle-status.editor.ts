@@ -1,6 +1,15 @@
-import type { StatusOptions } from './shared/options';
+import type { StatusOptions } from './shared/input/options';
 import { pollVerdict } from './shared/editor/calls';
-import { labelStyle, nodeField as field, options, part, saveProperties, showProperties, showScopes, textOf } from './shared/editor/forms';
+import {
+  labelStyle,
+  nodeField as field,
+  options,
+  part,
+  saveProperties,
+  showProperties,
+  showScopes,
+  textOf,
+} from './shared/editor/forms';
 import { aliveInterfaces, showInterface } from './shared/editor/interfaces';
 import { readThemes, rowOf, scopesAt, titleOf } from './shared/editor/reads';
 import { spellOutForms } from './shared/editor/templates';
@@ -28,13 +37,22 @@ function givesOf(name: string): string {
   const { unit, values, yes, no } = rowOf(name) ?? {};
   if (unit) return say('gives.number', { unit: unitOf(name) });
   if (values) return say('gives.words', { values });
-  return yes ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) }) : say(`gives.${name}`, { defaultValue: '' });
+  return yes
+    ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) })
+    : say(`gives.${name}`, { defaultValue: '' });
 }
 
 function fillDropdown(): void {
   for (const [heading, names] of themes()) {
-    const choices = names.map((value) => ({ value, text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', ') }));
-    field('read').append($('<optgroup>').attr('label', say(`theme.${heading}`)).append(options(choices)));
+    const choices = names.map((value) => ({
+      value,
+      text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', '),
+    }));
+    field('read').append(
+      $('<optgroup>')
+        .attr('label', say(`theme.${heading}`))
+        .append(options(choices)),
+    );
   }
   field('read').append(options([{ value: 'several', text: say('several') }]));
 }
@@ -49,20 +67,28 @@ function fillList(chosen: readonly string[]): void {
   }
 }
 
-const checkedReads = (): string[] => part('reads').find<HTMLInputElement>('input:checked').get().map(({ value }) => value);
+const checkedReads = (): string[] =>
+  part('reads')
+    .find<HTMLInputElement>('input:checked')
+    .get()
+    .map(({ value }) => value);
 
 /** Leaves the reads whose title, name or theme holds what was typed. */
 function filterList(): void {
   const wanted = textOf($('#connected-vehicle-filter')).toLowerCase();
-  part('reads').find('fieldset').each((_, group) => {
-    const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
-    const all = holds($(group).find('legend').text());
-    const labels = $(group).find('label');
-    const left = labels.filter((_index, label) => all || holds($(label).text()) || holds(textOf($(label).find('input'))));
-    labels.not(left).hide();
-    left.show();
-    $(group).toggle(left.length > 0);
-  });
+  part('reads')
+    .find('fieldset')
+    .each((_, group) => {
+      const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
+      const all = holds($(group).find('legend').text());
+      const labels = $(group).find('label');
+      const left = labels.filter(
+        (_index, label) => all || holds($(label).text()) || holds(textOf($(label).find('input'))),
+      );
+      labels.not(left).hide();
+      left.show();
+      $(group).toggle(left.length > 0);
+    });
 }
 
 /** Says what the choice answers, which scopes it needs and which interface has it. */
@@ -83,7 +109,10 @@ function showChoice(): void {
     .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : givesOf(first ?? ''))
     .toggleClass('warning', several && first === undefined);
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  showScopes(part('scopes'), needs.flatMap(({ scopes }) => scopes ?? []));
+  showScopes(
+    part('scopes'),
+    needs.flatMap(({ scopes }) => scopes ?? []),
+  );
   showInterface(connected, textOf(field('interface')));
   if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
 }
@@ -119,7 +148,12 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette'),
   label() {
-    return this.name || (this.read === 'several' ? say('readings', { count: this.reads?.length ?? 0 }) : titleOfRead(this.read ?? 'windows'));
+    return (
+      this.name ||
+      (this.read === 'several'
+        ? say('readings', { count: this.reads?.length ?? 0 })
+        : titleOfRead(this.read ?? 'windows'))
+    );
   },
   labelStyle() {
     return labelStyle(this);

@@ -1,22 +1,32 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { AnyReading, AnyReadName, Reading, Turn } from '../src/index';
-import { badgeOf } from './shared/badge';
-import { expiryNote } from './shared/expiry';
-import { serveInput } from './shared/funnel';
+import { badgeOf } from './shared/status/node-status';
+import { expiryNote } from './shared/status/expiry-note';
+import { serveInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
-import type { Message } from './shared/messages';
-import type { StatusOptions } from './shared/options';
-import { startPolling } from './shared/polling';
-import { keptNote, showReading } from './shared/reading-badge';
-import { safeJournal } from './shared/redaction';
-import { clock } from './shared/time';
-import { vehicleOf } from './shared/vehicle-node';
+import type { Message } from './shared/input/message';
+import type { StatusOptions } from './shared/input/options';
+import { startPolling } from './shared/vehicle/polling';
+import { keptNote, showReading } from './shared/status/reading-status';
+import { safeJournal } from './shared/vehicle/redaction';
+import { clock } from './shared/node-red/time';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
 
 /** `connected-vehicle-status` (contract 3): one read or several, on a message or by itself, into the message. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleStatus(this: Node, config: NodeDef & Partial<StatusOptions>): void {
     RED.nodes.createNode(this, config);
-    const { asVehicleError, isLocalReadName, LastReadings, parseInterface, parseOptions, parseReads, readEach, readJournal, statusOptions } = runtime();
+    const {
+      asVehicleError,
+      isLocalReadName,
+      LastReadings,
+      parseInterface,
+      parseOptions,
+      parseReads,
+      readEach,
+      readJournal,
+      statusOptions,
+    } = runtime();
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
     /** Of the messages that are polls: what is due. */
@@ -34,7 +44,12 @@ export = (RED: NodeAPI): void => {
       const chosen = parseReads(msg['read'] ?? (options.read === 'several' ? options.reads : options.read));
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const turn = polls.get(msg);
-      const readOptions = { vin, interface: parseInterface(msg['interface'] ?? options.interface), signal, ...(turn && { maxAgeMs: turn.maxAgeMs }) };
+      const readOptions = {
+        vin,
+        interface: parseInterface(msg['interface'] ?? options.interface),
+        signal,
+        ...(turn && { maxAgeMs: turn.maxAgeMs }),
+      };
       const told = (name: AnyReadName, error: unknown): never => {
         turn?.failed(name, asVehicleError(error));
         throw error;

@@ -1,6 +1,6 @@
 import { shortVin, vinPattern } from '../src/index';
 import type * as Dialog from './shared/editor/vehicle-dialog';
-import type { VehicleCredentials, VehicleOptions } from './shared/options';
+import type { VehicleCredentials, VehicleOptions } from './shared/input/options';
 import { addressVerdict } from './shared/editor/addresses';
 import { configField as field, labelStyle, part, saveProperties, showProperties, textOf } from './shared/editor/forms';
 import { kit } from './shared/editor/kit';
@@ -12,13 +12,16 @@ import { shared as say } from './shared/editor/words';
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
 /** What only `custom` asks for is judged only there: a hidden field never makes a node invalid. */
-const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict => serviceOf(node) !== 'custom' || verdict();
+const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict =>
+  serviceOf(node) !== 'custom' || verdict();
 
 /** A header's name, or a part of one. */
-const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): Verdict => ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
+const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): Verdict =>
+  ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
 
 /** Without a sign-in address there is no sign-in, only pasted tokens (contract 2). */
-const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict => ifCustom(node, () => address.trim() === '' || addressVerdict(address));
+const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict =>
+  ifCustom(node, () => address.trim() === '' || addressVerdict(address));
 
 /** Shows what the chosen service needs, and nothing else. */
 function showService(): void {

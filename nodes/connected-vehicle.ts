@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { NodeAPI, NodeDef } from 'node-red';
 import type { Account } from '../src/index';
-import { accessOf } from './shared/access';
+import { accessOf } from './shared/vehicle/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
-import { Demo } from './shared/demo';
-import { isDeleted } from './shared/flows';
+import { Demo } from './shared/vehicle/demo-car';
+import { isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
-import { redactor, safeError } from './shared/redaction';
-import type { VehicleNode } from './shared/vehicle-node';
+import { redactor, safeError } from './shared/vehicle/redaction';
+import type { VehicleNode } from './shared/vehicle/vehicle-node';
 
 /** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
 export = (RED: NodeAPI): void => {
@@ -24,7 +24,11 @@ export = (RED: NodeAPI): void => {
 
     const open = async (): Promise<Account> => {
       const options = parseOptions(vehicleOptions, config);
-      if (options.service !== 'demo') return openAccount({ ...accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})), ...kept });
+      if (options.service !== 'demo')
+        return openAccount({
+          ...accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})),
+          ...kept,
+        });
       const access = await demo.access(options);
       demoVin = access.vin;
       return openAccount({ ...access, ...kept });
@@ -39,7 +43,9 @@ export = (RED: NodeAPI): void => {
       return opened;
     };
     this.chooseVin = (...given) => {
-      const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find((vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''));
+      const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
+        (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
+      );
       redactor().learnVin(chosen);
       return chosen;
     };
@@ -59,7 +65,9 @@ export = (RED: NodeAPI): void => {
         await (deleted ? journal.remove() : journal.idle());
         if (deleted) await forgetSaved(RED, config, this.credentials);
       };
-      void close().catch((error: unknown) => this.warn(safeError(error).message)).then(done);
+      void close()
+        .catch((error: unknown) => this.warn(safeError(error).message))
+        .then(done);
     });
   }
 

@@ -1,8 +1,8 @@
 // Compiles src, nodes and test into dist, folds what the nodes load into few files, and what a browser loads into as few bytes as
 // it takes (scripts/forms.mjs); words, help and icons come to where Node-RED looks for them: beside the compiled nodes.
 import { spawn } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { foldForms } from './forms.mjs';
@@ -14,7 +14,10 @@ const to = `${root}dist/nodes/`;
 /** Runs the TypeScript compiler. */
 const compile = (project) =>
   new Promise((resolve, reject) => {
-    const compiler = spawn(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project], { cwd: root, stdio: 'inherit' });
+    const compiler = spawn(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project], {
+      cwd: root,
+      stdio: 'inherit',
+    });
     compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
   });
 
@@ -28,19 +31,23 @@ const lean = {
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
     onResolve({ filter: /\/client-h2\.js$/ }, () => ({ path: 'nothing', namespace: 'nothing' }));
     onLoad({ filter: /^nothing$/, namespace: 'nothing' }, () => ({ contents: '' }));
-    onResolve({ filter: /\/(llhttp\/llhttp-wasm|web\/fetch\/body)\.js$/ }, ({ path }) => ({ path: `undici/lib${path.slice(path.lastIndexOf('../') + 2)}`, external: true }));
+    onResolve({ filter: /\/(llhttp\/llhttp-wasm|web\/fetch\/body)\.js$/ }, ({ path }) => ({
+      path: `undici/lib${path.slice(path.lastIndexOf('../') + 2)}`,
+      external: true,
+    }));
   },
 };
-
-/** Part of the runtime, or types alone. */
-const atVehicle = new Set(['runtime.ts', 'options.ts', 'messages.ts', join('admin', 'bodies.ts')]);
 
 /**
  * The library and what it needs of undici and zod in one file, and the simulated service in another, that load in a fraction of the
  * time and memory that they take one by one; `dist/src` stays as compiled, for other programs.
  */
 async function foldRuntime() {
-  const terms = await Promise.all(['undici', 'zod'].map(async (name) => `${name}:\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`));
+  const terms = await Promise.all(
+    ['undici', 'zod'].map(
+      async (name) => `${name}:\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`,
+    ),
+  );
   const { outputFiles } = await build({
     entryPoints: { runtime: `${from}shared/runtime.ts`, simulator: `${root}src/simulator/index.ts` },
     outdir: `${to}shared`,
@@ -62,32 +69,6 @@ async function foldRuntime() {
   }
 }
 
-/**
- * What the node files share in one file, so that a Node-RED without a vehicle opens six files of the pack and not thirty. Each module
- * stands where it was for whoever else asks for it, and is the same one.
- */
-async function foldShared() {
-  const files = await readdir(`${from}shared`, { recursive: true });
-  const modules = files.filter((file) => file.endsWith('.ts') && !file.startsWith('editor') && !atVehicle.has(file)).map((file) => file.slice(0, -3));
-  await build({
-    stdin: { contents: modules.map((name) => `export * as '${name}' from './${name}';`).join('\n'), resolveDir: `${from}shared` },
-    outfile: `${to}shared/index.js`,
-    bundle: true,
-    external: ['./runtime'],
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20.19',
-    minifyWhitespace: true,
-    banner: { js: '"use strict";' },
-  });
-  await Promise.all(modules.map((name) => writeFile(`${to}shared/${name}.js`, `module.exports = require('${name.includes('/') ? '..' : '.'}/index.js')['${name}'];\n`)));
-  for (const type of types) {
-    const code = await readFile(`${to}${type}.js`, 'utf8');
-    await writeFile(`${to}${type}.js`, code.replace(/require\("\.\/shared\/([\w/-]+)"\)/g, 'require("./shared/index.js")["$1"]'));
-  }
-}
-
 await rm(`${root}dist`, { recursive: true, force: true });
-const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
-await Promise.all([foldRuntime(), foldShared(), foldForms()]);
+await Promise.all([foldRuntime(), foldForms()]);

@@ -15,7 +15,10 @@ const read = (file) => readFile(file, 'utf8');
 const table = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
 /** The versions of the connected interface that serve something, without paths and media types. */
-const versions = (routes) => Object.fromEntries(Object.entries(routes).map(([name, { unlisted }]) => [name.replace('connected-', ''), { unlisted }]));
+const versions = (routes) =>
+  Object.fromEntries(
+    Object.entries(routes).map(([name, { unlisted }]) => [name.replace('connected-', ''), { unlisted }]),
+  );
 
 /** As many words as a person reads in a form; README.md has all of them. */
 const someOf = (values) => (values.length > 8 ? [...values.slice(0, 6), '…'] : values).join(', ');
@@ -31,7 +34,8 @@ function readThemes() {
     if (JSON.stringify(last) === JSON.stringify(row)) found[theme].at(-1)[0] = `${names} ${name}`;
     else found[theme].push([name, ...row]);
   };
-  for (const [name, { scopes, routes }] of Object.entries(connectedReads)) add('connected', name, scopes.join(' '), versions(routes));
+  for (const [name, { scopes, routes }] of Object.entries(connectedReads))
+    add('connected', name, scopes.join(' '), versions(routes));
   for (const [name, { theme, scope, unit = '', values = [], words }] of Object.entries(resources)) {
     add(theme, name, scope, 0, groupedResources[name]?.group ?? '', unit, someOf(values), words?.true, words?.false);
   }
@@ -57,13 +61,19 @@ function digests() {
 /** The kit as it is written (nodes/shared/editor/kit.ts), and the short names under which the bundles hand its functions to each other. */
 const kit = await read(`${from}shared/editor/kit.ts`);
 const kitFiles = [...kit.matchAll(/from '\.\/(\w+)'/g)].map(([, file]) => file);
-const kitNames = /export const kit = \{(.*?)\}/s.exec(kit)[1].match(/\w+/g).map((name, index) => [name, `k${index.toString(36)}`]);
+const kitNames = /export const kit = \{(.*?)\}/s
+  .exec(kit)[1]
+  .match(/\w+/g)
+  .map((name, index) => [name, `k${index.toString(36)}`]);
 
 const lendKit = {
   name: 'lend-kit',
   setup({ onLoad }) {
     const lent = kitNames.map(([name, short]) => `${short}: ${name}`).join();
-    onLoad({ filter: /\/editor\/kit\.ts$/ }, () => ({ loader: 'ts', contents: kit.replace(/(export const kit = \{)[^}]*/, (_, start) => start + lent) }));
+    onLoad({ filter: /\/editor\/kit\.ts$/ }, () => ({
+      loader: 'ts',
+      contents: kit.replace(/(export const kit = \{)[^}]*/, (_, start) => start + lent),
+    }));
   },
 };
 
@@ -71,7 +81,9 @@ const lendKit = {
 const borrowKit = {
   name: 'borrow-kit',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: new RegExp(`^\\./(shared/editor/)?(${kitFiles.join('|')})$`) }, ({ importer }) => (importer.startsWith(`${root}src/`) ? undefined : { path: 'kit', namespace: 'kit' }));
+    onResolve({ filter: new RegExp(`^\\./(shared/editor/)?(${kitFiles.join('|')})$`) }, ({ importer }) =>
+      importer.startsWith(`${root}src/`) ? undefined : { path: 'kit', namespace: 'kit' },
+    );
     const borrow = `const borrow = (name) => (...values) => RED.nodes.getType('connected-vehicle')?.kit[name](...values);`;
     const borrowed = kitNames.map(([name, short]) => `export const ${name} = /* @__PURE__ */ borrow('${short}');`);
     onLoad({ filter: /^kit$/, namespace: 'kit' }, () => ({ contents: [borrow, ...borrowed].join('\n') }));
@@ -79,10 +91,21 @@ const borrowKit = {
 };
 
 /** What a parser looks for stays as people write it: `true`, not `!0`. */
-const plainFlags = (code) => code.replace(/(\w?)!([01])\b/g, (_, before, flag) => `${before && `${before} `}${flag === '0'}`);
+const plainFlags = (code) =>
+  code.replace(/(\w?)!([01])\b/g, (_, before, flag) => `${before && `${before} `}${flag === '0'}`);
 
 async function bundle(entry, options) {
-  const { outputFiles } = await build({ entryPoints: [`${from}${entry}`], bundle: true, write: false, target: 'es2020', charset: 'utf8', packages: 'external', minify: true, tsconfigRaw: '{}', ...options });
+  const { outputFiles } = await build({
+    entryPoints: [`${from}${entry}`],
+    bundle: true,
+    write: false,
+    target: 'es2020',
+    charset: 'utf8',
+    packages: 'external',
+    minify: true,
+    tsconfigRaw: '{}',
+    ...options,
+  });
   return outputFiles[0].text.trim();
 }
 
@@ -125,13 +148,19 @@ const abbreviations = Object.entries({
 });
 
 /** In a form with its signs, a row whose label is called after its property: all that it tells is property, icon and kind of field. */
-const row = /~(?:config-)?input-(\w+)(?:><i class="fa fa-([\w-]+)"><\/i> <span;(#?)label\.\1><\/span>|;label\.\1>)<\/label>([^*$]*[*$])\1\b/g;
+const row =
+  /~(?:config-)?input-(\w+)(?:><i class="fa fa-([\w-]+)"><\/i> <span;(#?)label\.\1><\/span>|;label\.\1>)<\/label>([^*$]*[*$])\1\b/g;
 
 /** @throws where the browser would not come back to the same form, or would spell out what is spelled out */
 async function abbreviate(form) {
-  const short = abbreviations.reduce((text, [sign, spelled]) => text.replaceAll(spelled, () => sign), form).replace(row, (_, name, icon = '', shared = '', field) => `^${shared}${name}^${icon}^${field}`);
-  const { spellOut } = await import(`data:text/javascript,${encodeURIComponent(await bundle('shared/editor/templates.ts', { format: 'esm', define: digests() }))}`);
-  if (spellOut(short) !== form || spellOut(form) !== form) throw new Error('A form uses a sign that abbreviates something');
+  const short = abbreviations
+    .reduce((text, [sign, spelled]) => text.replaceAll(spelled, () => sign), form)
+    .replace(row, (_, name, icon = '', shared = '', field) => `^${shared}${name}^${icon}^${field}`);
+  const { spellOut } = await import(
+    `data:text/javascript,${encodeURIComponent(await bundle('shared/editor/templates.ts', { format: 'esm', define: digests() }))}`
+  );
+  if (spellOut(short) !== form || spellOut(form) !== form)
+    throw new Error('A form uses a sign that abbreviates something');
   return short;
 }
 
@@ -142,8 +171,13 @@ async function foldForm(type) {
   const html = await read(`${from}${type}.html`);
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
   const { code: css } = await transform(style, { loader: 'css', minify: true });
-  const [, start, form, end] = /^(.*<script type="text\/html"[^>]*>)(.*)(<\/script>)$/s.exec(squeeze(html.replace(style, () => css)));
-  await writeFile(`${to}${type}.html`, `${start}${await abbreviate(form)}${end}<script type="text/javascript">${plainFlags(code)}</script>`);
+  const [, start, form, end] = /^(.*<script type="text\/html"[^>]*>)(.*)(<\/script>)$/s.exec(
+    squeeze(html.replace(style, () => css)),
+  );
+  await writeFile(
+    `${to}${type}.html`,
+    `${start}${await abbreviate(form)}${end}<script type="text/javascript">${plainFlags(code)}</script>`,
+  );
 }
 
 /** The names to read by the scopes that they need, from the table that the nodes read from. */
@@ -151,7 +185,9 @@ function listOfReads() {
   const { readNames, readScopes } = table('reads');
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
-  return Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join(', ')}\`: \`${scopes}\``).join('\n');
+  return Object.entries(byScopes)
+    .map(([scopes, names]) => `- \`${names.join(', ')}\`: \`${scopes}\``)
+    .join('\n');
 }
 
 const wordsOf = async (language, name) => JSON.parse(await read(`${from}locales/${language}/${name}.json`));
@@ -164,12 +200,23 @@ async function translate(language) {
     // The dialog brings its own words.
     if (file === 'dialog.json') continue;
     const text = await read(`${from}locales/${language}/${file}`);
-    await writeFile(`${folder}${file}`, file.endsWith('.json') ? JSON.stringify(JSON.parse(text)) : text.replace('<!-- reads -->', listOfReads));
+    await writeFile(
+      `${folder}${file}`,
+      file.endsWith('.json') ? JSON.stringify(JSON.parse(text)) : text.replace('<!-- reads -->', listOfReads),
+    );
   }
   const words = { ...(await wordsOf('en-US', 'dialog')), ...(await wordsOf(language, 'dialog')) };
   const nested = {};
-  for (const [key, text] of Object.entries(words)) key.split('.').reduce((at, part, index, { length }) => (at[part] ??= index < length - 1 ? {} : text), nested);
-  await writeFile(`${folder}dialog.js`, await bundle('shared/editor/vehicle-dialog.ts', { format: 'esm', define: { DIALOG_WORDS: JSON.stringify(nested) }, plugins: [borrowKit] }));
+  for (const [key, text] of Object.entries(words))
+    key.split('.').reduce((at, part, index, { length }) => (at[part] ??= index < length - 1 ? {} : text), nested);
+  await writeFile(
+    `${folder}dialog.js`,
+    await bundle('shared/editor/vehicle-dialog.ts', {
+      format: 'esm',
+      define: { DIALOG_WORDS: JSON.stringify(nested) },
+      plugins: [borrowKit],
+    }),
+  );
 }
 
 async function copyIcon(file) {
@@ -180,5 +227,9 @@ async function copyIcon(file) {
 export async function foldForms() {
   const types = (await readdir(from)).filter((file) => file.endsWith('.html')).map((file) => basename(file, '.html'));
   await mkdir(`${to}icons`, { recursive: true });
-  await Promise.all([...types.map(foldForm), ...(await readdir(`${from}locales`)).map(translate), ...(await readdir(`${root}icons`)).map(copyIcon)]);
+  await Promise.all([
+    ...types.map(foldForm),
+    ...(await readdir(`${from}locales`)).map(translate),
+    ...(await readdir(`${root}icons`)).map(copyIcon),
+  ]);
 }

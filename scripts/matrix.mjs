@@ -28,7 +28,11 @@ async function install(name, version) {
   const folder = join(root, '.cache/matrix', `${name}-${version}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  const code = await run('npm', ['install', `${name}@${version}`, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'], { cwd: folder });
+  const code = await run(
+    'npm',
+    ['install', `${name}@${version}`, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'],
+    { cwd: folder },
+  );
   if (code !== 0) throw new Error(`${name}@${version} cannot be installed`);
   return join(folder, 'node_modules');
 }
@@ -42,7 +46,20 @@ async function testOn({ node, nodeRed }) {
     NODE_RED_PATH: createRequire(join(modules, 'index.js')).resolve('node-red'),
   };
   console.log(`\nNode ${node}, Node-RED ${nodeRed}`);
-  return run(join(bin, 'node'), ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '20000', '--reporter', 'scripts/tally.cjs', 'dist/test/nodes/**/*_spec.js', 'dist/test/package/**/*_spec.js'], { env });
+  return run(
+    join(bin, 'node'),
+    [
+      'node_modules/mocha/bin/mocha.js',
+      '--no-config',
+      '--timeout',
+      '20000',
+      '--reporter',
+      'scripts/tally.cjs',
+      'dist/test/nodes/**/*_spec.js',
+      'dist/test/package/**/*_spec.js',
+    ],
+    { env },
+  );
 }
 
 for (const leg of legs) if ((await testOn(leg)) !== 0) process.exitCode = 1;

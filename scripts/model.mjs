@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const histories = process.argv[2] ?? '10000';
-const specs = ['watch_model_spec', 'commands/dispatch_model_spec', 'guard_oracle_spec'].map((name) => `${root}dist/test/src/${name}.js`);
+const specs = ['watch_model_spec', 'commands/dispatch_model_spec', 'guard_oracle_spec'].map(
+  (name) => `${root}dist/test/src/${name}.js`,
+);
 
 spawn(process.execPath, [`${root}node_modules/mocha/bin/mocha.js`, '--no-config', ...specs], {
   stdio: 'inherit',

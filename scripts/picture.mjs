@@ -5,7 +5,10 @@ import { chromium } from 'playwright-core';
 const file = fileURLToPath(new URL('../docs/editor.png', import.meta.url));
 const flow = 'Lock when everybody left';
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
 const page = await browser.newPage({ viewport: { width: 1640, height: 420 } });
 await page.goto(`http://127.0.0.1:${process.env.PORT || 1880}/`);
 await page.waitForSelector('.red-ui-flow-node');

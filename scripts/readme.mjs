@@ -3,12 +3,28 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import door from '../dist/src/index.js';
 
-const { commandNames, commands, connectedReadNames, connectedReads, errorCodes, groupedResources, groups, interfacePaths, outcomes, resourceNames, resources, themes, titleOf } = door;
+const {
+  commandNames,
+  commands,
+  connectedReadNames,
+  connectedReads,
+  errorCodes,
+  groupedResources,
+  groups,
+  interfacePaths,
+  outcomes,
+  resourceNames,
+  resources,
+  themes,
+  titleOf,
+} = door;
 
 const code = (text) => `\`${text}\``;
-const table = (header, rows) => [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const table = (header, rows) =>
+  [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 const scopesOf = ({ scopes }) => scopes.map(code).join(', ');
-const pathOf = (iface, { routes }) => (routes[iface] ? code(interfacePaths[iface] + routes[iface].path) + (routes[iface].unlisted ? ' ¹' : '') : '–');
+const pathOf = (iface, { routes }) =>
+  routes[iface] ? code(interfacePaths[iface] + routes[iface].path) + (routes[iface].unlisted ? ' ¹' : '') : '–';
 
 function valueOf(resource) {
   switch (resource.kind) {
@@ -49,29 +65,60 @@ const tables = {
   reads: () =>
     table(
       ['read', 'connected v2', 'connected v1', 'scopes besides `openid`'],
-      connectedReadNames.map((name) => [code(name), ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, connectedReads[name])), scopesOf(connectedReads[name])]),
+      connectedReadNames.map((name) => [
+        code(name),
+        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, connectedReads[name])),
+        scopesOf(connectedReads[name]),
+      ]),
     ),
   resources: () =>
     themes
       .map((theme) => {
         const names = resourceNames.filter((name) => resources[name].theme === theme);
         const placeOf = (name) => (groupedResources[name].group === null ? '–' : code(groupedResources[name].group));
-        const rows = names.map((name) => [code(name), valueOf(resources[name]), code(resources[name].scope), placeOf(name)]);
+        const rows = names.map((name) => [
+          code(name),
+          valueOf(resources[name]),
+          code(resources[name].scope),
+          placeOf(name),
+        ]);
         return `**${titleOf(theme)}**\n\n${table(['read', 'value', 'scope besides `openid`', 'in connected v2'], rows)}`;
       })
       .join('\n\n'),
-  groups: () => table(['group', 'path', 'scopes besides `openid`'], Object.entries(groups).map(([name, group]) => [code(name), code(interfacePaths['connected-v2'] + group.path), scopesOf(group)])),
+  groups: () =>
+    table(
+      ['group', 'path', 'scopes besides `openid`'],
+      Object.entries(groups).map(([name, group]) => [
+        code(name),
+        code(interfacePaths['connected-v2'] + group.path),
+        scopesOf(group),
+      ]),
+    ),
   commands: () =>
     table(
       ['command', 'connected v2', 'connected v1', 'scope besides `openid`'],
-      commandNames.map((name) => [code(name), ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, commands[name])), scopesOf(commands[name])]),
+      commandNames.map((name) => [
+        code(name),
+        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, commands[name])),
+        scopesOf(commands[name]),
+      ]),
     ),
-  outcomes: () => table(['request status', 'outcome', 'meaning'], Object.entries(outcomes).map(([status, { outcome, sentence }]) => [code(status), code(outcome), sentence])),
-  errors: () => table(['code', 'meaning', 'may work later by itself'], Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), advice[name], retryable ? 'yes' : 'no'])),
+  outcomes: () =>
+    table(
+      ['request status', 'outcome', 'meaning'],
+      Object.entries(outcomes).map(([status, { outcome, sentence }]) => [code(status), code(outcome), sentence]),
+    ),
+  errors: () =>
+    table(
+      ['code', 'meaning', 'may work later by itself'],
+      Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), advice[name], retryable ? 'yes' : 'no']),
+    ),
 };
 
 const file = fileURLToPath(new URL('../README.md', import.meta.url));
 const before = await readFile(file, 'utf8');
-const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) => [begin, tables[name](), end].join('\n\n'));
+const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
+  [begin, tables[name](), end].join('\n\n'),
+);
 if (process.argv.includes('--check')) process.exitCode = before === after ? 0 : 1;
 else await writeFile(file, after);

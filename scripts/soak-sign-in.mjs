@@ -5,8 +5,18 @@ const { virtualYear } = createRequire(import.meta.url)('../dist/test/src/session
 const [days = 365, seed = 1] = process.argv.slice(2).map(Number);
 
 const worlds = [
-  { name: 'a rotated token lives on for 60 s; cuts anywhere', graceSeconds: 60, cuts: 'anywhere', mayLoseUnheard: false },
-  { name: 'a rotated token dies at once; no cut before its successor is saved', graceSeconds: 0, cuts: 'outside', mayLoseUnheard: false },
+  {
+    name: 'a rotated token lives on for 60 s; cuts anywhere',
+    graceSeconds: 60,
+    cuts: 'anywhere',
+    mayLoseUnheard: false,
+  },
+  {
+    name: 'a rotated token dies at once; no cut before its successor is saved',
+    graceSeconds: 0,
+    cuts: 'outside',
+    mayLoseUnheard: false,
+  },
   { name: 'a rotated token dies at once; cuts anywhere', graceSeconds: 0, cuts: 'anywhere', mayLoseUnheard: true },
 ];
 
@@ -19,4 +29,6 @@ const rows = await Promise.all(
 );
 console.log(`${days} days, tokens of 299 s, two processes, seed ${seed}`);
 for (const row of rows) console.log(row);
-console.log('lost: the fault would be ours. lostUnheard: the service rotated, and its answer never came or was not saved: no client can mend that.');
+console.log(
+  'lost: the fault would be ours. lostUnheard: the service rotated, and its answer never came or was not saved: no client can mend that.',
+);

@@ -16,13 +16,19 @@ async function install() {
   await mkdir(scope, { recursive: true });
   await rm(`${scope}/node-red`, { force: true });
   await symlink(root, `${scope}/node-red`, 'junction');
-  await writeOnce('package.json', { name: 'connected-vehicle-demo', private: true, dependencies: { '@connected-vehicle/node-red': 'file:..' } });
+  await writeOnce('package.json', {
+    name: 'connected-vehicle-demo',
+    private: true,
+    dependencies: { '@connected-vehicle/node-red': 'file:..' },
+  });
 }
 
 /** Every example in a tab of its own; what the user makes of them later stays. */
 async function addExamples() {
   const files = (await readdir(`${root}examples`)).filter((file) => file.endsWith('.json')).sort();
-  const flows = await Promise.all(files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))));
+  const flows = await Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
+  );
   await writeOnce('flows.json', flows.flat());
 }
 
@@ -38,12 +44,15 @@ const listen = (server) =>
   });
 
 /** The port is taken before the build, so that nobody waits for it in vain: a browser that is there already looks again. */
-const starting = (_request, response) => response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
+const starting = (_request, response) =>
+  response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
 
 /** The simulated service starts when the first demo car is asked; null where the flows have none. */
 async function demoAddress() {
   const cars = [];
-  RED.nodes.eachNode(({ type, service, id }) => type === 'connected-vehicle' && service === 'demo' && cars.push(RED.nodes.getNode(id)));
+  RED.nodes.eachNode(
+    ({ type, service, id }) => type === 'connected-vehicle' && service === 'demo' && cars.push(RED.nodes.getNode(id)),
+  );
   const account = await cars.find(Boolean)?.account();
   return account?.client.service.baseUrl ?? null;
 }

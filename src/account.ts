@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient } from './client';
-import { systemClock, type Clock } from './clock';
+import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
-import { lanesOf } from './commands/lanes';
+import { lanesOf } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
 import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
-import { recordExchanges, type Exchange } from './request/exchanges';
-import { hiding } from './request/hiding';
+import { recordExchanges, type Exchange } from './request/request-log';
+import { hiding } from './request/redacting-transport';
 import { Poller, type ReadsQuota } from './polling/poller';
-import { Lines } from './request/lines';
-import type { BudgetSnapshot, Quota } from './request/quota';
+import { Lines } from './limits/api-key-registry';
+import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
 import { createTransport, type Transport } from './transport';
 
@@ -81,7 +81,11 @@ function linesBy(clock: Clock): Lines {
 export function openAccount(options: AccountOptions): Account {
   const clock = options.clock ?? systemClock;
   const apiKey = options.apiKey.trim();
-  if (apiKey === '') throw new VehicleError('CONFIG', 'There is no API key. Enter the key of your application in the vehicle configuration.');
+  if (apiKey === '')
+    throw new VehicleError(
+      'CONFIG',
+      'There is no API key. Enter the key of your application in the vehicle configuration.',
+    );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = recordExchanges(options.transport ?? createTransport(clock), clock);
   const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
@@ -101,11 +105,22 @@ export function openAccount(options: AccountOptions): Account {
     clock,
     ...(options.random && { random: options.random }),
   });
-  const poller = new Poller({ id: owner, adaptive: options.polling === 'adaptive', alive: service.alive, quota: () => readsQuotaOf(line.budget.snapshot()), shareForMs, clock });
+  const poller = new Poller({
+    id: owner,
+    adaptive: options.polling === 'adaptive',
+    alive: service.alive,
+    quota: () => readsQuotaOf(line.budget.snapshot()),
+    shareForMs,
+    clock,
+  });
   const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock });
   const warn = options.warn ?? (() => undefined);
-  const journal = new Journal(options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() }, { warn });
-  const onUnkept = (): void => warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
+  const journal = new Journal(
+    options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() },
+    { warn },
+  );
+  const onUnkept = (): void =>
+    warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
   return {
     client,
     commands: new Dispatcher({ client, lanes: lanesOf(service.baseUrl, clock), journal, clock, onUnkept }),
@@ -128,4 +143,8 @@ export function openAccount(options: AccountOptions): Account {
 
 const ignore = (): void => undefined;
 
-const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: BudgetSnapshot): ReadsQuota => ({ used: usedToday, perDay: readsPerDay, perMinute: readsPerMinute });
+const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: BudgetSnapshot): ReadsQuota => ({
+  used: usedToday,
+  perDay: readsPerDay,
+  perMinute: readsPerMinute,
+});

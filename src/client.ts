@@ -17,12 +17,12 @@ import {
   type ResourceName,
 } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
-import { systemClock, type Clock } from './clock';
+import { systemClock, type Clock } from './util/clock';
 import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
 import { isUnlock, listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
-import { eitherOf } from './request/abort';
+import { eitherOf } from './util/abort';
 import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
@@ -157,7 +157,14 @@ export class VehicleClient {
     const vin = parseVin(options.vin);
     if (!this.service.alive.includes('extended-v1')) return this.#grouped(name, vin, options);
     const url = this.#addressOf('extended-v1', resourceRoute.path, vin, name);
-    const asked = { read: name, vin, interface: 'extended-v1', url, accept: resourceRoute.accept, scopes: [resources[name].scope] } as const;
+    const asked = {
+      read: name,
+      vin,
+      interface: 'extended-v1',
+      url,
+      accept: resourceRoute.accept,
+      scopes: [resources[name].scope],
+    } as const;
     return this.#ask(asked, (body) => parseResource(name, body), options);
   }
 
@@ -195,7 +202,10 @@ export class VehicleClient {
   }
 
   /** The last step of `send`: asks nothing before. */
-  async sendOrder(order: CommandOrder, { signal, cancel, patienceMs, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'onLeave'>): Promise<CommandRecord> {
+  async sendOrder(
+    order: CommandOrder,
+    { signal, cancel, patienceMs, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'onLeave'>,
+  ): Promise<CommandRecord> {
     const id = this.#newId();
     let sentAt = this.#clock.now();
     const onDispatch = (): void => {
@@ -207,17 +217,25 @@ export class VehicleClient {
 
   /** @throws VehicleError READ_ONLY */
   mustBeWritable(): void {
-    if (this.readOnly) throw new VehicleError('READ_ONLY', 'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.');
+    if (this.readOnly)
+      throw new VehicleError(
+        'READ_ONLY',
+        'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.',
+      );
   }
 
   /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (specification 2.7), and what reading it throws */
   async mustBeAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.accessibility({ ...options, maxAgeMs: 0, forCommand: true });
-    if (payload.value === 'UNAVAILABLE') throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
+    if (payload.value === 'UNAVAILABLE')
+      throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
   /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
-  async commandStatus(record: Pick<CommandRecord, 'async'>, options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {}): Promise<Invocation> {
+  async commandStatus(
+    record: Pick<CommandRecord, 'async'>,
+    options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
+  ): Promise<Invocation> {
     const href = record.async?.href;
     if (!href) throw new VehicleError('NOT_SUPPORTED', 'This command came without a link to its state.');
     const answer = await this.#core.read({
@@ -235,11 +253,18 @@ export class VehicleClient {
     const { group, reason }: { group: GroupName | null; reason?: string } = groupedResources[name];
     if (group === null || !this.service.alive.includes('connected-v2')) {
       const why = reason ?? 'connected v2, which has it too, is not there either';
-      throw new VehicleError('NOT_SUPPORTED', `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`);
+      throw new VehicleError(
+        'NOT_SUPPORTED',
+        `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`,
+      );
     }
     const { path, scopes } = groups[group];
     const url = this.#addressOf('connected-v2', path, vin);
-    return this.#ask({ read: name, vin, interface: 'connected-v2', url, accept: json, scopes }, (body) => fromGroup(name, body), options);
+    return this.#ask(
+      { read: name, vin, interface: 'connected-v2', url, accept: json, scopes },
+      (body) => fromGroup(name, body),
+      options,
+    );
   }
 
   async #connected<Payload>(
@@ -253,13 +278,29 @@ export class VehicleClient {
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
     const url = this.#addressOf(iface, route.path, vin ?? '');
-    return this.#ask({ read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep }, parse, options);
+    return this.#ask(
+      { read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep },
+      parse,
+      options,
+    );
   }
 
-  async #ask<Payload>(asked: Asked, parse: (body: unknown) => Parsed<Payload>, { maxAgeMs, forCommand, signal }: ReadOptions): Promise<Reading<Payload>> {
+  async #ask<Payload>(
+    asked: Asked,
+    parse: (body: unknown) => Parsed<Payload>,
+    { maxAgeMs, forCommand, signal }: ReadOptions,
+  ): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = asked;
     try {
-      const answer = await this.#core.read({ url, accept, scopes, keep, maxAgeMs, kind: forCommand ? 'follow' : 'read', signal });
+      const answer = await this.#core.read({
+        url,
+        accept,
+        scopes,
+        keep,
+        maxAgeMs,
+        kind: forCommand ? 'follow' : 'read',
+        signal,
+      });
       const told = readingOf(parse(answer.body), answer, asked);
       if (vin !== null) this.#observer?.saw(read, vin, told);
       return told;
@@ -297,20 +338,46 @@ export class VehicleClient {
   }
 
   async #listedRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
-    if (options.interface === 'v1') throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
-    const { payload: offers } = await this.commands({ vin, forCommand: true, ...(options.signal && { signal: options.signal }) });
+    if (options.interface === 'v1')
+      throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
+    const { payload: offers } = await this.commands({
+      vin,
+      forCommand: true,
+      ...(options.signal && { signal: options.signal }),
+    });
     const offer = offers.find(({ command }) => command === name);
     if (!offer?.href) {
-      const listed = listOf(offers.map(({ command }) => command).filter((command) => commandPattern.test(command)).slice(0, 30)) || 'none';
-      throw new VehicleError('INPUT_INVALID', `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`);
+      const listed =
+        listOf(
+          offers
+            .map(({ command }) => command)
+            .filter((command) => commandPattern.test(command))
+            .slice(0, 30),
+        ) || 'none';
+      throw new VehicleError(
+        'INPUT_INVALID',
+        `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`,
+      );
     }
     const url = followLink(this.service, offer.href);
     // Under another name it would pass what a flow sets up for unlocking.
-    if (!isUnlock(name) && isUnlock(decoded(url.pathname))) throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
-    return { command: name, interface: 'connected-v2', url, contentType: json, body: undefined, unlockSeconds: undefined, scopes: [] };
+    if (!isUnlock(name) && isUnlock(decoded(url.pathname)))
+      throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
+    return {
+      command: name,
+      interface: 'connected-v2',
+      url,
+      contentType: json,
+      body: undefined,
+      unlockSeconds: undefined,
+      scopes: [],
+    };
   }
 
-  async #invoke(order: CommandOrder, sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'onDispatch'>): Promise<Invocation> {
+  async #invoke(
+    order: CommandOrder,
+    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'onDispatch'>,
+  ): Promise<Invocation> {
     try {
       const answer = await this.#core.command({ ...order, timeoutMs: commandTimeoutMs[order.interface], ...sending });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
@@ -349,9 +416,15 @@ export interface CommandOrder {
   scopes: readonly string[];
 }
 
-function recordOf({ command, vin, interface: iface, unlockSeconds }: CommandOrder, invocation: Invocation, { id, sentAt }: { id: string; sentAt: number }): CommandRecord {
+function recordOf(
+  { command, vin, interface: iface, unlockSeconds }: CommandOrder,
+  invocation: Invocation,
+  { id, sentAt }: { id: string; sentAt: number },
+): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus);
-  const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
+  const openUntil =
+    invocation.readyUntil ??
+    (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
   return {
     id,
     command,

@@ -12,16 +12,16 @@ export * from './catalogue/scopes';
 export * from './catalogue/services';
 export * from './account';
 export * from './commands/arming';
-export * from './polling/last-readings';
-export * from './check';
+export * from './last-readings';
+export * from './account-check';
 export * from './client';
-export * from './clock';
+export * from './util/clock';
 export * from './commands/dispatcher';
 export * from './errors';
 export * from './inputs';
-export * from './guard';
-export * from './guard/keeper';
-export * from './guard/look';
+export * from './guard/reducer';
+export * from './guard/guard-runner';
+export * from './guard/read-openings';
 export * from './commands/journal';
 export * from './polling/poller';
 export * from './polling/calls';
@@ -30,18 +30,26 @@ export * from './record';
 export { createRedactor, type Redactor } from './redact';
 export * from './reading';
 export * from './service';
-export * from './state-file';
-export type { Exchange } from './request/exchanges';
-export type { BudgetSnapshot } from './request/quota';
+export * from './state/state-file';
+export type { Exchange } from './request/request-log';
+export type { BudgetSnapshot } from './limits/rate-limiter';
 export { SignIns, type SignedIn } from './session/sign-in';
 export { TokenStore } from './session/store';
-export { chosenToken } from './session/token-choice';
+export { chosenToken } from './session/create-token-source';
 export type { Send } from './session/token-endpoint';
 export { sendOnce } from './request/send-once';
 export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';
 export * from './vin';
-export * from './watch';
-export * from './commands/watch-store';
-export * from './commands/follow';
+export * from './watch/watch';
+export * from './watch/watch-store';
+export * from './watch/follow-watch';
 export type { AsyncLink, Invocation } from './wire/invocations';
-export type { Accessibility, CommandOffer, Members, MemberState, Openness, ResourceReading, VehicleDetails } from './wire/readings';
+export type {
+  Accessibility,
+  CommandOffer,
+  Members,
+  MemberState,
+  Openness,
+  ResourceReading,
+  VehicleDetails,
+} from './wire/readings';

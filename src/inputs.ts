@@ -1,5 +1,14 @@
 import { commandNames, commandPattern, unlockDurationLimits } from './catalogue/commands';
-import { interfaceChoices, isLocalReadName, isReadName, localReadNames, readNames, type AnyReadName, type InterfaceChoice, type ReadName } from './catalogue/reads';
+import {
+  interfaceChoices,
+  isLocalReadName,
+  isReadName,
+  localReadNames,
+  readNames,
+  type AnyReadName,
+  type InterfaceChoice,
+  type ReadName,
+} from './catalogue/reads';
 import { VehicleError } from './errors';
 
 /** What a message or a form may say, checked before anything is sent; each throws VehicleError INPUT_INVALID. */
@@ -9,7 +18,8 @@ export const listOf = (names: readonly string[]): string => names.join(', ');
 
 export function parseInterface(input: unknown): InterfaceChoice {
   const choice = interfaceChoices.find((name) => name === input);
-  if (choice === undefined) throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
+  if (choice === undefined)
+    throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
   return choice;
 }
 
@@ -30,15 +40,20 @@ function parseAnyReadName(input: unknown): AnyReadName {
   throw noSuchRead([...readNames, ...localReadNames]);
 }
 
-const noSuchRead = (names: readonly string[]): VehicleError => new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
+const noSuchRead = (names: readonly string[]): VehicleError =>
+  new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
 
-const commandWord = (input: unknown): string => (typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '');
+const commandWord = (input: unknown): string =>
+  typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
 
 /** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
 export function parseCommandName(input: unknown): string {
   const name = commandWord(input);
   if (commandPattern.test(name)) return name;
-  throw new VehicleError('INPUT_INVALID', `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`);
+  throw new VehicleError(
+    'INPUT_INVALID',
+    `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`,
+  );
 }
 
 /** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; a word that looks like one is no guess to make about a lock. */
@@ -55,6 +70,10 @@ export function parseUnlockDuration(input: unknown): number {
   const { minimum, maximum } = unlockDurationLimits;
   if (input === undefined || input === null || input === '') return maximum;
   const seconds = typeof input === 'string' && /^\d+$/.test(input.trim()) ? Number(input) : input;
-  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) return seconds;
-  throw new VehicleError('INPUT_INVALID', `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`);
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum)
+    return seconds;
+  throw new VehicleError(
+    'INPUT_INVALID',
+    `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`,
+  );
 }

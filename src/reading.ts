@@ -72,8 +72,15 @@ export function readingOf<Payload>(
 export type AnyReading = Reading | SeveralReading;
 
 /** Several reads at once; it fails only when every one failed, with the first failure. */
-export async function readEach(reads: readonly AnyReadName[], read: (name: AnyReadName) => Promise<Reading>): Promise<SeveralReading> {
-  if (reads.length === 0) throw new VehicleError('INPUT_INVALID', 'No read is chosen. Choose at least one, or send a list of names in msg.read.');
+export async function readEach(
+  reads: readonly AnyReadName[],
+  read: (name: AnyReadName) => Promise<Reading>,
+): Promise<SeveralReading> {
+  if (reads.length === 0)
+    throw new VehicleError(
+      'INPUT_INVALID',
+      'No read is chosen. Choose at least one, or send a list of names in msg.read.',
+    );
   const failures: { read: AnyReadName; error: VehicleError }[] = [];
   const results = await Promise.all(
     reads.map(async (name) => {
@@ -88,7 +95,11 @@ export async function readEach(reads: readonly AnyReadName[], read: (name: AnyRe
   failures.sort((one, other) => reads.indexOf(one.read) - reads.indexOf(other.read));
   const readings = results.flat();
   if (readings.length === 0) throw failures[0]?.error;
-  return severalReading([...reads], readings, failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message })));
+  return severalReading(
+    [...reads],
+    readings,
+    failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message })),
+  );
 }
 
 /** Several readings as one. */

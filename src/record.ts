@@ -7,22 +7,39 @@ import { toTimestamp } from './wire/schemas';
 
 const text = z._default(z.nullable(z.string()), null);
 
-export const outcomeShape = z.enum(['pending', 'succeeded', 'failed', 'undetermined'] as const satisfies readonly Outcome[]);
+export const outcomeShape = z.enum([
+  'pending',
+  'succeeded',
+  'failed',
+  'undetermined',
+] as const satisfies readonly Outcome[]);
 
 /** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
-const recordShape = z.lazy(() => z.looseObject({
-  id: z.string().check(z.minLength(1)),
-  command: z.string().check(z.regex(commandPattern)),
-  vin: z.string(),
-  interface: z.enum(['connected-v1', 'connected-v2']),
-  sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
-  operationId: text,
-  requestStatus: text,
-  outcome: z._default(outcomeShape, 'undetermined'),
-  message: z._default(z.string(), ''),
-  async: z._default(z.nullable(z.object({ status: text, id: text, href: text, expires: z.optional(z.pipe(z.unknown(), z.transform(toTimestamp))) })), null),
-  openUntil: z.optional(z.string()),
-}));
+const recordShape = z.lazy(() =>
+  z.looseObject({
+    id: z.string().check(z.minLength(1)),
+    command: z.string().check(z.regex(commandPattern)),
+    vin: z.string(),
+    interface: z.enum(['connected-v1', 'connected-v2']),
+    sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
+    operationId: text,
+    requestStatus: text,
+    outcome: z._default(outcomeShape, 'undetermined'),
+    message: z._default(z.string(), ''),
+    async: z._default(
+      z.nullable(
+        z.object({
+          status: text,
+          id: text,
+          href: text,
+          expires: z.optional(z.pipe(z.unknown(), z.transform(toTimestamp))),
+        }),
+      ),
+      null,
+    ),
+    openUntil: z.optional(z.string()),
+  }),
+);
 
 /**
  * The invocation record (contract 4). `id` is the pack's own name for the invocation, `requestStatus` the service's word
@@ -35,7 +52,10 @@ export type CommandRecord = z.infer<typeof recordShape>;
 export function parseRecord(input: unknown): CommandRecord {
   const parsed = recordShape.safeParse(input);
   if (!parsed.success) {
-    throw new VehicleError('INPUT_INVALID', 'msg.payload is no invocation record. Wire this node behind a command node, or send the record that one gave.');
+    throw new VehicleError(
+      'INPUT_INVALID',
+      'msg.payload is no invocation record. Wire this node behind a command node, or send the record that one gave.',
+    );
   }
   return { ...parsed.data, vin: parseVin(parsed.data.vin) };
 }
@@ -51,5 +71,8 @@ export function cancelledId(payload: unknown): string | null {
   if (id === null || id === undefined) return null;
   // A button's payload is a time or nothing: it names no watch.
   if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
-  throw new VehicleError('INPUT_INVALID', 'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.');
+  throw new VehicleError(
+    'INPUT_INVALID',
+    'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.',
+  );
 }

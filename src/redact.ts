@@ -52,7 +52,8 @@ export function createRedactor(): Redactor {
   };
   const text = (input: string): string => {
     let output = learned(input);
-    for (const { pattern, by } of looks) output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
+    for (const { pattern, by } of looks)
+      output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
     return output.replace(vinsPattern, shortVin);
   };
   const value = (input: unknown): unknown => copyOf(input, text, []);
@@ -113,7 +114,11 @@ const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, 
 /** Blanks around a pasted secret are not sent. */
 function formsOf(pasted: string): string[] {
   const secret = pasted.trim();
-  return [...writtenForms(secret), Buffer.from(secret).toString('hex'), ...[secret, formEncoded(secret)].flatMap(insideBase64)];
+  return [
+    ...writtenForms(secret),
+    Buffer.from(secret).toString('hex'),
+    ...[secret, formEncoded(secret)].flatMap(insideBase64),
+  ];
 }
 
 /** In an address, in a form and in JSON it is written with escapes. */
@@ -138,7 +143,8 @@ function insideBase64(secret: string): string[] {
   return [...new Set([...pieces, ...urlSafe])].filter((piece) => piece.length >= shortestPiece);
 }
 
-const secretNames = '(?:access|refresh|id)_?token|client_?secret|code_?verifier|password|[\\w-]{0,40}api[-_]?key|(?:proxy-)?authorization|(?:set-)?cookie';
+const secretNames =
+  '(?:access|refresh|id)_?token|client_?secret|code_?verifier|password|[\\w-]{0,40}api[-_]?key|(?:proxy-)?authorization|(?:set-)?cookie';
 
 /** The name of a member whose text is secret whatever it is. */
 const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
@@ -147,10 +153,22 @@ const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
 const looks: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [
   { pattern: /\b(Bearer|Basic)(\s+|%20|\+)[\w.~+/=%-]{8,}/gi, by: `$1$2${secretMark}` },
   { pattern: /\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)*/g, by: secretMark },
-  { pattern: new RegExp(`((?:\\b|_)(?:${secretNames})\\\\?["']?\\s*[:=]\\s*\\\\?["']?)(?!(?:Bearer|Basic)\\b)[^\\s"'\\\\&,;}]+`, 'gi'), by: `$1${secretMark}` },
+  {
+    pattern: new RegExp(
+      `((?:\\b|_)(?:${secretNames})\\\\?["']?\\s*[:=]\\s*\\\\?["']?)(?!(?:Bearer|Basic)\\b)[^\\s"'\\\\&,;}]+`,
+      'gi',
+    ),
+    by: `$1${secretMark}`,
+  },
   { pattern: /([?&](?:code|state)=)[^&\s"']+/g, by: `$1${secretMark}` },
-  { pattern: /(vehicles(?:\/|%2F))([A-Za-z\d]{17})(?![A-Za-z\d])/gi, by: (_, path = '', vin = '') => path + shortVin(vin) },
-  { pattern: /(?<![A-Za-z\d])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{17}(?![A-Za-z\d])/g, by: (vin = '') => shortVin(vin) },
+  {
+    pattern: /(vehicles(?:\/|%2F))([A-Za-z\d]{17})(?![A-Za-z\d])/gi,
+    by: (_, path = '', vin = '') => path + shortVin(vin),
+  },
+  {
+    pattern: /(?<![A-Za-z\d])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{17}(?![A-Za-z\d])/g,
+    by: (vin = '') => shortVin(vin),
+  },
 ];
 
 /** An error is rebuilt from its name and code alone: its text and its trace may hold anything. */
@@ -189,7 +207,13 @@ function copyOf(value: unknown, text: (input: string) => string, above: readonly
 function membersOf(value: object): (readonly [string, unknown])[] {
   if (value instanceof Map) return [...value].map(([name, item]) => [String(name), item]);
   // An error hides its members from `Object.keys`; its name stands in its class, its stack may be a getter of the engine.
-  const first: (readonly [string, unknown])[] = value instanceof Error ? [['name', value.name], ['stack', value.stack]] : [];
+  const first: (readonly [string, unknown])[] =
+    value instanceof Error
+      ? [
+          ['name', value.name],
+          ['stack', value.stack],
+        ]
+      : [];
   const rest = (value instanceof Error ? Object.getOwnPropertyNames(value) : Object.keys(value)).flatMap((name) => {
     const property = Object.getOwnPropertyDescriptor(value, name);
     return property !== undefined && 'value' in property ? [[name, property.value] as const] : [];

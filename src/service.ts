@@ -3,7 +3,14 @@ import { services, type ServiceName, type ServiceProfile } from './catalogue/ser
 import { VehicleError } from './errors';
 
 /** The parts of a profile that the configuration may set (contract 2). */
-const settable = ['baseUrl', 'apiKeyHeader', 'mediaTypeVendor', 'authorizeUrl', 'tokenUrl', 'redirectUrl'] as const satisfies readonly (keyof ServiceProfile)[];
+const settable = [
+  'baseUrl',
+  'apiKeyHeader',
+  'mediaTypeVendor',
+  'authorizeUrl',
+  'tokenUrl',
+  'redirectUrl',
+] as const satisfies readonly (keyof ServiceProfile)[];
 
 /** Empty ones keep the profile's. */
 export type ServiceSettings = Partial<Record<(typeof settable)[number], string>>;
@@ -22,14 +29,21 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
     if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
   }
-  if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase())) throw new VehicleError('CONFIG', 'The name of the API key header may hold letters, digits and hyphens only, and must not be one that HTTP needs itself.');
-  if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor)) throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
+  if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase()))
+    throw new VehicleError(
+      'CONFIG',
+      'The name of the API key header may hold letters, digits and hyphens only, and must not be one that HTTP needs itself.',
+    );
+  if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor))
+    throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
   return profile;
 }
 
 /** A key under one of these names would replace the token, the media type or the framing of the request. */
 const reservedHeaders = new Set(
-  'accept accept-encoding authorization connection content-encoding content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(' '),
+  'accept accept-encoding authorization connection content-encoding content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
 );
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -39,19 +53,28 @@ export function parseAddress(input: string, what: string): URL {
   const url = URL.canParse(input) ? new URL(input) : null;
   const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)));
   if (!safe || url.username !== '' || url.password !== '' || /[?#]/.test(input)) {
-    throw new VehicleError('CONFIG', `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`);
+    throw new VehicleError(
+      'CONFIG',
+      `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`,
+    );
   }
   return url;
 }
 
 /** The address of a path of an interface, its places filled in and escaped. */
-export function addressOf(service: ServiceProfile, iface: InterfaceName, path: string, places: Record<string, string>): URL {
+export function addressOf(
+  service: ServiceProfile,
+  iface: InterfaceName,
+  path: string,
+  places: Record<string, string>,
+): URL {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name] ?? ''));
   return new URL(service.baseUrl + interfacePaths[iface] + filled);
 }
 
 /** A media type with the profile's vendor part (specification 4.2). */
-export const mediaType = (service: ServiceProfile, template: string): string => template.replace('{vendor}', service.mediaTypeVendor);
+export const mediaType = (service: ServiceProfile, template: string): string =>
+  template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
  * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
@@ -64,7 +87,10 @@ export function followLink(service: ServiceProfile, href: string): URL {
   const target = needsPrefix ? `${service.baseUrl}/connected-vehicle${href}` : href;
   const url = URL.canParse(target, base) ? new URL(target, base) : null;
   if (url === null || url.origin !== new URL(base).origin || url.username !== '' || url.password !== '') {
-    throw new VehicleError('UNTRUSTED_LINK', 'The link of this command leads to another host than the service. The token is not sent there.');
+    throw new VehicleError(
+      'UNTRUSTED_LINK',
+      'The link of this command leads to another host than the service. The token is not sent there.',
+    );
   }
   return url;
 }
@@ -80,10 +106,16 @@ export function chooseInterface(
 ): 'connected-v1' | 'connected-v2' {
   if (choice !== 'auto') {
     const chosen = interfaceNames[choice];
-    if (routes[chosen] === undefined) throw new VehicleError('NOT_SUPPORTED', `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`);
+    if (routes[chosen] === undefined)
+      throw new VehicleError(
+        'NOT_SUPPORTED',
+        `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
+      );
     return chosen;
   }
-  const alive = (['connected-v2', 'connected-v1'] as const).filter((iface) => routes[iface] !== undefined && service.alive.includes(iface));
+  const alive = (['connected-v2', 'connected-v1'] as const).filter(
+    (iface) => routes[iface] !== undefined && service.alive.includes(iface),
+  );
   const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
   if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
   return best;

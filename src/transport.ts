@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import Pool = require('undici/lib/dispatcher/pool');
-import { systemClock, type Clock } from './clock';
+import { systemClock, type Clock } from './util/clock';
 import { VehicleError, asVehicleError } from './errors';
 
 /** One HTTP exchange; nothing here knows of vehicles. */
@@ -133,7 +133,13 @@ class Sockets {
   }
 
   #open(connections: number, keepAliveMaxTimeout: number): Pool {
-    return new Pool(this.#origin, { connections, keepAliveMaxTimeout, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 0 });
+    return new Pool(this.#origin, {
+      connections,
+      keepAliveMaxTimeout,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connectTimeout: 0,
+    });
   }
 }
 
@@ -152,7 +158,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #done = false;
 
-  constructor(request: TransportRequest, { clock, sockets }: { clock: Clock; sockets: Sockets }, resolve: (response: TransportResponse) => void, reject: (error: VehicleError) => void) {
+  constructor(
+    request: TransportRequest,
+    { clock, sockets }: { clock: Clock; sockets: Sockets },
+    resolve: (response: TransportResponse) => void,
+    reject: (error: VehicleError) => void,
+  ) {
     this.#request = request;
     this.#clock = clock;
     this.#sockets = sockets;
@@ -176,7 +187,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#cancelTimer = this.#failAfter(this.#request.timeoutMs);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: TransportResponse['headers']): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: TransportResponse['headers'],
+  ): void {
     this.#status = status;
     this.#headers = headers;
   }
@@ -218,19 +233,25 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const cancelled = (): VehicleError => new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+const cancelled = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 const timedOut = (ms: number): VehicleError =>
   new VehicleError('TIMEOUT', `The service did not answer within ${Math.round(ms / 1000)} seconds. Try again later.`);
 
 const tooLarge = (status: number): VehicleError =>
-  new VehicleError('BAD_RESPONSE', 'The service sent more than 1 MiB, which no answer of it should. Check the base URL.', { httpStatus: status, retryable: false });
+  new VehicleError(
+    'BAD_RESPONSE',
+    'The service sent more than 1 MiB, which no answer of it should. Check the base URL.',
+    { httpStatus: status, retryable: false },
+  );
 
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** True where a kept-alive socket was ended under the request: a read may go again at once (field notes 6.2). */
-export const isReset = (error: VehicleError): boolean => error.code === 'NETWORK' && resetCodes.has(codeOf(error.cause));
+export const isReset = (error: VehicleError): boolean =>
+  error.code === 'NETWORK' && resetCodes.has(codeOf(error.cause));
 
 const codeOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
@@ -238,7 +259,11 @@ const codeOf = (cause: unknown): string =>
 /** The cause is rebuilt from its code alone: the errors of a client hold addresses and headers. */
 function networkFault(error: unknown): VehicleError {
   const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-  return new VehicleError('NETWORK', `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`, {
-    cause: { code },
-  });
+  return new VehicleError(
+    'NETWORK',
+    `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`,
+    {
+      cause: { code },
+    },
+  );
 }

@@ -10,11 +10,17 @@ export const vinPattern = /^[A-Z0-9]{17}$/;
  */
 export function parseVin(input: unknown): string {
   if (input === undefined || input === null || input === '') {
-    throw new VehicleError('VIN_INVALID', 'No vehicle is named. Enter the VIN in the vehicle configuration or send it in msg.vin.');
+    throw new VehicleError(
+      'VIN_INVALID',
+      'No vehicle is named. Enter the VIN in the vehicle configuration or send it in msg.vin.',
+    );
   }
   const vin = typeof input === 'string' ? input.trim().toUpperCase() : '';
   if (!vinPattern.test(vin)) {
-    throw new VehicleError('VIN_INVALID', 'This is not a vehicle identification number: it must be 17 characters of A-Z and 0-9. It stands in the registration papers and behind the windscreen.');
+    throw new VehicleError(
+      'VIN_INVALID',
+      'This is not a vehicle identification number: it must be 17 characters of A-Z and 0-9. It stands in the registration papers and behind the windscreen.',
+    );
   }
   return vin;
 }

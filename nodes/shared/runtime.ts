@@ -5,7 +5,8 @@
  */
 export * from '../../src/index';
 export * from './admin/bodies';
-export * from './options';
+export * from './input/options';
 
 /** Loaded when the first demo vehicle is asked. */
-export const simulator = (): typeof import('../../src/simulator/index') => require('../../src/simulator/index') as typeof import('../../src/simulator/index');
+export const simulator = (): typeof import('../../src/simulator/index') =>
+  require('../../src/simulator/index') as typeof import('../../src/simulator/index');

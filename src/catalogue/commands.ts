@@ -30,7 +30,10 @@ export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
 export const commands = {
   lock: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/lock', contentType: 'application/vnd.{vendor}.api.connected-vehicle.lock.v1+json' },
+      'connected-v1': {
+        path: '/vehicles/{vin}/commands/lock',
+        contentType: 'application/vnd.{vendor}.api.connected-vehicle.lock.v1+json',
+      },
       'connected-v2': { path: '/vehicles/{vin}/commands/lock', contentType: json },
     },
     scopes: ['conve:lock'],
@@ -43,7 +46,11 @@ export const commands = {
   },
   unlock: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/unlock', contentType: 'application/vnd.{vendor}.api.connected-vehicle.unlock.v1+json', unlockDuration: true },
+      'connected-v1': {
+        path: '/vehicles/{vin}/commands/unlock',
+        contentType: 'application/vnd.{vendor}.api.connected-vehicle.unlock.v1+json',
+        unlockDuration: true,
+      },
       'connected-v2': { path: '/vehicles/{vin}/commands/unlock', contentType: json },
     },
     scopes: ['conve:unlock'],
@@ -51,21 +58,30 @@ export const commands = {
   },
   flash: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/flash', contentType: 'application/vnd.{vendor}.api.connected-vehicle.flash.v1+json' },
+      'connected-v1': {
+        path: '/vehicles/{vin}/commands/flash',
+        contentType: 'application/vnd.{vendor}.api.connected-vehicle.flash.v1+json',
+      },
       'connected-v2': { path: '/vehicles/{vin}/commands/flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
   },
   honk: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/honk', contentType: 'application/vnd.{vendor}.api.connected-vehicle.honk.v1+json' },
+      'connected-v1': {
+        path: '/vehicles/{vin}/commands/honk',
+        contentType: 'application/vnd.{vendor}.api.connected-vehicle.honk.v1+json',
+      },
       'connected-v2': { path: '/vehicles/{vin}/commands/honk', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
   },
   'honk-flash': {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/commands/honk-flash', contentType: 'application/vnd.{vendor}.api.connected-vehicle.honkandflash.v1+json' },
+      'connected-v1': {
+        path: '/vehicles/{vin}/commands/honk-flash',
+        contentType: 'application/vnd.{vendor}.api.connected-vehicle.honkandflash.v1+json',
+      },
       'connected-v2': { path: '/vehicles/{vin}/commands/honk-flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
@@ -83,7 +99,8 @@ export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 const wireNames: Record<string, string> = { HONK_AND_FLASH: 'honk-flash' };
 
 /** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (contract 3). */
-export const commandFromWire = (name: string): string => wireNames[name.toUpperCase()] ?? name.toLowerCase().replaceAll('_', '-');
+export const commandFromWire = (name: string): string =>
+  wireNames[name.toUpperCase()] ?? name.toLowerCase().replaceAll('_', '-');
 
 /** The read that follows a v1 command: scope and media type of its link (field notes 2.2). */
 export const requestDetails = {

@@ -73,7 +73,12 @@ const perMile = 1.609344;
 const lengths = { km: 1, kilometers: 1, kilometres: 1, mi: perMile, miles: perMile } as const;
 const volumes = { l: 1, liters: 1, litres: 1 } as const;
 const speeds = { 'km/h': 1, kilometers_per_hour: 1, 'kilometers per hour': 1, mph: perMile } as const;
-const consumptions = { 'l/100km': 1, 'l/100 km': 1, liters_per_100_kilometers: 1, 'liters per 100 kilometers': 1 } as const;
+const consumptions = {
+  'l/100km': 1,
+  'l/100 km': 1,
+  liters_per_100_kilometers: 1,
+  'liters per 100 kilometers': 1,
+} as const;
 const hours = { h: 1, hours: 1 } as const;
 /** Field notes 6.2: days or months, as the car likes. */
 const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as const;
@@ -83,7 +88,12 @@ const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;
 /** v2 tells warnings where v1 told levels; none means that the level is as it should be (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
-const pressure = { NO_WARNING: 'NORMAL', VERY_LOW_PRESSURE: 'LOW', LOW_PRESSURE: 'LOW', HIGH_PRESSURE: 'HIGH' } as const;
+const pressure = {
+  NO_WARNING: 'NORMAL',
+  VERY_LOW_PRESSURE: 'LOW',
+  LOW_PRESSURE: 'LOW',
+  HIGH_PRESSURE: 'HIGH',
+} as const;
 
 const door = (...members: string[]): GroupedWord => ({ group: 'doors', members, words: opening });
 const window = (...members: string[]): GroupedWord => ({ group: 'windows', members, words: opening });
@@ -144,7 +154,11 @@ export const groupedResources = {
   // Fixtures: unit h.
   engineHoursToService: { group: 'diagnostics', members: ['engineHoursToService'], units: hours },
   // OAS EngineStatus; portal: RUNNING, STOPPED.
-  engineRunning: { group: 'engine-status', members: ['engineStatus', 'engineRunning'], words: { RUNNING: true, STOPPED: false } },
+  engineRunning: {
+    group: 'engine-status',
+    members: ['engineStatus', 'engineRunning'],
+    words: { RUNNING: true, STOPPED: false },
+  },
   externalTemp: { group: null, reason: 'connected v2 says nothing of the temperature outside' },
   // Field notes 1.5.
   frontLeftDoorOpen: door('frontLeftDoor', 'frontLeft'),
@@ -156,7 +170,12 @@ export const groupedResources = {
   // Field notes 1.5.
   hoodOpen: door('hood'),
   // Fixtures: unit km.
-  kmToService: { group: 'diagnostics', members: ['distanceToService', 'distanceToServiceKm'], units: lengths, whole: 'down' },
+  kmToService: {
+    group: 'diagnostics',
+    members: ['distanceToService', 'distanceToServiceKm'],
+    units: lengths,
+    whole: 'down',
+  },
   mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
   // Fixtures: 23 months, 17 days. A begun month is none to go.
   monthsToService: { group: 'diagnostics', members: ['timeToService'], units: months, whole: 'down' },

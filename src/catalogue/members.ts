@@ -27,7 +27,10 @@ export const doorMembers = {
 } as const satisfies Record<string, Member>;
 
 /** What a word on the wire says of an opening; a word that is not here cannot be told (specification 3, field notes 1.5). */
-export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const satisfies Record<string, 'open' | 'closed'>;
+export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const satisfies Record<
+  string,
+  'open' | 'closed'
+>;
 
 /** What a word on the wire says of the lock (specification 3). */
 export const lockWords = { LOCKED: true, UNLOCKED: false } as const satisfies Record<string, boolean>;

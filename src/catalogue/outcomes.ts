@@ -9,9 +9,18 @@ export interface StatusMeaning {
   sentence: string;
 }
 
-const asleep = { outcome: 'failed', sentence: 'The car is asleep and did not take the command. It wakes up when somebody starts it.' } as const;
-const unreachable = { outcome: 'failed', sentence: 'The car could not be reached in time. It may be parked where there is no reception.' } as const;
-const privacy = { outcome: 'failed', sentence: 'The privacy settings in the car forbid remote commands. Change them on the car’s own screen.' } as const;
+const asleep = {
+  outcome: 'failed',
+  sentence: 'The car is asleep and did not take the command. It wakes up when somebody starts it.',
+} as const;
+const unreachable = {
+  outcome: 'failed',
+  sentence: 'The car could not be reached in time. It may be parked where there is no reception.',
+} as const;
+const privacy = {
+  outcome: 'failed',
+  sentence: 'The privacy settings in the car forbid remote commands. Change them on the car’s own screen.',
+} as const;
 
 export const outcomes = {
   RUNNING: { outcome: 'pending', sentence: 'The command is on its way to the car.' },
@@ -24,10 +33,19 @@ export const outcomes = {
   NOT_SUPPORTED: { outcome: 'failed', sentence: 'This car does not know the command.' },
   NOT_ALLOWED_PRIVACY_ENABLED: privacy,
   PRIVACY_POLICY_ENABLED: privacy,
-  NOT_ALLOWED_WRONG_USAGE_MODE: { outcome: 'failed', sentence: 'The car does not take the command in its present state, for example while it is driven.' },
+  NOT_ALLOWED_WRONG_USAGE_MODE: {
+    outcome: 'failed',
+    sentence: 'The car does not take the command in its present state, for example while it is driven.',
+  },
   UNABLE_TO_LOCK_DOOR_OPEN: { outcome: 'failed', sentence: 'The car could not be locked because a door is open.' },
-  UNLOCK_TIME_FRAME_PASSED: { outcome: 'failed', sentence: 'The time to open the tailgate has passed; the car is locked again.' },
-  INVOCATION_SPECIFIC_ERROR: { outcome: 'failed', sentence: 'The command failed for a reason that the service does not name.' },
+  UNLOCK_TIME_FRAME_PASSED: {
+    outcome: 'failed',
+    sentence: 'The time to open the tailgate has passed; the car is locked again.',
+  },
+  INVOCATION_SPECIFIC_ERROR: {
+    outcome: 'failed',
+    sentence: 'The command failed for a reason that the service does not name.',
+  },
   VEHICLE_IN_SLEEP: asleep,
   VEHICLE_IN_SLEEP_MODE: asleep,
   CAR_IN_SLEEP_MODE: asleep,
@@ -40,7 +58,10 @@ export const outcomes = {
   EXPIRED: { outcome: 'failed', sentence: 'The command expired before it reached the car.' },
   CAR_ERROR: { outcome: 'failed', sentence: 'The car answered with an error.' },
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', sentence: 'The car answered with an error.' },
-  UNKNOWN: { outcome: 'undetermined', sentence: 'The service does not know what became of the command. Look at the car.' },
+  UNKNOWN: {
+    outcome: 'undetermined',
+    sentence: 'The service does not know what became of the command. Look at the car.',
+  },
 } as const satisfies Record<string, StatusMeaning>;
 
 /** What to say of a status that nobody has named, or of none at all. */

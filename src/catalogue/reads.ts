@@ -101,7 +101,12 @@ const openOrClosed = { true: 'open', false: 'closed' } as const;
 
 /** The 39 extended resources, spelled, scoped and typed as in specification 2.8. */
 export const resources = {
-  averageFuelConsumption: { scope: 'exve:fuel_status', theme: 'fuel', kind: 'double', unit: 'liters per 100 kilometers' },
+  averageFuelConsumption: {
+    scope: 'exve:fuel_status',
+    theme: 'fuel',
+    kind: 'double',
+    unit: 'liters per 100 kilometers',
+  },
   averageSpeed: { scope: 'exve:vehicle_statistics', theme: 'trip', kind: 'integer', unit: 'kilometers per hour' },
   backupBatteryRemaining: {
     scope: 'exve:diagnostics_workshop',
@@ -140,9 +145,19 @@ export const resources = {
   carLocked: { scope: 'exve:lock_status', theme: 'lock', kind: 'boolean', words: { true: 'locked', false: 'open' } },
   distanceToEmpty: { scope: 'exve:vehicle_statistics', theme: 'fuel', kind: 'integer', unit: 'kilometers' },
   engineCoolantLevel: { scope: 'exve:diagnostics_engine_status', theme: 'engine', kind: 'enum', values: level5 },
-  engineCoolantTemp: { scope: 'exve:diagnostics_engine_status', theme: 'engine', kind: 'integer', unit: 'degrees celsius' },
+  engineCoolantTemp: {
+    scope: 'exve:diagnostics_engine_status',
+    theme: 'engine',
+    kind: 'integer',
+    unit: 'degrees celsius',
+  },
   engineHoursToService: { scope: 'exve:diagnostics_workshop', theme: 'service', kind: 'integer', unit: 'hours' },
-  engineRunning: { scope: 'exve:engine_status', theme: 'engine', kind: 'boolean', words: { true: 'running', false: 'not running' } },
+  engineRunning: {
+    scope: 'exve:engine_status',
+    theme: 'engine',
+    kind: 'boolean',
+    words: { true: 'running', false: 'not running' },
+  },
   externalTemp: { scope: 'exve:vehicle_statistics', theme: 'trip', kind: 'integer', unit: 'degrees celsius' },
   frontLeftDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
   frontRightDoorOpen: { scope: 'exve:doors_status', theme: 'doors', kind: 'boolean', words: openOrClosed },
@@ -201,7 +216,8 @@ export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadName
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-export const isReadName = (name: string): name is ReadName => Object.hasOwn(connectedReads, name) || isResourceName(name);
+export const isReadName = (name: string): name is ReadName =>
+  Object.hasOwn(connectedReads, name) || isResourceName(name);
 export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
 
 /** Not for the list of vehicles, nor for what the pack keeps of all of them. */
@@ -215,6 +231,9 @@ export const readScopes = (name: ReadName): readonly string[] => [
 
 /** `frontLeftDoorOpen` as "Front left door open": what a dropdown shows where a language has no words of its own. */
 export const titleOf = (name: string): string => {
-  const words = name.replace(/[-_]/g, ' ').replace(/([a-z])([A-Z0-9])/g, '$1 $2').toLowerCase();
+  const words = name
+    .replace(/[-_]/g, ' ')
+    .replace(/([a-z])([A-Z0-9])/g, '$1 $2')
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

@@ -1,6 +1,14 @@
 import { commands, isCommandName, requestDetails, type Command } from './commands';
 import { groupedResources, groups, type GroupName } from './groups';
-import { connectedReadNames, connectedReads, isResourceName, resourceNames, resources, type InterfaceName, type ReadName } from './reads';
+import {
+  connectedReadNames,
+  connectedReads,
+  isResourceName,
+  resourceNames,
+  resources,
+  type InterfaceName,
+  type ReadName,
+} from './reads';
 
 /** Besides `openid`: of a read, where only these interfaces answer. None where no interface has it. */
 export function scopesOfRead(name: ReadName, alive: readonly InterfaceName[]): readonly string[] {
@@ -31,4 +39,5 @@ export function scopesOfService(alive: readonly InterfaceName[]): string[] {
   ];
 }
 
-const isAlive = (routes: object, alive: readonly InterfaceName[]): boolean => alive.some((name) => Object.hasOwn(routes, name));
+const isAlive = (routes: object, alive: readonly InterfaceName[]): boolean =>
+  alive.some((name) => Object.hasOwn(routes, name));

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 
 /** A safety catch: what it guards passes once, within some seconds after it was armed. */
@@ -19,9 +19,17 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID
    */
   arm(seconds: number): void {
-    if (seconds === 0) throw new VehicleError('INPUT_INVALID', 'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.');
+    if (seconds === 0)
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.',
+      );
     this.#end();
-    this.#armed = { at: this.#clock.now(), seconds, stopTimer: this.#clock.after(seconds * 1000, () => this.#runOut()) };
+    this.#armed = {
+      at: this.#clock.now(),
+      seconds,
+      stopTimer: this.#clock.after(seconds * 1000, () => this.#runOut()),
+    };
   }
 
   /** Takes back what is armed, and what was armed for something that waits. */
@@ -51,13 +59,23 @@ export class Arming {
     if (seconds === 0) return () => undefined;
     const armed = this.#end();
     if (armed === null || !this.#holds(armed)) {
-      throw new VehicleError('INPUT_INVALID', `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`);
+      throw new VehicleError(
+        'INPUT_INVALID',
+        `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`,
+      );
     }
     const disarms = this.#disarms;
     return () => {
-      if (disarms !== this.#disarms) throw new VehicleError('INPUT_INVALID', 'The arming was taken back while the unlock waited, so it was not sent.');
+      if (disarms !== this.#disarms)
+        throw new VehicleError(
+          'INPUT_INVALID',
+          'The arming was taken back while the unlock waited, so it was not sent.',
+        );
       if (!this.#holds(armed)) {
-        throw new VehicleError('INPUT_INVALID', `The arming ran out after ${armed.seconds} seconds, while the unlock waited, so it was not sent. Arm it again, and send it again.`);
+        throw new VehicleError(
+          'INPUT_INVALID',
+          `The arming ran out after ${armed.seconds} seconds, while the unlock waited, so it was not sent. Arm it again, and send it again.`,
+        );
       }
     };
   }

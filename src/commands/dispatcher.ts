@@ -1,12 +1,12 @@
 import type { CommandOrder, SendOptions, VehicleClient } from '../client';
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
-import { eitherOf, endingAt } from '../request/abort';
-import type { WatchReport } from '../watch';
+import { eitherOf, endingAt } from '../util/abort';
+import type { WatchReport } from '../watch/watch';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
-import { isEnd, type Lanes, type Turn } from './lanes';
-import { untilReachable } from './reachable';
+import { isEnd, type Lanes, type Turn } from './vehicle-command-queue';
+import { untilReachable } from './wait-until-available';
 
 export interface DispatchOptions extends SendOptions {
   /** Who sends it, for the journal. */
@@ -60,7 +60,10 @@ export class Dispatcher {
     }
   }
 
-  async #send(name: unknown, { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions): Promise<CommandRecord> {
+  async #send(
+    name: unknown,
+    { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
+  ): Promise<CommandRecord> {
     const { client, clock, lanes } = this.#options;
     const before = eitherOf(options.signal, options.cancel) ?? never;
     const startedAt = clock.now();
@@ -78,7 +81,13 @@ export class Dispatcher {
     );
     try {
       if (turn.waited) await precheck();
-      if (waitsForCar) await this.#untilReachable(turn, { vin, deadline: startedAt + waitMs, signal: before, onWaiting: options.onWaiting });
+      if (waitsForCar)
+        await this.#untilReachable(turn, {
+          vin,
+          deadline: startedAt + waitMs,
+          signal: before,
+          onWaiting: options.onWaiting,
+        });
       const record = await this.#sendOrder(order, {
         ...options,
         patienceMs: startedAt + waitMs - clock.now(),
@@ -103,7 +112,12 @@ export class Dispatcher {
     // A watch whose time is up knows of no end, and doors that are as they should be may have been so before.
     if (isEnd(report.requestStatus)) lanes.settled(report.id);
     const states = report.history;
-    const verdict = { outcome: report.outcome, reason: report.reason, verified: report.verified, settledAt: new Date(clock.now()).toISOString() };
+    const verdict = {
+      outcome: report.outcome,
+      reason: report.reason,
+      verified: report.verified,
+      settledAt: new Date(clock.now()).toISOString(),
+    };
     const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
     // The process may have ended before the command stood in the journal.
     const entry = { ...journalEntry(report, null, new Date(clock.now())), ...changes };
@@ -114,10 +128,20 @@ export class Dispatcher {
   async #underWay(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
     const hasEnded = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
-    return (await journal.list()).filter((entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0));
+    return (await journal.list()).filter(
+      (entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0),
+    );
   }
 
-  #untilReachable(turn: Turn, { vin, deadline, signal, onWaiting }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] }): Promise<void> {
+  #untilReachable(
+    turn: Turn,
+    {
+      vin,
+      deadline,
+      signal,
+      onWaiting,
+    }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] },
+  ): Promise<void> {
     const { client, clock } = this.#options;
     return turn.giveWay(signal, (until, mustBeLast) =>
       untilReachable({
@@ -135,7 +159,10 @@ export class Dispatcher {
   }
 
   /** The journal is told of it before the service is, and again of the answer. */
-  async #sendOrder(order: CommandOrder, { sentBy = null, onLeave, ...options }: DispatchOptions): Promise<CommandRecord> {
+  async #sendOrder(
+    order: CommandOrder,
+    { sentBy = null, onLeave, ...options }: DispatchOptions,
+  ): Promise<CommandRecord> {
     const { client, journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());
     let left: CommandRecord | null = null;
@@ -164,9 +191,18 @@ export class Dispatcher {
 
 const never = new AbortController().signal;
 
-const stopped = (): VehicleError => new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command left. It was not sent.');
+const stopped = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command left. It was not sent.');
 
 const late = (waitMs: number): VehicleError =>
-  new VehicleError('VEHICLE_UNAVAILABLE', `The command had waited for ${Math.round(waitMs / 1000)} seconds when it could have been sent, which is the longest that it may wait. It was not sent.`);
+  new VehicleError(
+    'VEHICLE_UNAVAILABLE',
+    `The command had waited for ${Math.round(waitMs / 1000)} seconds when it could have been sent, which is the longest that it may wait. It was not sent.`,
+  );
 
-const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({ outcome: 'failed', reason: message, operationId, settledAt: now.toISOString() });
+const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({
+  outcome: 'failed',
+  reason: message,
+  operationId,
+  settledAt: now.toISOString(),
+});

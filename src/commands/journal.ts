@@ -12,20 +12,22 @@ const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
 
 /** What makes an entry is required; of the rest, a part that cannot be read is left out. */
-const storedEntry = z.lazy(() => z.object({
-  id: z.string().check(z.minLength(1)),
-  command: z.string().check(z.minLength(1)),
-  vin: z.string(),
-  sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
-  interface: text,
-  sentBy: text,
-  operationId: text,
-  states: z.catch(z.array(z.unknown()), []),
-  outcome: z.catch(outcomeShape, 'undetermined'),
-  reason: text,
-  verified: z.catch(z.nullable(z.boolean()), null),
-  settledAt: text,
-}));
+const storedEntry = z.lazy(() =>
+  z.object({
+    id: z.string().check(z.minLength(1)),
+    command: z.string().check(z.minLength(1)),
+    vin: z.string(),
+    sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
+    interface: text,
+    sentBy: text,
+    operationId: text,
+    states: z.catch(z.array(z.unknown()), []),
+    outcome: z.catch(outcomeShape, 'undetermined'),
+    reason: text,
+    verified: z.catch(z.nullable(z.boolean()), null),
+    settledAt: text,
+  }),
+);
 
 type StoredEntry = z.infer<typeof storedEntry>;
 
@@ -165,7 +167,11 @@ function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
   const contradicts = isClear(entry) && told.outcome !== entry.outcome;
   if (!changes.settledAt || contradicts || knowledgeOf(told) <= knowledgeOf(entry)) return entry;
   const since = entry.states.at(-1)?.at ?? '';
-  return { ...told, states: [...entry.states, ...(changes.states ?? []).filter(({ at }) => at > since)], verified: told.verified ?? entry.verified };
+  return {
+    ...told,
+    states: [...entry.states, ...(changes.states ?? []).filter(({ at }) => at > since)],
+    verified: told.verified ?? entry.verified,
+  };
 }
 
 const isClear = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
@@ -187,7 +193,13 @@ export const journalEntry = (record: CommandRecord, sentBy: string | null, now: 
   settledAt: record.outcome === 'pending' ? null : now.toISOString(),
 });
 
-const storedJournal = z.union([z.array(z.unknown()), z.pipe(z.object({ entries: z.array(z.unknown()) }), z.transform(({ entries }) => entries))]);
+const storedJournal = z.union([
+  z.array(z.unknown()),
+  z.pipe(
+    z.object({ entries: z.array(z.unknown()) }),
+    z.transform(({ entries }) => entries),
+  ),
+]);
 
 /** What can be read of a stored journal, in its order. */
 function parseJournal(stored: unknown, warn: (sentence: string) => void): JournalEntry[] {
@@ -199,12 +211,16 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
   }
   const entries = found.data.flatMap(parseEntry);
   const lost = found.data.length - entries.length;
-  if (lost > 0) warn(`${lost} of ${found.data.length} entries of the stored command journal cannot be read and are left out.`);
+  if (lost > 0)
+    warn(`${lost} of ${found.data.length} entries of the stored command journal cannot be read and are left out.`);
   return entries;
 }
 
 /** What was on its way when the process ended. */
-const neverAnswered = { outcome: 'undetermined', reason: 'The command may have reached the car, but the program ended before an answer came.' } as const;
+const neverAnswered = {
+  outcome: 'undetermined',
+  reason: 'The command may have reached the car, but the program ended before an answer came.',
+} as const;
 
 function parseEntry(stored: unknown): JournalEntry[] {
   const entry = storedEntry.safeParse(stored);
@@ -215,8 +231,21 @@ function parseEntry(stored: unknown): JournalEntry[] {
 }
 
 /** The journal as `connected-vehicle-status` hands it out (contract 3): no vehicle, no interface and no request made it. */
-export async function readJournal(journal: Journal, { clear, now }: { clear: boolean; now: Date }): Promise<Reading<JournalEntry[]>> {
+export async function readJournal(
+  journal: Journal,
+  { clear, now }: { clear: boolean; now: Date },
+): Promise<Reading<JournalEntry[]>> {
   if (clear) await journal.clear();
   const payload = await journal.list();
-  return { payload, vehicle: { vin: null, read: 'journal', interface: null, receivedAt: now.toISOString(), measuredAt: null, source: 'live' } };
+  return {
+    payload,
+    vehicle: {
+      vin: null,
+      read: 'journal',
+      interface: null,
+      receivedAt: now.toISOString(),
+      measuredAt: null,
+      source: 'live',
+    },
+  };
 }

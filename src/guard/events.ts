@@ -1,7 +1,9 @@
 import type { OpeningKind, OpeningRead, WatchName } from './openings';
 
 /** The payload of the read `windows` or `doors` (contract 3). What is missing or odd in it cannot be told. */
-export type OpeningMembers = Readonly<Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>>;
+export type OpeningMembers = Readonly<
+  Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>
+>;
 
 /** What a look at the car brought. */
 export interface GuardReading {

@@ -44,7 +44,9 @@ export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[]
 
 /** A kind (all windows) or one opening (the left front window). */
 export type WatchName = OpeningKind | OpeningKey;
-export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as readonly WatchName[]).concat(/* @__PURE__ */ openingKeys.filter((key) => !openingKinds.some((kind) => kind === key)));
+export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as readonly WatchName[]).concat(
+  /* @__PURE__ */ openingKeys.filter((key) => !openingKinds.some((kind) => kind === key)),
+);
 
 /** The openings that a list of names means, in the order of the table. */
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
@@ -53,7 +55,8 @@ export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
 /** Unlocked is what "open" is for a lock; a word outside the tables cannot be told (specification 3, field notes 1.5). */
 export function whatItSays(kind: OpeningKind, word: unknown): 'open' | 'closed' | null {
   if (typeof word !== 'string') return null;
-  if (kind !== 'lock') return Object.hasOwn(openingWords, word) ? openingWords[word as keyof typeof openingWords] : null;
+  if (kind !== 'lock')
+    return Object.hasOwn(openingWords, word) ? openingWords[word as keyof typeof openingWords] : null;
   if (!Object.hasOwn(lockWords, word)) return null;
   return lockWords[word as keyof typeof lockWords] ? 'closed' : 'open';
 }

@@ -1,6 +1,14 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { defaultWatch, openingKinds, openingsNamed, watchNames, type OpeningKey, type OpeningKind, type WatchName } from './openings';
+import {
+  defaultWatch,
+  openingKinds,
+  openingsNamed,
+  watchNames,
+  type OpeningKey,
+  type OpeningKind,
+  type WatchName,
+} from './openings';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
 /** What is set for a guard; everything may be left out. Numbers may be text, as an editor's form stores them. */
@@ -45,23 +53,22 @@ export const minutesSchema = (what: string) =>
       z.maximum(aYear, { error: `${what} must be at most ${aYear} minutes, a year.` }),
     );
 
-const schema = z.lazy(() => z.object({
-  minutes: z._default(minutesSchema('The time until an alert'), 10),
-  minutesFor: z._default(
-    z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
-      error: `The times per kind must be a record of minutes under these names: ${openingKinds.join(', ')}.`,
-    }),
-    {},
-  ),
-  repeat: z._default(minutesSchema('The time until an alert is repeated'), 0),
-  quietHours: z._default(z.string({ error: 'The quiet hours must be text like 22:00-07:00.' }), ''),
-  timeZone: z._default(z.string({ error: 'The time zone must be text like Europe/Stockholm.' }), ''),
-  watch: z._default(
-    z.array(z.enum(watchNames, { error: watchError }), { error: watchError }),
-    [...defaultWatch],
-  ),
-  onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
-}));
+const schema = z.lazy(() =>
+  z.object({
+    minutes: z._default(minutesSchema('The time until an alert'), 10),
+    minutesFor: z._default(
+      z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
+        error: `The times per kind must be a record of minutes under these names: ${openingKinds.join(', ')}.`,
+      }),
+      {},
+    ),
+    repeat: z._default(minutesSchema('The time until an alert is repeated'), 0),
+    quietHours: z._default(z.string({ error: 'The quiet hours must be text like 22:00-07:00.' }), ''),
+    timeZone: z._default(z.string({ error: 'The time zone must be text like Europe/Stockholm.' }), ''),
+    watch: z._default(z.array(z.enum(watchNames, { error: watchError }), { error: watchError }), [...defaultWatch]),
+    onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
+  }),
+);
 
 /** @throws VehicleError CONFIG */
 export function parseGuardSettings(settings: unknown): GuardOptions {
@@ -85,7 +92,9 @@ function quietHoursOf(text: string, timeZone: string): QuietHours {
     const quiet = parseQuietHours(text, timeZone === '' ? undefined : timeZone);
     if (quiet !== null) return quiet;
   } catch {
-    throw config('There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.');
+    throw config(
+      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
+    );
   }
   throw config('The quiet hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
 }

@@ -5,43 +5,53 @@ import { openingKeys, openings, type OpeningKey } from './openings';
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
 const instant = z.nullable(time);
 
-const openingState = z.lazy(() => z.object({
-  /** Open since then; null: not open as far as was told. */
-  openSince: instant,
-  /** The last instant at which it is known to have been closed; with `openSince` null too: never told. */
-  closedAt: instant,
-  /** The newest timestamp among the values that counted. */
-  measuredAt: instant,
-  /** Since then it cannot be told; null: the last answer told it. */
-  untoldSince: instant,
-  /** That it cannot be told has been said. */
-  untoldSaid: z.boolean(),
-  /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
-  alerted: z.boolean(),
-}));
+const openingState = z.lazy(() =>
+  z.object({
+    /** Open since then; null: not open as far as was told. */
+    openSince: instant,
+    /** The last instant at which it is known to have been closed; with `openSince` null too: never told. */
+    closedAt: instant,
+    /** The newest timestamp among the values that counted. */
+    measuredAt: instant,
+    /** Since then it cannot be told; null: the last answer told it. */
+    untoldSince: instant,
+    /** That it cannot be told has been said. */
+    untoldSaid: z.boolean(),
+    /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
+    alerted: z.boolean(),
+  }),
+);
 
 /** `minutes` null: until what is still open of `open` is closed, or something else opens. */
-const snooze = z.object({ from: time, minutes: z.nullable(z.number().check(z.minimum(0))), open: z._default(z.array(z.string()), []) });
+const snooze = z.object({
+  from: time,
+  minutes: z.nullable(z.number().check(z.minimum(0))),
+  open: z._default(z.array(z.string()), []),
+});
 
-const guardState = z.lazy(() => z.object({
-  /** When the last step was taken. */
-  at: z.catch(instant, null),
-  openings: z.catch(z.record(z.string(), z.unknown()), {}),
-  inUse: z.catch(z.nullable(z.boolean()), null),
-  /** When the car was last seen to change from in use to anything else. */
-  parkedAt: z.catch(instant, null),
-  /** When the last unasked alert was given. */
-  alertedAt: z.catch(instant, null),
-  /** Kept after its time until an alert follows it, because that one is due even where nothing is repeated. */
-  snooze: z.catch(z.nullable(snooze), null),
-  /** Something was said to be open: the all clear is owed. */
-  clearOwed: z.catch(z.boolean(), false),
-}));
+const guardState = z.lazy(() =>
+  z.object({
+    /** When the last step was taken. */
+    at: z.catch(instant, null),
+    openings: z.catch(z.record(z.string(), z.unknown()), {}),
+    inUse: z.catch(z.nullable(z.boolean()), null),
+    /** When the car was last seen to change from in use to anything else. */
+    parkedAt: z.catch(instant, null),
+    /** When the last unasked alert was given. */
+    alertedAt: z.catch(instant, null),
+    /** Kept after its time until an alert follows it, because that one is due even where nothing is repeated. */
+    snooze: z.catch(z.nullable(snooze), null),
+    /** Something was said to be open: the all clear is owed. */
+    clearOwed: z.catch(z.boolean(), false),
+  }),
+);
 
 export type OpeningState = z.infer<typeof openingState>;
 
 /** Plain JSON: what the guard remembers, to be kept wherever the caller likes. */
-export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & { openings: Partial<Record<OpeningKey, OpeningState>> };
+export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
+  openings: Partial<Record<OpeningKey, OpeningState>>;
+};
 
 export const neverTold = (): OpeningState => ({
   openSince: null,
@@ -111,7 +121,12 @@ export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boo
 
 /** Whether these closed ones are all that the car has; the lock aside. Equipment that was not asked about counts where the car tells of it. */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
-  openingKeys.every((key) => key === 'carLocked' || closed.includes(key) || ('ifFitted' in openings[key] && (!wasTold(state, key) || closedOnes(state, [key]).length > 0)));
+  openingKeys.every(
+    (key) =>
+      key === 'carLocked' ||
+      closed.includes(key) ||
+      ('ifFitted' in openings[key] && (!wasTold(state, key) || closedOnes(state, [key]).length > 0)),
+  );
 
 const isTold = (state: GuardState, key: OpeningKey): boolean => state.openings[key]?.untoldSince === null;
 

@@ -46,7 +46,9 @@ const pluralKeys = [
 /** Every key that a table of words in this language needs. */
 export const guardWordKeys = (language: string): string[] => [
   ...plainKeys,
-  ...pluralKeys.flatMap((key) => new Intl.PluralRules(known(language)).resolvedOptions().pluralCategories.map((category) => `${key}_${category}`)),
+  ...pluralKeys.flatMap((key) =>
+    new Intl.PluralRules(known(language)).resolvedOptions().pluralCategories.map((category) => `${key}_${category}`),
+  ),
 ];
 
 /** An event as a sentence for a person, without a full stop: "Front-left window and tailgate open for 12 minutes". */
@@ -85,7 +87,10 @@ class Phrases {
   #openPhrase(group: readonly [OpenOpening, ...OpenOpening[]]): string {
     const [{ kind, minutes, confirmed }] = group;
     const time = this.#time(minutes);
-    const text = kind === 'lock' ? fill(this.#word('unlocked'), { time }) : fill(this.#plural('open', group.length), { openings: this.#names(group), time });
+    const text =
+      kind === 'lock'
+        ? fill(this.#word('unlocked'), { time })
+        : fill(this.#plural('open', group.length), { openings: this.#names(group), time });
     return confirmed ? text : fill(this.#word('unconfirmed'), { text });
   }
 
@@ -99,14 +104,23 @@ class Phrases {
   /** Minutes up to two hours, hours up to two days, then days: always rounded down. */
   #time(minutes: number): string {
     if (minutes < 1) return this.#word('moment');
-    const [key, count] = minutes < 120 ? ['minutes', minutes] : minutes < 48 * 60 ? ['hours', Math.floor(minutes / 60)] : ['days', Math.floor(minutes / 1440)];
-    return fill(this.#plural(String(key), Number(count)), { count: new Intl.NumberFormat(this.#language).format(Number(count)) });
+    const [key, count] =
+      minutes < 120
+        ? ['minutes', minutes]
+        : minutes < 48 * 60
+          ? ['hours', Math.floor(minutes / 60)]
+          : ['days', Math.floor(minutes / 1440)];
+    return fill(this.#plural(String(key), Number(count)), {
+      count: new Intl.NumberFormat(this.#language).format(Number(count)),
+    });
   }
 
   #names = (some: readonly NamedOpening[]): string => this.#join(some.map((one) => this.#word(keyOf(one))));
-  #join = (parts: readonly string[]): string => new Intl.ListFormat(this.#language, { type: 'conjunction' }).format(parts);
+  #join = (parts: readonly string[]): string =>
+    new Intl.ListFormat(this.#language, { type: 'conjunction' }).format(parts);
   #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
-  #plural = (key: string, count: number): string => this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
+  #plural = (key: string, count: number): string =>
+    this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
   /** A word that is missing shows its key: ugly, but nothing of what happened is lost. */
   #word = (key: string): string => this.#words[key] ?? key;
 }
@@ -115,8 +129,15 @@ class Phrases {
 function together(some: readonly NamedOpening[]): string[] {
   const keys = new Set(some.map(keyOf));
   const groups = { window: 'windows', door: 'doors' } as const;
-  const isWhole = (kind: OpeningKind): boolean => openingKeys.every((key) => openings[key].kind !== kind || keys.has(key));
-  return [...new Set(some.map((one) => (one.kind in groups && isWhole(one.kind) ? groups[one.kind as keyof typeof groups] : keyOf(one))))];
+  const isWhole = (kind: OpeningKind): boolean =>
+    openingKeys.every((key) => openings[key].kind !== kind || keys.has(key));
+  return [
+    ...new Set(
+      some.map((one) =>
+        one.kind in groups && isWhole(one.kind) ? groups[one.kind as keyof typeof groups] : keyOf(one),
+      ),
+    ),
+  ];
 }
 
 /** Openings of which the same can be said, together. */

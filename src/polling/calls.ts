@@ -41,4 +41,5 @@ export function callsOfRequests<Read extends string>(
 }
 
 /** Its moments are among those of a shorter interval, so its reads are shared. */
-const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean => [...intervals].some((other) => other < interval && interval % other === 0);
+const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean =>
+  [...intervals].some((other) => other < interval && interval % other === 0);

@@ -1,11 +1,27 @@
 import { requestOf } from '../catalogue/groups';
-import { isLocalReadName, isResourceName, type AnyReadName, type InterfaceChoice, type InterfaceName, type ReadName } from '../catalogue/reads';
-import type { Clock } from '../clock';
-import { Allowance, stretchFor, unstretched, type Stretch } from './allowance';
-import { Meetings } from './meetings';
-import { nextPoll, phaseOf, pollGroupOf, PollingProfile, watches, type LastFailure, type PolledFailure, type PolledReading } from './profile';
-import { Starts } from './starts';
-import { SteadyClock } from './steady-clock';
+import {
+  isLocalReadName,
+  isResourceName,
+  type AnyReadName,
+  type InterfaceChoice,
+  type InterfaceName,
+  type ReadName,
+} from '../catalogue/reads';
+import type { Clock } from '../util/clock';
+import { Allowance, stretchFor, unstretched, type Stretch } from './daily-pacer';
+import { Meetings } from './request-groups';
+import {
+  nextPoll,
+  phaseOf,
+  pollGroupOf,
+  PollingProfile,
+  watches,
+  type LastFailure,
+  type PolledFailure,
+  type PolledReading,
+} from './profile';
+import { Starts } from './startup-limiter';
+import { SteadyClock } from '../util/monotonic-clock';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -193,7 +209,14 @@ class PolledVehicle {
         if (isLocalReadName(read)) continue;
         const request = this.#requestOf(user, read);
         const { everyMs } = user;
-        const interval = this.#profile?.interval({ read, now, baseMs: everyMs, doorsMs: this.#doorsMs, lastFailure: lastFailure.get(read) ?? null }) ?? everyMs;
+        const interval =
+          this.#profile?.interval({
+            read,
+            now,
+            baseMs: everyMs,
+            doorsMs: this.#doorsMs,
+            lastFailure: lastFailure.get(read) ?? null,
+          }) ?? everyMs;
         const perHour = hour / interval;
         if (perHour > (often.get(request)?.perHour ?? 0)) often.set(request, { read, perHour });
       }
@@ -229,7 +252,9 @@ class PolledVehicle {
   #requestOf({ interface: iface = 'auto' }: PollerUser, read: AnyReadName): string {
     if (isLocalReadName(read)) return read;
     const request = requestOf(read, this.#shared.options.alive);
-    const old = !isResourceName(read) && (iface === 'v1' || (iface === 'auto' && !this.#shared.options.alive.includes('connected-v2')));
+    const old =
+      !isResourceName(read) &&
+      (iface === 'v1' || (iface === 'auto' && !this.#shared.options.alive.includes('connected-v2')));
     return old ? `${request} v1` : request;
   }
 
@@ -251,12 +276,16 @@ class PolledVehicle {
   #tick(): void {
     this.#refresh();
     const now = this.#shared.clock.now();
-    const due = [...this.#readers].map((reader) => ({ reader, reads: reader.user.reads.filter((read) => this.#readDueAt(reader, read) <= now) }));
+    const due = [...this.#readers].map((reader) => ({
+      reader,
+      reads: reader.user.reads.filter((read) => this.#readDueAt(reader, read) <= now),
+    }));
     const doorsDue = due.some(({ reads }) => reads.includes('doors'));
     // Doors that did not answer in time are not waited for again before they do.
     if (this.#profile !== null && doorsDue && this.#heldUntil === 0) this.#heldUntil = now + patienceMs;
     for (const { reader, reads } of due) {
-      if (reads.length > 0 && (reader.user.reads.includes('doors') || this.#heldUntil <= now)) this.#ask(reader, reads, now);
+      if (reads.length > 0 && (reader.user.reads.includes('doors') || this.#heldUntil <= now))
+        this.#ask(reader, reads, now);
     }
     this.#reschedule();
   }
@@ -285,7 +314,15 @@ class PolledVehicle {
       return next - last < user.everyMs / 2 ? next + user.everyMs : next;
     }
     const { clock, stretch } = this.#shared;
-    const options = { read, now: clock.now(), since, lastRead: last, baseMs: user.everyMs, doorsMs: this.#doorsMs, stretch: stretch() };
+    const options = {
+      read,
+      now: clock.now(),
+      since,
+      lastRead: last,
+      baseMs: user.everyMs,
+      doorsMs: this.#doorsMs,
+      stretch: stretch(),
+    };
     return this.#profile.dueAt({ ...options, lastFailure: lastFailure.get(read) ?? null });
   }
 

@@ -1,6 +1,6 @@
 import { doorMembers, windowMembers } from '../catalogue/members';
 import { isResourceName, resources, type ReadName, type Theme } from '../catalogue/reads';
-import { unstretched, type Stretch } from './allowance';
+import { unstretched, type Stretch } from './daily-pacer';
 import { callsOfRequests, type PolledNode } from './calls';
 
 /**
@@ -121,9 +121,15 @@ interface Sighting {
 }
 
 /** The reads that tell what the car is about. */
-const watchReads = { doors: 'doors', windows: 'windows', engineRunning: 'engine', accessibility: 'accessibility' } as const satisfies Partial<Record<ReadName, PollGroup>>;
+const watchReads = {
+  doors: 'doors',
+  windows: 'windows',
+  engineRunning: 'engine',
+  accessibility: 'accessibility',
+} as const satisfies Partial<Record<ReadName, PollGroup>>;
 type Watch = (typeof watchReads)[keyof typeof watchReads];
-const watchOf = (read: ReadName): Watch | null => (Object.hasOwn(watchReads, read) ? watchReads[read as keyof typeof watchReads] : null);
+const watchOf = (read: ReadName): Watch | null =>
+  Object.hasOwn(watchReads, read) ? watchReads[read as keyof typeof watchReads] : null;
 
 export class PollingProfile {
   readonly #options: PollingOptions;
@@ -201,7 +207,14 @@ export class PollingProfile {
   }
 
   /** Ms from one read to the next, as things stand. */
-  interval({ read, now, lastFailure = null, baseMs, doorsMs = baseIntervals.doors, stretch = unstretched }: IntervalOptions): number {
+  interval({
+    read,
+    now,
+    lastFailure = null,
+    baseMs,
+    doorsMs = baseIntervals.doors,
+    stretch = unstretched,
+  }: IntervalOptions): number {
     const group = pollGroupOf(read);
     const base = baseMs ?? baseIntervals[group];
     const factor = moodFactors[this.mood(now, doorsMs === null ? null : doorsMs * stretch.watch)][group];
@@ -248,9 +261,11 @@ export class PollingProfile {
 export const watches = (group: PollGroup): boolean => group === 'doors' || group === 'windows';
 
 /** What a sign of life in the doors makes due. */
-const followsDoors = (group: PollGroup): boolean => group === 'windows' || group === 'engine' || group === 'accessibility';
+const followsDoors = (group: PollGroup): boolean =>
+  group === 'windows' || group === 'engine' || group === 'accessibility';
 
-const differs = (before: Sighting, now: Sighting): boolean => before.locked !== now.locked || before.allClosed !== now.allClosed || before.inUse !== now.inUse;
+const differs = (before: Sighting, now: Sighting): boolean =>
+  before.locked !== now.locked || before.allClosed !== now.allClosed || before.inUse !== now.inUse;
 
 function sightingOf(watch: Watch, { payload, vehicle }: PolledReading, at: number): Sighting {
   const blank: Sighting = { at, mark: JSON.stringify(payload), locked: null, allClosed: null, inUse: null };
@@ -273,7 +288,8 @@ function allClosed({ open, unknown }: PolledReading['vehicle'], members: readonl
   return unknown.some((member) => members.includes(member)) ? null : true;
 }
 
-const member = (payload: unknown, name: string): unknown => (typeof payload === 'object' && payload !== null ? new Map(Object.entries(payload)).get(name) : undefined);
+const member = (payload: unknown, name: string): unknown =>
+  typeof payload === 'object' && payload !== null ? new Map(Object.entries(payload)).get(name) : undefined;
 
 function booleanOf(payload: unknown): boolean | null {
   const value = member(payload, 'value');
@@ -303,7 +319,13 @@ export function nextPoll(id: string, interval: number, lastRead: number): number
   return (Math.floor((lastRead + Math.min(slack, interval / 4) - phase) / interval) + 1) * interval + phase;
 }
 
-const groupOfTheme: Partial<Record<Theme, PollGroup>> = { doors: 'doors', lock: 'doors', windows: 'windows', engine: 'levels', fuel: 'fuel' };
+const groupOfTheme: Partial<Record<Theme, PollGroup>> = {
+  doors: 'doors',
+  lock: 'doors',
+  windows: 'windows',
+  engine: 'levels',
+  fuel: 'fuel',
+};
 
 /** The group that a read goes with. */
 export function pollGroupOf(read: ReadName): PollGroup {
@@ -325,7 +347,10 @@ const typicalDay = [
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  * @returns `fixed`: without the profile, and about the most it costs with it; `adaptive`: an ordinary day with it
  */
-export function callsPerDay(nodes: readonly PolledNode<ReadName>[], requestOf?: (read: ReadName, iface?: string) => string): { fixed: number; adaptive: number } {
+export function callsPerDay(
+  nodes: readonly PolledNode<ReadName>[],
+  requestOf?: (read: ReadName, iface?: string) => string,
+): { fixed: number; adaptive: number } {
   const total = { fixed: 0, adaptive: 0 };
   for (const { read, calls } of callsOfRequests(nodes, requestOf)) {
     total.fixed += calls;
@@ -334,4 +359,5 @@ export function callsPerDay(nodes: readonly PolledNode<ReadName>[], requestOf?: 
   return { fixed: Math.round(total.fixed), adaptive: Math.round(total.adaptive) };
 }
 
-const typicalShare = (group: PollGroup): number => typicalDay.reduce((sum, [mood, hours]) => sum + hours / moodFactors[mood][group], 0) / 24;
+const typicalShare = (group: PollGroup): number =>
+  typicalDay.reduce((sum, [mood, hours]) => sum + hours / moodFactors[mood][group], 0) / 24;

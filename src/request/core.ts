@@ -1,10 +1,10 @@
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { TokenSource } from '../session/tokens';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
-import { eitherOf, reasonOf } from './abort';
-import type { Budget, RequestKind } from './quota';
+import { eitherOf, reasonOf } from '../util/abort';
+import type { Budget, RequestKind } from '../limits/rate-limiter';
 import type { SharedReads } from './shared-reads';
 
 /**
@@ -107,7 +107,11 @@ export class RequestCore {
       return await this.#readShared(request);
     } catch (error) {
       // The account whose request this one had joined was closed under it.
-      const left = error instanceof VehicleError && error.code === 'CANCELLED' && !this.#closed && request.signal?.aborted !== true;
+      const left =
+        error instanceof VehicleError &&
+        error.code === 'CANCELLED' &&
+        !this.#closed &&
+        request.signal?.aborted !== true;
       if (!left) throw error;
       return this.#readShared(request);
     }
@@ -165,7 +169,9 @@ export class RequestCore {
     const { shared, shareForMs, owner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, keep, signal } = request;
     const options = { maxAgeMs, keep, share: shareForMs > 0, signal };
-    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) => this.#readUntilAnswered(request, until));
+    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) =>
+      this.#readUntilAnswered(request, until),
+    );
     return { ...value, source };
   }
 
@@ -174,11 +180,13 @@ export class RequestCore {
     // A false 401 of a key or token that are good is known (field notes 6.2): one more try, never a loop.
     let mayDoubtRefusal = true;
     let mayReset = true;
-    for (let attempt = 1; ; ) {
+    for (let attempt = 1; ;) {
       const { answer, failure, token } = await this.#readOnce(request, deadline, signal);
       if (answer !== undefined) return answer;
       if (failure.code === 'SIGN_IN_REQUIRED' || failure.code === 'API_KEY_REFUSED') {
-        const again = mayDoubtRefusal && (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.refused(token, signal)));
+        const again =
+          mayDoubtRefusal &&
+          (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.refused(token, signal)));
         mayDoubtRefusal = false;
         if (again) continue;
         throw failure;
@@ -209,7 +217,9 @@ export class RequestCore {
     request: ReadRequest,
     deadline: number,
     signal: AbortSignal,
-  ): Promise<{ answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }> {
+  ): Promise<
+    { answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }
+  > {
     const token = await this.#turn(request.kind ?? 'read', deadline, signal);
     try {
       const response = await this.#options.transport.send({
@@ -280,6 +290,10 @@ const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESP
 const isTransient = (failure: VehicleError): boolean => failure.retryable && transientCodes.has(failure.code);
 
 const notJson = (response: TransportResponse): VehicleError =>
-  new VehicleError('BAD_RESPONSE', 'The service answered with something that is not JSON. It may be down for maintenance; otherwise check the base URL.', {
-    httpStatus: response.status,
-  });
+  new VehicleError(
+    'BAD_RESPONSE',
+    'The service answered with something that is not JSON. It may be down for maintenance; otherwise check the base URL.',
+    {
+      httpStatus: response.status,
+    },
+  );

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { createTransport, type Transport } from '../transport';
 
 /** For a request now and then: with sockets of its own, which end with it. */

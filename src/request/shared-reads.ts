@@ -1,5 +1,5 @@
-import { systemClock, type Clock } from '../clock';
-import { reasonOf } from './abort';
+import { systemClock, type Clock } from '../util/clock';
+import { reasonOf } from '../util/abort';
 
 /**
  * Identical reads are one request: those under way are joined, and a fresh enough answer serves further readers.
@@ -52,7 +52,10 @@ interface Flight<V> {
 /** More distinct answers than this are not held at once: sharing suffers, memory does not. */
 const mostKept = 5_000;
 
-export function createSharedReads<V>({ clock = systemClock, maxAgeMs: defaultAge = 5_000 }: { clock?: Clock; maxAgeMs?: number } = {}): SharedReads<V> {
+export function createSharedReads<V>({
+  clock = systemClock,
+  maxAgeMs: defaultAge = 5_000,
+}: { clock?: Clock; maxAgeMs?: number } = {}): SharedReads<V> {
   /** In the order in which the answers came, so that the oldest are found at the front. */
   const kept = new Map<string, Kept<V>>();
   const flights = new Map<string, Flight<V>>();
@@ -117,7 +120,8 @@ export function createSharedReads<V>({ clock = systemClock, maxAgeMs: defaultAge
       return { value: await join(key, flight, signal), source: underway === undefined ? 'live' : 'shared', ageMs: 0 };
     },
     invalidate(prefix) {
-      for (const table of [kept, flights]) for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
+      for (const table of [kept, flights])
+        for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
     },
     get size() {
       return kept.size;

@@ -11,17 +11,22 @@ const nothing: Claims = { expiresAt: null, scopes: null };
 
 /** `scope` is one string of words (RFC 9068) or, from some servers, a list. */
 export const scopesSchema = z.union([
-  z.pipe(z.string(), z.transform((text) => text.split(/\s+/).filter((word) => word !== ''))),
+  z.pipe(
+    z.string(),
+    z.transform((text) => text.split(/\s+/).filter((word) => word !== '')),
+  ),
   z.array(z.string()),
 ]);
 
 /** The longest moment that a Date can hold, in seconds: an odd `exp` beyond it says nothing. */
 const lastSecond = 8.64e12;
 
-const claimsSchema = z.lazy(() => z.object({
-  exp: z.catch(z.nullable(z.number().check(z.nonnegative(), z.maximum(lastSecond))), null),
-  scope: z.catch(z.nullable(scopesSchema), null),
-}));
+const claimsSchema = z.lazy(() =>
+  z.object({
+    exp: z.catch(z.nullable(z.number().check(z.nonnegative(), z.maximum(lastSecond))), null),
+    scope: z.catch(z.nullable(scopesSchema), null),
+  }),
+);
 
 /** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. A token that is no JWT says nothing. */
 export function readClaims(token: string): Claims {

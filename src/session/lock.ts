@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
 import { hostname } from 'node:os';
 import * as z from 'zod/mini';
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import { parseJson } from './claims';
 
@@ -69,7 +69,11 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
       afterCrash = (await setAside(path, found, files)) || afterCrash;
       continue;
     }
-    if (now - started > patience) throw new VehicleError('TIMEOUT', 'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.');
+    if (now - started > patience)
+      throw new VehicleError(
+        'TIMEOUT',
+        'Another Node-RED process holds the saved sign-in for too long. Stop it, or try again later.',
+      );
     await pause(clock, look * (1 + random()), signal);
   }
 }
@@ -162,7 +166,8 @@ function isAlive(pid: number): boolean {
 }
 
 /** Windows answers so for a file whose deletion is under way. */
-const isBeingDeleted = (error: unknown): boolean => process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error));
+const isBeingDeleted = (error: unknown): boolean =>
+  process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error));
 
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

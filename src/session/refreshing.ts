@@ -1,7 +1,7 @@
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
-import { nobodySignedIn, type GrantKeeper, type GrantState, type Member } from './grant-keeper';
-import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './grant-keepers';
+import { nobodySignedIn, type GrantKeeper, type GrantState, type Member } from './token-manager';
+import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './token-managers';
 import type { TokenStore } from './store';
 import type { OAuthClient, Send } from './token-endpoint';
 import { isHeaderSafe, isoTime, unusable, type TokenDescription, type TokenSource } from './tokens';
@@ -64,11 +64,20 @@ class RefreshingToken implements TokenSource {
 
   async get(signal?: AbortSignal): Promise<string> {
     const known = this.#signInsSeen === this.#keepers.signIns ? this.#keeper?.fresh : null;
-    return known ?? orCancelled(this.#find().then((keeper) => keeper.token()), signal);
+    return (
+      known ??
+      orCancelled(
+        this.#find().then((keeper) => keeper.token()),
+        signal,
+      )
+    );
   }
 
   async refused(token: string, signal?: AbortSignal): Promise<boolean> {
-    return orCancelled(this.#find().then((keeper) => keeper.refused(token)), signal);
+    return orCancelled(
+      this.#find().then((keeper) => keeper.refused(token)),
+      signal,
+    );
   }
 
   describe(): TokenDescription {
@@ -110,7 +119,10 @@ class RefreshingToken implements TokenSource {
       if (this.#keeper?.key === key) return this.#keeper;
       this.#leave();
       const seed = key === this.#seedKey ? this.#seed : null;
-      this.#keeper = this.#keepers.join({ key, seed, store: this.#store, clock: this.#clock, random: this.#random }, this.#member);
+      this.#keeper = this.#keepers.join(
+        { key, seed, store: this.#store, clock: this.#clock, random: this.#random },
+        this.#member,
+      );
       return this.#keeper;
     } catch (error) {
       this.#problem = error instanceof VehicleError ? error : null;
@@ -119,7 +131,8 @@ class RefreshingToken implements TokenSource {
   }
 
   #leave(): void {
-    if (this.#keeper !== null) this.#leaving = Promise.all([this.#leaving, this.#keepers.leave(this.#keeper, this.#member)]);
+    if (this.#keeper !== null)
+      this.#leaving = Promise.all([this.#leaving, this.#keepers.leave(this.#keeper, this.#member)]);
     this.#keeper = null;
   }
 
@@ -150,7 +163,11 @@ export const trimmed = (client: OAuthClient): OAuthClient => ({
 
 /** @throws VehicleError CONFIG */
 function checkInputs(client: OAuthClient, refreshToken: string | null): void {
-  if (client.clientId === '') throw new VehicleError('CONFIG', 'The client id is missing. Copy it from the developer portal into the vehicle configuration.');
+  if (client.clientId === '')
+    throw new VehicleError(
+      'CONFIG',
+      'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
+    );
   if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client id'));
   if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
   if (refreshToken !== null && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
@@ -170,6 +187,7 @@ function orCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Prom
   });
 }
 
-const cancelled = (): VehicleError => new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+const cancelled = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 const ignore = (): void => undefined;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
-import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './grant-keepers';
+import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './token-managers';
 import { trimmed } from './refreshing';
 import type { TokenStore } from './store';
 import { refusalSentence, requestTokens, secureUrl, type OAuthClient, type Send, type Tokens } from './token-endpoint';
@@ -95,7 +95,11 @@ export class SignIns {
     const url = secureUrl(start.authorizeUrl.trim(), 'sign-in address');
     secureUrl(start.client.tokenUrl, 'token address');
     secureUrl(start.redirectUrl.trim(), 'redirect address');
-    if (start.client.clientId === '') throw new VehicleError('CONFIG', 'The client id is missing. Copy it from the developer portal into the vehicle configuration.');
+    if (start.client.clientId === '')
+      throw new VehicleError(
+        'CONFIG',
+        'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
+      );
     const state = this.#random32();
     const verifier = this.#random32();
     this.#remember(state, { start, verifier, until: this.#clock.now() + lifeOfState, over: null });
@@ -126,7 +130,8 @@ export class SignIns {
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error);
     const code = answer.get('code') ?? '';
-    if (code === '') throw invalid('The address holds no sign-in code. Copy the whole address that the browser was sent to.');
+    if (code === '')
+      throw invalid('The address holds no sign-in code. Copy the whole address that the browser was sent to.');
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
     if (pending.over === 'deleted') throw deletedMeanwhile();
@@ -151,22 +156,40 @@ export class SignIns {
    * @param refreshToken the one that was pasted in it; empty where another config node holds the same, which lives on
    * @throws VehicleError CONFIG, TIMEOUT
    */
-  async forgetSaved({ client, owner, refreshToken }: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
+  async forgetSaved({
+    client,
+    owner,
+    refreshToken,
+  }: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
     await this.#store.forget(signedInKey(trimmed(client), owner));
-    if (refreshToken.trim() !== '') await this.#store.forget(pastedKey(trimmed(client), fingerprint(refreshToken.trim())));
+    if (refreshToken.trim() !== '')
+      await this.#store.forget(pastedKey(trimmed(client), fingerprint(refreshToken.trim())));
   }
 
   async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {
-    const form = { grant_type: 'authorization_code', code, redirect_uri: start.redirectUrl.trim(), code_verifier: verifier };
+    const form = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: start.redirectUrl.trim(),
+      code_verifier: verifier,
+    };
     const answer = await requestTokens(start.send, start.client, form, this.#clock).catch((error: unknown) => {
-      throw error instanceof VehicleError ? new VehicleError(error.code, `${error.message} Start the sign-in again.`, { cause: error.cause }) : error;
+      throw error instanceof VehicleError
+        ? new VehicleError(error.code, `${error.message} Start the sign-in again.`, { cause: error.cause })
+        : error;
     });
     if ('refusal' in answer) {
-      const sentence = answer.refusal === 'invalid_grant' ? 'The service did not accept the sign-in code, which lives for a minute only. Start the sign-in again.' : refusalSentence(answer);
+      const sentence =
+        answer.refusal === 'invalid_grant'
+          ? 'The service did not accept the sign-in code, which lives for a minute only. Start the sign-in again.'
+          : refusalSentence(answer);
       throw new VehicleError('SIGN_IN_REQUIRED', sentence);
     }
     if (answer.refreshToken === null) {
-      throw new VehicleError('SIGN_IN_REQUIRED', 'The service gave no refresh token, so the sign-in would end within minutes. Let the application have one at the developer portal, then sign in again.');
+      throw new VehicleError(
+        'SIGN_IN_REQUIRED',
+        'The service gave no refresh token, so the sign-in would end within minutes. Let the application have one at the developer portal, then sign in again.',
+      );
     }
     return { ...answer, refreshToken: answer.refreshToken };
   }
@@ -174,7 +197,9 @@ export class SignIns {
   async #save(start: SignInStart, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
     start.onSecret?.(tokens.refreshToken);
     if (tokens.accessToken !== '') start.onSecret?.(tokens.accessToken);
-    const pasted = [start.refreshToken, start.accessToken].map((token) => token?.trim() ?? '').filter((token) => token !== '');
+    const pasted = [start.refreshToken, start.accessToken]
+      .map((token) => token?.trim() ?? '')
+      .filter((token) => token !== '');
     const key = signedInKey(start.client, start.owner);
     await this.#store.exclusive(key, (locked) =>
       locked.save({
@@ -194,9 +219,16 @@ export class SignIns {
   /** A state is good once, whatever comes of it. */
   #take(state: string, owner: string | undefined): Pending {
     const pending = this.#pending.get(state);
-    if (pending === undefined) throw invalid('This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.');
-    if (owner !== undefined && owner !== pending.start.owner) throw invalid('This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.');
-    if (pending.over === 'used') throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
+    if (pending === undefined)
+      throw invalid(
+        'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
+      );
+    if (owner !== undefined && owner !== pending.start.owner)
+      throw invalid(
+        'This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.',
+      );
+    if (pending.over === 'used')
+      throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
     if (pending.over === 'deleted') throw deletedMeanwhile();
     pending.over = 'used';
     if (this.#clock.now() > pending.until) throw invalid('The sign-in took longer than ten minutes. Start it again.');
@@ -217,7 +249,10 @@ export class SignIns {
   }
 }
 
-const deletedMeanwhile = (): VehicleError => invalid('The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.');
+const deletedMeanwhile = (): VehicleError =>
+  invalid(
+    'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
+  );
 
 const invalid = (sentence: string): VehicleError => new VehicleError('INPUT_INVALID', sentence);
 
@@ -230,9 +265,12 @@ function queryOf(redirected: string): URLSearchParams {
 
 const pageErrors: Record<string, string> = {
   access_denied: 'The sign-in was declined at the service. Start it again and agree to the access.',
-  invalid_scope: 'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
-  unauthorized_client: 'The service does not let this application sign in this way. Check at the developer portal that the application is published.',
-  invalid_request: 'The service does not accept this sign-in. Check that the client id and the redirect address are those of the application at the developer portal.',
+  invalid_scope:
+    'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
+  unauthorized_client:
+    'The service does not let this application sign in this way. Check at the developer portal that the application is published.',
+  invalid_request:
+    'The service does not accept this sign-in. Check that the client id and the redirect address are those of the application at the developer portal.',
   temporarily_unavailable: 'The sign-in service is not available at the moment. Start the sign-in again later.',
   server_error: 'The sign-in service had a fault. Start the sign-in again later.',
 };
@@ -240,5 +278,8 @@ const pageErrors: Record<string, string> = {
 /** The word is shown where it is one; free text from an address never is. */
 function refusedByPage(error: string): VehicleError {
   const word = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
-  return new VehicleError('SIGN_IN_REQUIRED', pageErrors[word] ?? `The service ended the sign-in (${word}). Start it again.`);
+  return new VehicleError(
+    'SIGN_IN_REQUIRED',
+    pageErrors[word] ?? `The service ended the sign-in (${word}). Start it again.`,
+  );
 }

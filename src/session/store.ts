@@ -2,28 +2,30 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import { parseJson } from './claims';
 import { acquireLock, errorCode, type Files, type LockOptions, type Self } from './lock';
-import { Seal, sealedSchema, type Sealed } from './seal';
+import { Seal, sealedSchema, type Sealed } from '../state/seal';
 
 /** What is kept of an account between runs. Times in milliseconds since 1970. */
-const grantSchema = z.lazy(() => z.object({
-  /** Counts the saves: who finds a higher number than it knows has been overtaken by another process. */
-  generation: z.int(),
-  refreshToken: z.string(),
-  /** Empty where the last answer gave none. */
-  accessToken: z.string(),
-  /** Null where the service does not say. */
-  expiresAt: z.nullable(z.number()),
-  scopes: z.nullable(z.array(z.string())),
-  refreshedAt: z.number(),
-  /** When a person signed in; absent where a refresh token was pasted. */
-  signedInAt: z.optional(z.number()),
-  /** Fingerprints of the pasted tokens that this grant outdates. */
-  outdated: z.array(z.string()),
-}));
+const grantSchema = z.lazy(() =>
+  z.object({
+    /** Counts the saves: who finds a higher number than it knows has been overtaken by another process. */
+    generation: z.int(),
+    refreshToken: z.string(),
+    /** Empty where the last answer gave none. */
+    accessToken: z.string(),
+    /** Null where the service does not say. */
+    expiresAt: z.nullable(z.number()),
+    scopes: z.nullable(z.array(z.string())),
+    refreshedAt: z.number(),
+    /** When a person signed in; absent where a refresh token was pasted. */
+    signedInAt: z.optional(z.number()),
+    /** Fingerprints of the pasted tokens that this grant outdates. */
+    outdated: z.array(z.string()),
+  }),
+);
 export type Grant = z.infer<typeof grantSchema>;
 export type NewGrant = Omit<Grant, 'generation'>;
 
@@ -117,13 +119,19 @@ export class TokenStore {
   async forget(account: string): Promise<void> {
     const file = this.#file(account);
     if ((await this.#filesOf(file)).length === 0) return;
-    await this.exclusive(account, () => this.#onDisk(async () => void (await Promise.all((await this.#filesOf(file)).map((path) => this.#files.unlink(path))))));
+    await this.exclusive(account, () =>
+      this.#onDisk(
+        async () => void (await Promise.all((await this.#filesOf(file)).map((path) => this.#files.unlink(path)))),
+      ),
+    );
   }
 
   /** But for the lock. */
   async #filesOf(file: string): Promise<string[]> {
     const names = await this.#files.readdir(this.directory).catch(() => []);
-    return names.map((name) => join(this.directory, name)).filter((path) => path.startsWith(file) && !path.startsWith(lockOf(file)));
+    return names
+      .map((name) => join(this.directory, name))
+      .filter((path) => path.startsWith(file) && !path.startsWith(lockOf(file)));
   }
 
   async #save(file: string, draft: Draft, grant: NewGrant, follows: number | undefined): Promise<Grant> {
@@ -143,7 +151,12 @@ export class TokenStore {
       text = await this.#files.readFile(file, 'utf8');
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return null;
-      throw inaccessible('The saved sign-in cannot be read', error, this.directory, 'readable for the user that runs Node-RED');
+      throw inaccessible(
+        'The saved sign-in cannot be read',
+        error,
+        this.directory,
+        'readable for the user that runs Node-RED',
+      );
     }
     const json = parseJson(text);
     const head = headSchema.safeParse(json);
@@ -185,7 +198,12 @@ export class TokenStore {
       return await work();
     } catch (error) {
       if (error instanceof VehicleError) throw error;
-      throw inaccessible('The sign-in cannot be saved', error, this.directory, 'writable for the user that runs Node-RED, with free space on its disk');
+      throw inaccessible(
+        'The sign-in cannot be saved',
+        error,
+        this.directory,
+        'writable for the user that runs Node-RED, with free space on its disk',
+      );
     }
   }
 
@@ -264,16 +282,23 @@ export class StoreFault extends VehicleError {
   readonly fault: keyof typeof faultSentences;
 
   constructor(fault: keyof typeof faultSentences) {
-    super('CONFIG', `${faultSentences[fault]}, or sign in again in the vehicle configuration; the old file is kept beside the new one.`);
+    super(
+      'CONFIG',
+      `${faultSentences[fault]}, or sign in again in the vehicle configuration; the old file is kept beside the new one.`,
+    );
     this.fault = fault;
   }
 }
 
 const faultSentences = {
   damaged: 'The saved sign-in is damaged and cannot be read. Restore it from a backup',
-  foreign: "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder",
+  foreign:
+    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder",
   newer: 'The saved sign-in was written by a newer version of this pack. Update the pack',
 };
 
 const inaccessible = (what: string, error: unknown, directory: string, needs: string): VehicleError =>
-  new VehicleError('CONFIG', `${what} (${errorCode(error) || 'unknown fault'}). Make the folder "${basename(directory)}" in Node-RED's user directory ${needs}.`);
+  new VehicleError(
+    'CONFIG',
+    `${what} (${errorCode(error) || 'unknown fault'}). Make the folder "${basename(directory)}" in Node-RED's user directory ${needs}.`,
+  );

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError, type ErrorCode } from '../errors';
 import type { Transport } from '../transport';
 import { parseJson, readClaims, scopesSchema } from './claims';
@@ -39,13 +39,18 @@ export interface Refusal {
 /** An answer that is given up may have rotated the token unseen: better to wait long for it. */
 const answerWithin = 60_000;
 
-const tokensSchema = z.lazy(() => z.object({
-  access_token: z.catch(z.string(), ''),
-  refresh_token: z.catch(z.nullable(z.string()), null),
-  /** Seconds; some servers send a string. */
-  expires_in: z.catch(z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number))])), null),
-  scope: z.catch(z.nullable(scopesSchema), null),
-}));
+const tokensSchema = z.lazy(() =>
+  z.object({
+    access_token: z.catch(z.string(), ''),
+    refresh_token: z.catch(z.nullable(z.string()), null),
+    /** Seconds; some servers send a string. */
+    expires_in: z.catch(
+      z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number))])),
+      null,
+    ),
+    scope: z.catch(z.nullable(scopesSchema), null),
+  }),
+);
 
 /** RFC 6749 5.2: a word of plain ASCII. What is no such word is not repeated anywhere. */
 const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$/)) });
@@ -56,28 +61,43 @@ const refusalStatuses = new Set([400, 401, 403]);
  * One request to the token endpoint (field notes 4.1), client id and secret by HTTP Basic.
  * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: later; CONFIG: an address that secrets must not go to
  */
-export async function requestTokens(send: Send, client: OAuthClient, form: Record<string, string>, clock: Clock = systemClock): Promise<Tokens | Refusal> {
+export async function requestTokens(
+  send: Send,
+  client: OAuthClient,
+  form: Record<string, string>,
+  clock: Clock = systemClock,
+): Promise<Tokens | Refusal> {
   const url = secureUrl(client.tokenUrl, 'token address');
   const body = new URLSearchParams(client.clientSecret === '' ? { ...form, client_id: client.clientId } : form);
-  const headers: Record<string, string> = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' };
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
   if (client.clientSecret !== '') headers['authorization'] = basic(client);
   const sentAt = clock.now();
-  const response = await send({ method: 'POST', url, headers, body: body.toString(), timeoutMs: answerWithin }).catch((error: unknown) => {
-    throw notNow(error);
-  });
+  const response = await send({ method: 'POST', url, headers, body: body.toString(), timeoutMs: answerWithin }).catch(
+    (error: unknown) => {
+      throw notNow(error);
+    },
+  );
   const json = parseJson(response.body);
   if (response.status >= 200 && response.status < 300) {
     const parsed = tokensSchema.safeParse(json);
-    if (parsed.success && (parsed.data.access_token !== '' || parsed.data.refresh_token)) return tokensOf(parsed.data, sentAt, clock.now());
+    if (parsed.success && (parsed.data.access_token !== '' || parsed.data.refresh_token))
+      return tokensOf(parsed.data, sentAt, clock.now());
   }
   if (refusalStatuses.has(response.status)) {
     const refused = refusalSchema.safeParse(json);
     if (refused.success) return { refusal: refused.data.error };
   }
-  throw new VehicleError('SERVICE_ERROR', `The sign-in service is out of order (it answered with status ${response.status}).`, {
-    httpStatus: response.status,
-    ...retryAfter(response.headers['retry-after'], clock.now()),
-  });
+  throw new VehicleError(
+    'SERVICE_ERROR',
+    `The sign-in service is out of order (it answered with status ${response.status}).`,
+    {
+      httpStatus: response.status,
+      ...retryAfter(response.headers['retry-after'], clock.now()),
+    },
+  );
 }
 
 const longestRetryAfter = 3_600;
@@ -99,7 +119,10 @@ function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, received
     accessToken,
     refreshToken: parsed.refresh_token || null,
     // Counted from the sending: the life began at the service before its answer came.
-    expiresAt: parsed.expires_in === null ? claims.expiresAt : sentAt + Math.max(shortestLife, Math.min(parsed.expires_in, longestLife)) * 1000,
+    expiresAt:
+      parsed.expires_in === null
+        ? claims.expiresAt
+        : sentAt + Math.max(shortestLife, Math.min(parsed.expires_in, longestLife)) * 1000,
     scopes: parsed.scope ?? claims.scopes,
     receivedAt,
   };
@@ -137,10 +160,14 @@ export function secureUrl(address: string, what: string): URL {
 }
 
 const refusals: Record<string, string> = {
-  invalid_grant: 'The service has ended the sign-in: its refresh token is expired, was used elsewhere, or is unknown. Sign in again in the vehicle configuration.',
-  invalid_client: 'The service does not accept the client id and client secret. Correct them in the vehicle configuration, then sign in again.',
-  unauthorized_client: 'The service does not let this application sign in this way. Check at the developer portal that the application is published, then sign in again.',
-  invalid_scope: 'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
+  invalid_grant:
+    'The service has ended the sign-in: its refresh token is expired, was used elsewhere, or is unknown. Sign in again in the vehicle configuration.',
+  invalid_client:
+    'The service does not accept the client id and client secret. Correct them in the vehicle configuration, then sign in again.',
+  unauthorized_client:
+    'The service does not let this application sign in this way. Check at the developer portal that the application is published, then sign in again.',
+  invalid_scope:
+    'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
 };
 
 /** What a refusal means to a driver. */

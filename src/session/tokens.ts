@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import { readClaims } from './claims';
 
@@ -93,10 +93,17 @@ class PastedToken implements TokenSource {
   async close(): Promise<void> {}
 
   #problem(): VehicleError | null {
-    if (this.#token === '') return new VehicleError('TOKEN_MISSING', 'There is no access token. Sign in, or paste an access token, in the vehicle configuration.');
+    if (this.#token === '')
+      return new VehicleError(
+        'TOKEN_MISSING',
+        'There is no access token. Sign in, or paste an access token, in the vehicle configuration.',
+      );
     if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
     if (!this.#expired()) return null;
-    return new VehicleError('SIGN_IN_REQUIRED', `The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`);
+    return new VehicleError(
+      'SIGN_IN_REQUIRED',
+      `The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`,
+    );
   }
 
   #expired(): boolean {

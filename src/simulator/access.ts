@@ -34,7 +34,8 @@ export class Access {
     const scopes = token === undefined ? null : this.#settings.open ? all : this.#tokens.scopesOf(token);
     if (scopes === null) return 'token-refused';
     const operationId = this.clientOperationId(headers);
-    if (this.#settings.dialect === 'real' && operationId !== undefined && !uuid.test(operationId)) return 'invalid-uuid';
+    if (this.#settings.dialect === 'real' && operationId !== undefined && !uuid.test(operationId))
+      return 'invalid-uuid';
     if (!this.#fits(headers, endpoint)) return endpoint.method === 'GET' ? 'not-acceptable' : 'media-type';
     const needed = typeof endpoint.scopes === 'function' ? endpoint.scopes(parameters) : endpoint.scopes;
     return scopes.has('openid') && needed.every((scope) => scopes.has(scope)) ? null : 'scope-missing';
@@ -51,7 +52,10 @@ export class Access {
       .split(',')
       .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
     // The real service takes any accept header that allows JSON (field notes 1.1).
-    const lenient = this.#settings.dialect === 'real' && method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
+    const lenient =
+      this.#settings.dialect === 'real' && method === 'GET' && wanted.includes('application/json')
+        ? ['*/*', 'application/*']
+        : [];
     return given.some((type) => wanted.includes(type) || lenient.includes(type));
   }
 }

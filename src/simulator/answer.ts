@@ -24,29 +24,61 @@ export interface Refusal {
  * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
  */
 export const refusals = {
-  'token-refused': { status: 401, message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' },
+  'token-refused': {
+    status: 401,
+    message: 'UNAUTHORIZED',
+    description: 'Full authentication is required to access this resource',
+  },
   'key-refused': {
     status: 401,
     shape: 'key',
     message: 'Access denied due to invalid {header}. Make sure to provide a valid key for an active application.',
   },
-  'key-missing': { status: 401, shape: 'key', message: 'Access denied due to missing header {header}. Make sure to include the key in requests.' },
+  'key-missing': {
+    status: 401,
+    shape: 'key',
+    message: 'Access denied due to missing header {header}. Make sure to include the key in requests.',
+  },
   'not-linked': { status: 403, shape: 'status', message: 'FORBIDDEN', description: 'No relationship to UUID' },
   'scope-missing': { status: 403, message: 'FORBIDDEN', description: 'Access is denied' },
   'client-not-allowed': { status: 403, message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
-  quota: { status: 403, shape: 'gateway', message: 'Out of call volume quota. Quota will be replenished in {refillIn}.' },
+  quota: {
+    status: 403,
+    shape: 'gateway',
+    message: 'Out of call volume quota. Quota will be replenished in {refillIn}.',
+  },
   'not-supported': { status: 404, message: 'NOT_FOUND', description: 'This is not supported by this vehicle' },
   markets: { status: 404, message: 'NOT_FOUND', description: 'Does not belong to allowed markets' },
   'not-found': { status: 404, message: 'NOT_FOUND', description: 'No resource at this address' },
   'gateway-not-found': { status: 404, shape: 'gateway', message: 'Resource not found' },
-  'method-not-allowed': { status: 405, message: 'METHOD_NOT_ALLOWED', description: 'This address does not take this method' },
-  'not-acceptable': { status: 406, message: 'NOT_ACCEPTABLE', description: 'The accept header does not allow the media type of this address' },
-  conflict: { status: 409, message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' },
+  'method-not-allowed': {
+    status: 405,
+    message: 'METHOD_NOT_ALLOWED',
+    description: 'This address does not take this method',
+  },
+  'not-acceptable': {
+    status: 406,
+    message: 'NOT_ACCEPTABLE',
+    description: 'The accept header does not allow the media type of this address',
+  },
+  conflict: {
+    status: 409,
+    message: 'CONFLICT',
+    description: 'Invocation specific error, due to a conflict with the vehicle',
+  },
   'body-too-large': { status: 413, message: 'PAYLOAD_TOO_LARGE', description: 'The request body is too large' },
-  'media-type': { status: 415, message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' },
+  'media-type': {
+    status: 415,
+    message: 'UNSUPPORTED_MEDIA_TYPE',
+    description: 'The content type is not supported at this address',
+  },
   'bad-request': { status: 400, message: 'BAD_REQUEST', description: 'The request body is not JSON' },
   'invalid-uuid': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' },
-  'invalid-body': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'unlockDuration must be a whole number of seconds from 0 to 120' },
+  'invalid-body': {
+    status: 422,
+    message: 'UNPROCESSABLE_ENTITY',
+    description: 'unlockDuration must be a whole number of seconds from 0 to 120',
+  },
   'rate-limited': { status: 429, shape: 'gateway', message: 'Rate limit is exceeded.' },
   'car-error': { status: 500, message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' },
   'internal-error': { status: 500, shape: 'empty', message: '' },
@@ -79,12 +111,20 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 
 const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => Answer> = {
   application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
-  status: ({ status, message, description }, { operationId }) => ({ status, body: { status, operationId, error: { message, description } } }),
+  status: ({ status, message, description }, { operationId }) => ({
+    status,
+    body: { status, operationId, error: { message, description } },
+  }),
   key: ({ status, message }) => ({ status, body: { status, error: { message } } }),
   gateway: ({ status, message }) => ({ status, body: { statusCode: status, message } }),
   exve: ({ status, message, description }, { operationId }) => ({
     status,
-    body: { exveErrorId: operationId, exveErrorMsg: description ?? message, exveErrorRef: String(status), exveNote: '' },
+    body: {
+      exveErrorId: operationId,
+      exveErrorMsg: description ?? message,
+      exveErrorRef: String(status),
+      exveNote: '',
+    },
   }),
   text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
   html: ({ status, message }) => htmlPage(status, message),
@@ -100,7 +140,11 @@ export const htmlPage = (status: number, title: string, content = ''): Answer =>
 export { escapeHtml };
 
 /** A refusal as it goes over the wire; `details` replaces parts of it. */
-export function refuse(name: RefusalName, context: RefusalContext, details: Partial<Refusal> & { refillIn?: string } = {}): Answer {
+export function refuse(
+  name: RefusalName,
+  context: RefusalContext,
+  details: Partial<Refusal> & { refillIn?: string } = {},
+): Answer {
   const { refillIn = '03:30:56', ...changes } = details;
   const refusal: Refusal = { ...refusals[name], ...changes };
   const message = refusal.message.replace('{header}', context.keyHeader).replace('{refillIn}', refillIn);

@@ -58,10 +58,17 @@ export function valueProblem(name: ResourceName, value: ResourceValue): string {
   return value === null || typeof value === type ? '' : `resources.${name}: must be a ${type}, or null`;
 }
 
-const truths: Partial<Record<string, boolean>> = { OPEN: true, AJAR: true, CLOSED: false, LOCKED: true, UNLOCKED: false };
+const truths: Partial<Record<string, boolean>> = {
+  OPEN: true,
+  AJAR: true,
+  CLOSED: false,
+  LOCKED: true,
+  UNLOCKED: false,
+};
 
 /** What the car says of itself in a word, as the boolean of an extended resource; a word that cannot be told is null. */
-export const asBoolean = (word: unknown): boolean | null => (typeof word === 'boolean' ? word : (truths[String(word)] ?? null));
+export const asBoolean = (word: unknown): boolean | null =>
+  typeof word === 'boolean' ? word : (truths[String(word)] ?? null);
 
 /** The other way round. */
 export function resourceWords(path: string, value: ResourceValue): string | null {

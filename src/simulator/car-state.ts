@@ -26,7 +26,15 @@ const step = z.strictObject({
 });
 
 const windows = { frontLeft: anyWord, frontRight: anyWord, rearLeft: anyWord, rearRight: anyWord, sunroof: anyWord };
-const doors = { frontLeft: anyWord, frontRight: anyWord, rearLeft: anyWord, rearRight: anyWord, tailGate: anyWord, hood: anyWord, tankLid: anyWord };
+const doors = {
+  frontLeft: anyWord,
+  frontRight: anyWord,
+  rearLeft: anyWord,
+  rearRight: anyWord,
+  tailGate: anyWord,
+  hood: anyWord,
+  tankLid: anyWord,
+};
 
 const changes = z.partial(
   z.strictObject({
@@ -56,17 +64,26 @@ const changes = z.partial(
     availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
     /** Values of the extended resources. One that follows from the car (`frontLeftWindowOpen`) changes the car. */
     resources: z.optional(
-      z.record(z.string(), z.nullable(z.union([z.number(), z.string(), z.boolean()], { error: 'a number, a text, true, false or null' }))),
+      z.record(
+        z.string(),
+        z.nullable(z.union([z.number(), z.string(), z.boolean()], { error: 'a number, a text, true, false or null' })),
+      ),
     ),
     /** Names of reads, resources and commands that this car does not have. */
     unsupported: z.array(z.string()),
     /** Commands that the specification does not name, as path segments: `climatization-start` (field notes 1.7). */
-    extraCommands: z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
+    extraCommands: z.array(
+      z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' })),
+    ),
     /** A member's JSON on the wire, whatever it is, by its path: `windows.frontLeft`, `lock`, `resources.fuelAmount`. Null: as it was. */
     overrides: z.optional(
       z.record(
         z.string(),
-        z.nullable(z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })], { error: '"missing", {"json": …} or null' })),
+        z.nullable(
+          z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })], {
+            error: '"missing", {"json": …} or null',
+          }),
+        ),
       ),
     ),
     /** When a member was last retrieved from the vehicle, ISO-8601, by its path. */
@@ -127,7 +144,13 @@ export const newState = (): CarState => ({
     images: { exteriorImageUrl: null, internalImageUrl: null },
     descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
   },
-  windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', sunroof: 'UNSPECIFIED' },
+  windows: {
+    frontLeft: 'CLOSED',
+    frontRight: 'CLOSED',
+    rearLeft: 'CLOSED',
+    rearRight: 'CLOSED',
+    sunroof: 'UNSPECIFIED',
+  },
   doors: {
     frontLeft: 'CLOSED',
     frontRight: 'CLOSED',
@@ -146,7 +169,9 @@ export const newState = (): CarState => ({
   powerSaving: false,
   classic: false,
   availability: null,
-  resources: Object.fromEntries(resourceNames.filter((name) => !isModelled(name)).map((name) => [name, defaultValue(name)])),
+  resources: Object.fromEntries(
+    resourceNames.filter((name) => !isModelled(name)).map((name) => [name, defaultValue(name)]),
+  ),
   unsupported: [],
   extraCommands: [],
   commandPlan: {
@@ -170,7 +195,9 @@ const memberPaths = new Set<string>([
   'availability',
   ...Object.keys(newState().details).map((name) => `details.${name}`),
   ...resourceNames.map((name) => `resources.${name}`),
-  ...Object.entries(groups).flatMap(([group, { members }]) => Object.keys(members).map((member) => `${group}.${member}`)),
+  ...Object.entries(groups).flatMap(([group, { members }]) =>
+    Object.keys(members).map((member) => `${group}.${member}`),
+  ),
 ]);
 
 /**
@@ -194,13 +221,20 @@ const explain = (issue: z.core.$ZodIssue): string => {
 };
 
 /** Other code in the process may have given zod a language, and with it longer messages. */
-const expected = (issue: z.core.$ZodIssue): string => (issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else');
+const expected = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else';
 
 function problemsOf({ resources = {}, overrides = {}, measuredAt = {} }: CarChanges): string[] {
   return [
-    ...Object.entries(resources).map(([name, value]) => (isResourceName(name) ? valueProblem(name, value) : `resources: there is no ${name}`)),
-    ...[...Object.keys(overrides), ...Object.keys(measuredAt)].map((path) => (memberPaths.has(path) ? '' : `there is no member ${path}`)),
-    ...Object.entries(measuredAt).map(([path, time]) => (Number.isNaN(Date.parse(time)) ? `measuredAt.${path}: must be an ISO-8601 time` : '')),
+    ...Object.entries(resources).map(([name, value]) =>
+      isResourceName(name) ? valueProblem(name, value) : `resources: there is no ${name}`,
+    ),
+    ...[...Object.keys(overrides), ...Object.keys(measuredAt)].map((path) =>
+      memberPaths.has(path) ? '' : `there is no member ${path}`,
+    ),
+    ...Object.entries(measuredAt).map(([path, time]) =>
+      Number.isNaN(Date.parse(time)) ? `measuredAt.${path}: must be an ISO-8601 time` : '',
+    ),
   ].filter((problem) => problem !== '');
 }
 

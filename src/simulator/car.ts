@@ -1,7 +1,16 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { isResourceName, type ResourceName } from '../catalogue/reads';
 import { asBoolean, isModelled, type ResourceValue } from './car-resources';
-import { asCarChanges, newState, parseChanges, type CarChanges, type CarState, type DoorName, type Override, type WindowName } from './car-state';
+import {
+  asCarChanges,
+  newState,
+  parseChanges,
+  type CarChanges,
+  type CarState,
+  type DoorName,
+  type Override,
+  type WindowName,
+} from './car-state';
 import type { CarOptions } from './demo-car';
 import { Invocation, type InvocationRequest } from './invocation';
 
@@ -65,7 +74,8 @@ export class Car {
     this.#settle();
     const now = this.#clock.now();
     this.#merge(changes, now);
-    for (const [name, value] of Object.entries(resources)) if (isResourceName(name)) this.#merge(asCarChanges(name, value), now);
+    for (const [name, value] of Object.entries(resources))
+      if (isResourceName(name)) this.#merge(asCarChanges(name, value), now);
     for (const [path, override] of Object.entries(overrides)) {
       if (override === null) this.#overrides.delete(path);
       else this.#overrides.set(path, override);
@@ -203,8 +213,10 @@ export class Car {
   #merge(changes: CarChanges, now: number): void {
     const paths = merge(this.#state, changes, '');
     for (const path of paths) this.#measured.set(path, now);
-    if (paths.some((path) => /^(availability|reachable|inUse|asleep|powerSaving)\b/.test(path))) this.#measured.set('availability', now);
-    if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate)) this.#tailgateOpened(now, changes.lock !== undefined);
+    if (paths.some((path) => /^(availability|reachable|inUse|asleep|powerSaving)\b/.test(path)))
+      this.#measured.set('availability', now);
+    if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate))
+      this.#tailgateOpened(now, changes.lock !== undefined);
   }
 
   #tailgateOpened(now: number, lockIsSet: boolean): void {
@@ -219,7 +231,8 @@ export class Car {
   }
 
   #touchDoors(at: number): void {
-    for (const path of ['lock', ...Object.keys(this.#state.doors).map((name) => `doors.${name}`)]) this.#measured.set(path, at);
+    for (const path of ['lock', ...Object.keys(this.#state.doors).map((name) => `doors.${name}`)])
+      this.#measured.set(path, at);
   }
 
   #setTimes(times: Record<string, string> = {}): void {
@@ -248,11 +261,13 @@ function outcomeOf(state: CarState, command: string): string {
   if (!state.reachable) return 'CONNECTION_FAILURE';
   if (state.asleep || state.powerSaving) return 'VEHICLE_IN_SLEEP';
   if (state.inUse) return 'REJECTED';
-  if (isLock(command) && Object.entries(state.doors).some(([name, word]) => name !== 'tankLid' && isOpen(word))) return 'UNABLE_TO_LOCK_DOOR_OPEN';
+  if (isLock(command) && Object.entries(state.doors).some(([name, word]) => name !== 'tankLid' && isOpen(word)))
+    return 'UNABLE_TO_LOCK_DOOR_OPEN';
   return 'COMPLETED';
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at `windows.frontLeft`. */
 const partOf = (state: CarState, path: string): unknown =>

@@ -42,7 +42,11 @@ export class Control {
       return problem(403, 'The control interface is for programs on this machine, not for web pages.');
     const found = this.#router.find(method, path);
     if (found === null) return problem(404, `There is nothing here. Look at ${controlPath}.`);
-    if (found.endpoint === null) return { ...problem(405, 'This address does not take this method.'), headers: { allow: found.methods.join(', ') } };
+    if (found.endpoint === null)
+      return {
+        ...problem(405, 'This address does not take this method.'),
+        headers: { allow: found.methods.join(', ') },
+      };
     try {
       return found.endpoint({ parameters: found.parameters, body });
     } catch (error) {
@@ -66,20 +70,48 @@ export class Control {
         '',
         () => ({
           status: 200,
-          body: { url: url(), dialect, cars: [...cars.keys()], faults: faults.list, connections: server.connections, inFlight: server.inFlight },
+          body: {
+            url: url(),
+            dialect,
+            cars: [...cars.keys()],
+            faults: faults.list,
+            connections: server.connections,
+            inFlight: server.inFlight,
+          },
         }),
       ],
       ['GET', '/cars', () => ({ status: 200, body: [...cars.values()].map(describe) })],
       ['GET', '/cars/{vin}', (request) => this.#withCar(request, describe)],
-      ['PATCH', '/cars/{vin}', (request) => this.#withCar(request, (car) => describe(car.set(parseChanges(JSON.parse(request.body)))))],
-      ['PUT', '/cars/{vin}', (request) => this.#withCar(request, (car) => describe(car.replace(parseChanges(JSON.parse(request.body)))))],
+      [
+        'PATCH',
+        '/cars/{vin}',
+        (request) => this.#withCar(request, (car) => describe(car.set(parseChanges(JSON.parse(request.body))))),
+      ],
+      [
+        'PUT',
+        '/cars/{vin}',
+        (request) => this.#withCar(request, (car) => describe(car.replace(parseChanges(JSON.parse(request.body))))),
+      ],
       ['POST', '/cars/{vin}/report', (request) => this.#withCar(request, (car) => describe(car.report()))],
-      ['POST', '/cars/{vin}/open-tailgate', (request) => this.#withCar(request, (car) => ({ opened: car.openTailgate() }))],
+      [
+        'POST',
+        '/cars/{vin}/open-tailgate',
+        (request) => this.#withCar(request, (car) => ({ opened: car.openTailgate() })),
+      ],
       ['GET', '/faults', list],
       ['POST', '/faults', ({ body }) => ({ status: 201, body: faults.add(parseFault(JSON.parse(body))) })],
       ['DELETE', '/faults', () => (faults.clear(), list())],
-      ['DELETE', '/faults/{id}', ({ parameters }) => (faults.remove(Number(parameters['id'])) ? list() : problem(404, 'There is no such fault.'))],
-      ['GET', '/requests', () => ({ status: 200, body: server.requests.map((record) => this.#withoutSecrets(record)) })],
+      [
+        'DELETE',
+        '/faults/{id}',
+        ({ parameters }) =>
+          faults.remove(Number(parameters['id'])) ? list() : problem(404, 'There is no such fault.'),
+      ],
+      [
+        'GET',
+        '/requests',
+        () => ({ status: 200, body: server.requests.map((record) => this.#withoutSecrets(record)) }),
+      ],
       ['DELETE', '/requests', () => (server.clear(), { status: 204 })],
     ];
   }
@@ -91,9 +123,17 @@ export class Control {
 
   /** Tokens, keys and what is sent to the identity service stay out. */
   #withoutSecrets({ headers, body, path, ...record }: RecordedRequest): object {
-    const shown = Object.entries(headers).map(([name, value]) => [name, this.#parts.secretHeaders.includes(name) ? '…' : value]);
+    const shown = Object.entries(headers).map(([name, value]) => [
+      name,
+      this.#parts.secretHeaders.includes(name) ? '…' : value,
+    ]);
     const isIdentity = path.startsWith('/as/');
-    return { ...record, path: isIdentity ? path.replace(/\?.*/, '') : path, headers: Object.fromEntries(shown), body: isIdentity ? '…' : body };
+    return {
+      ...record,
+      path: isIdentity ? path.replace(/\?.*/, '') : path,
+      headers: Object.fromEntries(shown),
+      body: isIdentity ? '…' : body,
+    };
   }
 }
 

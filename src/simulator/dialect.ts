@@ -56,7 +56,9 @@ export function yearAfter(ms: number): string {
 /** The names of the commands that this car takes, as path segments. */
 export function commandsOf(car: Car, all: readonly string[]): string[] {
   const { classic, unsupported, extraCommands } = car.state;
-  return [...all, ...extraCommands].filter((name) => !unsupported.includes(name) && !(classic && name === 'lock-reduced-guard'));
+  return [...all, ...extraCommands].filter(
+    (name) => !unsupported.includes(name) && !(classic && name === 'lock-reduced-guard'),
+  );
 }
 
 /** Where the simulator serves a picture of the car; the address is good for a quarter of an hour (specification 2.2, 8). */

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
-import type { Clock } from '../clock';
-import { commandNames, commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
+import type { Clock } from '../util/clock';
+import {
+  commandNames,
+  commands,
+  requestDetails,
+  unlockDurationLimits,
+  type Command,
+  type CommandRoute,
+} from '../catalogue/commands';
 import {
   connectedReadNames,
   connectedReads,
@@ -86,7 +93,9 @@ function connectedEndpoints(garage: Garage): Endpoint[] {
   });
 }
 
-const entries = <Row extends Route | CommandRoute>(routes: Partial<Record<ConnectedInterface, Row>>): [ConnectedInterface, Row][] =>
+const entries = <Row extends Route | CommandRoute>(
+  routes: Partial<Record<ConnectedInterface, Row>>,
+): [ConnectedInterface, Row][] =>
   (['connected-v1', 'connected-v2'] as const).flatMap((name): [ConnectedInterface, Row][] =>
     routes[name] === undefined ? [] : [[name, routes[name]]],
   );
@@ -115,7 +124,8 @@ function connectedRead(
 
 const lacks = (car: Car, name: string): boolean => car.state.unsupported.includes(name);
 
-const unsupported = (call: Call, name: string): Answer => call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
+const unsupported = (call: Call, name: string): Answer =>
+  call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
 function commandEndpoints(garage: Garage): Endpoint[] {
   const named = commandNames.flatMap((name) => {
@@ -127,7 +137,13 @@ function commandEndpoints(garage: Garage): Endpoint[] {
   return [...named, extraCommand(garage)];
 }
 
-function commandEndpoint(garage: Garage, name: string, from: ConnectedInterface, route: CommandRoute, scopes: readonly string[]): Endpoint {
+function commandEndpoint(
+  garage: Garage,
+  name: string,
+  from: ConnectedInterface,
+  route: CommandRoute,
+  scopes: readonly string[],
+): Endpoint {
   return {
     method: 'POST',
     path: interfacePaths[from] + route.path,
@@ -137,10 +153,13 @@ function commandEndpoint(garage: Garage, name: string, from: ConnectedInterface,
     answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
     handle(call) {
       // "It is unavailable for classic cars" (specification 4.1 rule 1).
-      if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic)) return unsupported(call, name);
+      if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
+        return unsupported(call, name);
       const body = route.unlockDuration === true ? unlockBody(call) : { unlockDuration: unlockDurationLimits.maximum };
       if ('status' in body) return body;
-      return from === 'connected-v1' ? accept(garage, call, name, body.unlockDuration) : carryOut(garage, call, name, body.unlockDuration);
+      return from === 'connected-v1'
+        ? accept(garage, call, name, body.unlockDuration)
+        : carryOut(garage, call, name, body.unlockDuration);
     },
   };
 }
@@ -151,7 +170,8 @@ function extraCommand(garage: Garage): Endpoint {
     method: 'POST',
     path: `${interfacePaths['connected-v2']}/vehicles/{vin}/commands/{command}`,
     interface: 'connected-v2',
-    scopes: ({ command = '' }) => (Object.hasOwn(extraCommandScopes, command) ? [extraCommandScopes[command] ?? ''] : []),
+    scopes: ({ command = '' }) =>
+      Object.hasOwn(extraCommandScopes, command) ? [extraCommandScopes[command] ?? ''] : [],
     mediaTypes: [json],
     answers: json,
     handle(call) {
@@ -164,7 +184,9 @@ function extraCommand(garage: Garage): Endpoint {
 }
 
 /** 0 is what the service's own description allows (field notes 2.2); the tailgate locks again at once. */
-const unlockRequest = z.object({ unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)) });
+const unlockRequest = z.object({
+  unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
+});
 
 function unlockBody(call: Call): { unlockDuration: number } | Answer {
   try {
@@ -178,16 +200,37 @@ function unlockBody(call: Call): { unlockDuration: number } | Answer {
 /** v1: the service takes the command and says where its state can be read (specification 2.5). */
 function accept({ dialect, newId }: Garage, { car, context }: Call, command: string, unlockDuration: number): Answer {
   const id = newId().replaceAll('-', '');
-  const invocation = car.invoke({ id, operationId: context.operationId, command, interface: 'connected-v1', unlockDuration });
-  return { status: 202, body: dialect.accepted(invocation, car.statusOf(invocation), { ...context, href: hrefOf(context, car, id) }) };
+  const invocation = car.invoke({
+    id,
+    operationId: context.operationId,
+    command,
+    interface: 'connected-v1',
+    unlockDuration,
+  });
+  return {
+    status: 202,
+    body: dialect.accepted(invocation, car.statusOf(invocation), { ...context, href: hrefOf(context, car, id) }),
+  };
 }
 
-const hrefOf = ({ url }: ViewContext, car: Car, id: string): string => `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
+const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
+  `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
 
 /** v2: the request blocks until the command has ended (field notes 1.9). */
-async function carryOut({ dialect, newId, clock, signal }: Garage, call: Call, command: string, unlockDuration: number): Promise<Answer> {
+async function carryOut(
+  { dialect, newId, clock, signal }: Garage,
+  call: Call,
+  command: string,
+  unlockDuration: number,
+): Promise<Answer> {
   const { car, context } = call;
-  const invocation = car.invoke({ id: newId(), operationId: context.operationId, command, interface: 'connected-v2', unlockDuration });
+  const invocation = car.invoke({
+    id: newId(),
+    operationId: context.operationId,
+    command,
+    interface: 'connected-v2',
+    unlockDuration,
+  });
   const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
   while (clock.now() < end) await clock.sleep(end - clock.now(), signal);
@@ -234,13 +277,16 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
   const path = interfacePaths['extended-v1'] + resourceRoute.path;
   // Unsupported resource: 403 on the real service, not 404 (field notes 3.3).
   const missing = (call: Call, name: string): Answer =>
-    dialect.name === 'real' ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` }) : unsupported(call, name);
+    dialect.name === 'real'
+      ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
+      : unsupported(call, name);
   return [
     ...resourceNames.map((name): Endpoint => ({
       ...shared,
       path: path.replace('{resource}', name),
       scopes: [resources[name].scope],
-      handle: (call) => (lacks(call.car, name) ? missing(call, name) : { status: 200, body: dialect.resource(call.car, name) }),
+      handle: (call) =>
+        lacks(call.car, name) ? missing(call, name) : { status: 200, body: dialect.resource(call.car, name) },
     })),
     { ...shared, path, scopes: [], handle: (call) => missing(call, call.parameters['resource'] ?? '') },
   ];
@@ -259,14 +305,22 @@ function realEndpoints(garage: Garage): Endpoint[] {
   const base = interfacePaths['extended-v1'];
   return [
     ...Object.entries(groups).map(([name, group]) =>
-      connectedRead(garage, name, 'connected-v2', { path: `/vehicles/{vin}/${name}`, accept: json }, group.scopes, ({ car }) =>
-        groupBody(car, name, group),
+      connectedRead(
+        garage,
+        name,
+        'connected-v2',
+        { path: `/vehicles/{vin}/${name}`, accept: json },
+        group.scopes,
+        ({ car }) => groupBody(car, name, group),
       ),
     ),
     {
       ...lists,
       path: `${base}/vehicles`,
-      handle: () => ({ status: 200, body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) } }),
+      handle: () => ({
+        status: 200,
+        body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) },
+      }),
     },
     {
       ...lists,
@@ -276,7 +330,11 @@ function realEndpoints(garage: Garage): Endpoint[] {
         body: {
           resources: resourceNames
             .filter((name) => !lacks(car, name))
-            .map((name) => ({ version: '1.0', name, href: `${context.url}${base}/vehicles/${car.vin}/resources/${name}` })),
+            .map((name) => ({
+              version: '1.0',
+              name,
+              href: `${context.url}${base}/vehicles/${car.vin}/resources/${name}`,
+            })),
         },
       }),
     },

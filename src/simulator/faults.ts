@@ -8,7 +8,9 @@ const cuts = ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as 
 
 const schema = z.strictObject({
   /** Which requests; absent: all. A path in text is one that is contained. */
-  match: z.optional(z.strictObject({ method: z.optional(z.string()), path: z.optional(z.union([z.string(), z.instanceof(RegExp)])) })),
+  match: z.optional(
+    z.strictObject({ method: z.optional(z.string()), path: z.optional(z.union([z.string(), z.instanceof(RegExp)])) }),
+  ),
   /** How many of them; absent: until it is removed. */
   times: z.optional(z.int().check(z.minimum(1))),
   /** How many of them pass first. */
@@ -59,7 +61,17 @@ export type FaultOptions = z.input<typeof schema>;
 export type FaultCut = (typeof cuts)[number];
 
 /** Parts of a fault that say when, not what. */
-const notEffects = new Set(['match', 'times', 'skip', 'shape', 'description', 'refillIn', 'retryAfter', 'headers', 'afterEffect']);
+const notEffects = new Set([
+  'match',
+  'times',
+  'skip',
+  'shape',
+  'description',
+  'refillIn',
+  'retryAfter',
+  'headers',
+  'afterEffect',
+]);
 
 /** A fault that waits for its requests. */
 export interface Fault extends FaultOptions {
@@ -127,11 +139,15 @@ export class Faults {
 
 const matches = ({ match = {} }: Fault, method: string, path: string): boolean =>
   (match.method === undefined || match.method.toUpperCase() === method) &&
-  (match.path === undefined || (typeof match.path === 'string' ? path.includes(match.path) : path.search(match.path) >= 0));
+  (match.path === undefined ||
+    (typeof match.path === 'string' ? path.includes(match.path) : path.search(match.path) >= 0));
 
 /** What a fault answers instead; null: the request goes its way. */
 export function faultAnswer(fault: Fault, context: RefusalContext): Answer | null {
-  const headers = { ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }), ...fault.headers };
+  const headers = {
+    ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
+    ...fault.headers,
+  };
   const answer = replacement(fault, context);
   return answer === null ? null : { ...answer, headers: { ...answer.headers, ...headers } };
 }
@@ -148,7 +164,11 @@ function replacement(fault: Fault, context: RefusalContext): Answer | null {
   }
   if (html) return htmlPage(status ?? 200, 'Welcome');
   if (hugeBytes !== undefined)
-    return { status: status ?? 200, headers: { 'content-type': 'application/json' }, body: `{"data":"${'x'.repeat(hugeBytes)}"}` };
+    return {
+      status: status ?? 200,
+      headers: { 'content-type': 'application/json' },
+      body: `{"data":"${'x'.repeat(hugeBytes)}"}`,
+    };
   if (redirect !== undefined) return { status: status ?? 302, headers: { location: redirect } };
   return status === undefined && body === undefined ? null : { status: status ?? 200, body };
 }

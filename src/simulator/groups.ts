@@ -20,8 +20,20 @@ export interface Group {
   members: Record<string, GroupMember>;
 }
 
-const level = { VERY_LOW: 'TOO_LOW', LOW: 'TOO_LOW', NORMAL: 'NO_WARNING', HIGH: 'NO_WARNING', VERY_HIGH: 'NO_WARNING' };
-const pressure = { LOW: 'LOW_PRESSURE', LOWSOFT: 'LOW_PRESSURE', LOWHARD: 'VERY_LOW_PRESSURE', HIGH: 'HIGH_PRESSURE', NORMAL: 'NO_WARNING' };
+const level = {
+  VERY_LOW: 'TOO_LOW',
+  LOW: 'TOO_LOW',
+  NORMAL: 'NO_WARNING',
+  HIGH: 'NO_WARNING',
+  VERY_HIGH: 'NO_WARNING',
+};
+const pressure = {
+  LOW: 'LOW_PRESSURE',
+  LOWSOFT: 'LOW_PRESSURE',
+  LOWHARD: 'VERY_LOW_PRESSURE',
+  HIGH: 'HIGH_PRESSURE',
+  NORMAL: 'NO_WARNING',
+};
 
 /** The lamps of v2, with the words of `bulbFailure` that mean that one of them fails (specification 2.8). */
 const lamps: Record<string, readonly string[]> = {
@@ -53,7 +65,9 @@ const lamps: Record<string, readonly string[]> = {
 const lamp = (failures: readonly string[]): GroupMember => ({
   from: 'bulbFailure',
   word: (value) =>
-    failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0) ? 'FAILURE' : 'NO_WARNING',
+    failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0)
+      ? 'FAILURE'
+      : 'NO_WARNING',
 });
 
 const urgency: Partial<Record<string, string>> = {
@@ -61,7 +75,11 @@ const urgency: Partial<Record<string, string>> = {
   TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
   TIME_EXCEEDED: 'OVERDUE_FOR_SERVICE',
 };
-const occasion: Partial<Record<string, string>> = { CALENDAR_TIME: 'REGULAR_MAINTENANCE', DISTANCE: 'DISTANCE_DRIVEN', ENGINE_HOURS: 'ENGINE_HOURS' };
+const occasion: Partial<Record<string, string>> = {
+  CALENDAR_TIME: 'REGULAR_MAINTENANCE',
+  DISTANCE: 'DISTANCE_DRIVEN',
+  ENGINE_HOURS: 'ENGINE_HOURS',
+};
 
 /** `TIME_EXCEEDED` because of `DISTANCE` -> `DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE`. */
 function serviceWarning(status: ResourceValue, trigger: ResourceValue): string {
@@ -83,7 +101,10 @@ export const groups: Record<string, Group> = {
     scopes: ['conve:engine_status'],
     members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
   },
-  fuel: { scopes: ['conve:fuel_status'], members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: { unit: '%' } } },
+  fuel: {
+    scopes: ['conve:fuel_status'],
+    members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: { unit: '%' } },
+  },
   odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
   statistics: {
     scopes: ['conve:trip_statistics'],
@@ -107,7 +128,10 @@ export const groups: Record<string, Group> = {
       rearRight: { from: 'rearRightTyrePressure', words: pressure },
     },
   },
-  warnings: { scopes: ['conve:warnings'], members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])) },
+  warnings: {
+    scopes: ['conve:warnings'],
+    members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])),
+  },
   diagnostics: {
     scopes: ['conve:diagnostics_workshop'],
     members: {

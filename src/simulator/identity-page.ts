@@ -4,11 +4,21 @@ import { escapeHtml, htmlPage, type Answer } from './answer';
 export const authorizePath = '/as/authorization.oauth2';
 
 /** What the page carries from the request to the button. */
-const authorizeParameters = ['response_type', 'client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'code_challenge_method'] as const;
+const authorizeParameters = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
 
 /** The sign-in page: what is asked for, and two buttons. */
 export function signInPage(parameters: URLSearchParams): Answer {
-  const hidden = authorizeParameters.map((name) => `<input type="hidden" name="${name}" value="${escapeHtml(parameters.get(name) ?? '')}">`);
+  const hidden = authorizeParameters.map(
+    (name) => `<input type="hidden" name="${name}" value="${escapeHtml(parameters.get(name) ?? '')}">`,
+  );
   const scopes = (parameters.get('scope') ?? '').split(' ').map((scope) => `<li>${escapeHtml(scope)}</li>`);
   const content = `<p>The application asks for:</p><ul>${scopes.join('')}</ul>
 <form method="post" action="${authorizePath}">${hidden.join('')}

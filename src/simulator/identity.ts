@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { htmlPage, type Answer } from './answer';
 import { authorizePath, signInPage } from './identity-page';
 import type { Settings } from './options';
@@ -53,7 +53,8 @@ export class Identity {
     const { method, path } = request;
     if (path === '/.well-known/openid-configuration') return { status: 200, body: discovery(url) };
     if (path !== authorizePath && path !== tokenPath) return null;
-    if (path === authorizePath && method === 'GET') return this.#authorize(request.query, (parameters) => signInPage(parameters));
+    if (path === authorizePath && method === 'GET')
+      return this.#authorize(request.query, (parameters) => signInPage(parameters));
     if (method !== 'POST') return { status: 405, headers: { allow: path === tokenPath ? 'POST' : 'GET, POST' } };
     const form = new URLSearchParams(request.body);
     return path === tokenPath
@@ -80,7 +81,9 @@ export class Identity {
     if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
     if (!this.#mayRedirect(redirectUri)) return htmlPage(400, 'This redirect address is not registered');
     const problem = problemOf(parameters);
-    return problem === null ? proceed(parameters) : redirect(redirectUri, { ...problem, state: parameters.get('state') ?? '' });
+    return problem === null
+      ? proceed(parameters)
+      : redirect(redirectUri, { ...problem, state: parameters.get('state') ?? '' });
   }
 
   #mayRedirect(address: string): boolean {
@@ -94,7 +97,8 @@ export class Identity {
   #decide(parameters: URLSearchParams, decision: string | null): Answer {
     const redirectUri = parameters.get('redirect_uri') ?? '';
     const state = parameters.get('state') ?? '';
-    if (decision !== 'allow') return redirect(redirectUri, { error: 'access_denied', error_description: 'The driver said no', state });
+    if (decision !== 'allow')
+      return redirect(redirectUri, { error: 'access_denied', error_description: 'The driver said no', state });
     const code = this.#newToken();
     this.#codes.set(code, {
       scopes: scopesIn(parameters),
@@ -108,10 +112,14 @@ export class Identity {
   #token({ headers }: ServiceRequest, form: URLSearchParams, withoutRefreshToken: boolean): Answer {
     const { clientId, clientSecret } = this.#settings;
     if (headers.authorization !== basic(clientId, clientSecret)) {
-      return { ...failure('invalid_client', 'Invalid client or client credentials', 401), headers: { 'www-authenticate': 'Basic' } };
+      return {
+        ...failure('invalid_client', 'Invalid client or client credentials', 401),
+        headers: { 'www-authenticate': 'Basic' },
+      };
     }
     if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
-    if (form.get('grant_type') === 'refresh_token') return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
+    if (form.get('grant_type') === 'refresh_token')
+      return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
     // The password grant is dead (field notes 4.2).
     return form.get('grant_type') === 'password'
       ? failure('unauthorized_client', 'The client may not use this grant')
@@ -122,16 +130,24 @@ export class Identity {
     const code = this.#codes.get(form.get('code') ?? '');
     // One use, whatever comes of it.
     this.#codes.delete(form.get('code') ?? '');
-    if (code === undefined || code.expiresAt <= this.#clock.now()) return failure('invalid_grant', 'Authorization code is invalid or expired.');
+    if (code === undefined || code.expiresAt <= this.#clock.now())
+      return failure('invalid_grant', 'Authorization code is invalid or expired.');
     if (form.get('redirect_uri') !== code.redirectUri) return failure('invalid_grant', 'redirect_uri does not match.');
-    if (challengeOf(form.get('code_verifier') ?? '') !== code.challenge) return failure('invalid_grant', 'PKCE verification failed.');
+    if (challengeOf(form.get('code_verifier') ?? '') !== code.challenge)
+      return failure('invalid_grant', 'PKCE verification failed.');
     return this.#granted(code.scopes, withoutRefreshToken ? null : this.grant(code.scopes));
   }
 
   #refresh(token: string, withoutRefreshToken: boolean): Answer {
     const now = this.#clock.now();
     const { grant, until } = this.#grants.get(token) ?? {};
-    if (grant === undefined || until === undefined || now >= until || now >= grant.endsAt || now >= grant.refreshedAt + refreshLife) {
+    if (
+      grant === undefined ||
+      until === undefined ||
+      now >= until ||
+      now >= grant.endsAt ||
+      now >= grant.refreshedAt + refreshLife
+    ) {
       this.#grants.delete(token);
       return failure('invalid_grant', 'unknown, invalid, or expired refresh token');
     }
@@ -158,7 +174,11 @@ export class Identity {
       body: {
         access_token: this.#tokens.issue(scopes, life),
         ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
-        id_token: jwt({ sub: 'demo-driver', aud: this.#settings.clientId, exp: Math.floor(this.#clock.now() / 1000) + life }),
+        id_token: jwt({
+          sub: 'demo-driver',
+          aud: this.#settings.clientId,
+          exp: Math.floor(this.#clock.now() / 1000) + life,
+        }),
         token_type: 'Bearer',
         expires_in: life,
       },
@@ -170,13 +190,18 @@ export class Identity {
   }
 }
 
-const scopesIn = (parameters: URLSearchParams): string[] => (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
+const scopesIn = (parameters: URLSearchParams): string[] =>
+  (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
 
 /** What is wrong with a request for sign-in, in the words of OAuth, or null. */
 function problemOf(parameters: URLSearchParams): { error: string; error_description: string } | null {
   const scopes = scopesIn(parameters);
-  if (parameters.get('response_type') !== 'code') return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
-  if (parameters.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? '')) {
+  if (parameters.get('response_type') !== 'code')
+    return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
+  if (
+    parameters.get('code_challenge_method') !== 'S256' ||
+    !/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? '')
+  ) {
     return { error: 'invalid_request', error_description: 'PKCE with S256 is required' };
   }
   if (scopes.length === 0 || scopes.some((scope) => !everyScope.includes(scope)))
@@ -189,7 +214,8 @@ const challengeOf = (verifier: string): string | null =>
   /^[\w.~-]{43,128}$/.test(verifier) ? createHash('sha256').update(verifier).digest('base64url') : null;
 
 /** RFC 6749 2.3.1: both parts are form-encoded first. */
-const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
+const basic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
 /** The members in the order of field notes 4.2. */

@@ -13,7 +13,8 @@ const drawings = {
 export function picture({ path, query }: ServiceRequest, cars: ReadonlyMap<string, Car>, now: number): Answer {
   const [, vin = '', view] = /^\/images\/(\w+)\/(exterior|interior)\.svg$/.exec(path) ?? [];
   if (!cars.has(vin) || (view !== 'exterior' && view !== 'interior')) return { status: 404 };
-  if (!(Number(query.get('expires')) > now)) return { status: 403, headers: { 'content-type': 'text/plain' }, body: 'This address has expired.' };
+  if (!(Number(query.get('expires')) > now))
+    return { status: 403, headers: { 'content-type': 'text/plain' }, body: 'This address has expired.' };
   return {
     status: 200,
     headers: { 'content-type': 'image/svg+xml', 'cache-control': 'no-store' },

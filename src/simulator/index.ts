@@ -85,7 +85,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clearRequests: () => server.clear(),
     connections: server.connections,
     inFlight: server.inFlight,
-    issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) => tokens.issue(scopes, lifeSeconds, jwt),
+    issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) =>
+      tokens.issue(scopes, lifeSeconds, jwt),
     issueRefreshToken: (scopes) => identity.grant(scopes),
     revokeGrants: () => identity.revokeAll(),
     async close() {

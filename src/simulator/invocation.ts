@@ -43,8 +43,13 @@ export class Invocation implements InvocationRequest {
     this.unlockDuration = request.unlockDuration;
     this.receivedAt = now;
     // v2 answers once, at the end (field notes 1.9): the last word of the plan.
-    const steps = request.interface === 'connected-v2' ? plan.steps.slice(-1).map((step) => ({ ...step, afterMs: plan.answerAfterMs })) : plan.steps;
-    this.timeline = steps.map((step: PlanStep) => ({ at: now + step.afterMs, status: step.status, acts: step.acts })).sort((a, b) => a.at - b.at);
+    const steps =
+      request.interface === 'connected-v2'
+        ? plan.steps.slice(-1).map((step) => ({ ...step, afterMs: plan.answerAfterMs }))
+        : plan.steps;
+    this.timeline = steps
+      .map((step: PlanStep) => ({ at: now + step.afterMs, status: step.status, acts: step.acts }))
+      .sort((a, b) => a.at - b.at);
   }
 
   #stepAt(now: number): TimelineStep | undefined {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 
 /** Limits of field notes 5; a limit that is not given does not apply. */
 export interface LimitOptions {
@@ -8,7 +8,11 @@ export interface LimitOptions {
 }
 
 /** The limits of the real service (field notes 5). */
-export const realLimits = { requestsPerMinute: 100, commandsPerMinute: 10, requestsPerDay: 10_000 } as const satisfies LimitOptions;
+export const realLimits = {
+  requestsPerMinute: 100,
+  commandsPerMinute: 10,
+  requestsPerDay: 10_000,
+} as const satisfies LimitOptions;
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -39,10 +43,12 @@ export class Limits {
       this.#dayStartedAt = now;
       this.#today = 0;
     }
-    if (this.#today >= requestsPerDay) return { kind: 'quota', refillIn: hoursMinutesSeconds(this.#dayStartedAt + day - now) };
+    if (this.#today >= requestsPerDay)
+      return { kind: 'quota', refillIn: hoursMinutesSeconds(this.#dayStartedAt + day - now) };
     this.#requests = this.#requests.filter((at) => at > now - minute);
     this.#commands = this.#commands.filter((at) => at > now - minute);
-    if (this.#requests.length >= requestsPerMinute || (isCommand && this.#commands.length >= commandsPerMinute)) return { kind: 'rate-limited' };
+    if (this.#requests.length >= requestsPerMinute || (isCommand && this.#commands.length >= commandsPerMinute))
+      return { kind: 'rate-limited' };
     this.#today += 1;
     this.#requests.push(now);
     if (isCommand) this.#commands.push(now);
@@ -53,5 +59,7 @@ export class Limits {
 /** The gateway's way to write a span: `03:30:56` (field notes 1.11). */
 function hoursMinutesSeconds(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  return [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((part) => String(Math.floor(part)).padStart(2, '0')).join(':');
+  return [seconds / 3600, (seconds / 60) % 60, seconds % 60]
+    .map((part) => String(Math.floor(part)).padStart(2, '0'))
+    .join(':');
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock, type Clock } from '../clock';
+import { systemClock, type Clock } from '../util/clock';
 import { demoCar, type CarOptions } from './demo-car';
 import type { LimitOptions } from './limits';
 
@@ -62,4 +62,5 @@ export function settle(options: SimulatorOptions): Settings {
 }
 
 /** `vcc-api-key` -> `vcc-api-operationid`: the header that carries the operation id on v2 (field notes 1.1). */
-export const operationHeader = (apiKeyHeader: string): string => `${apiKeyHeader.toLowerCase().replace(/-key$/, '')}-operationid`;
+export const operationHeader = (apiKeyHeader: string): string =>
+  `${apiKeyHeader.toLowerCase().replace(/-key$/, '')}-operationid`;

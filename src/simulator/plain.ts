@@ -31,12 +31,16 @@ export const plain: Dialect = {
   details(car, context) {
     const { images, descriptions, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
-    for (const [name, value] of Object.entries(details)) if (value !== null) put(body, name, car, `details.${name}`, () => value);
+    for (const [name, value] of Object.entries(details))
+      if (value !== null) put(body, name, car, `details.${name}`, () => value);
     put(body, 'images', car, 'details.images', () => ({
       exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
       internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
     }));
-    put(body, 'descriptions', car, 'details.descriptions', () => ({ model: descriptions.model, steering: descriptions.steering }));
+    put(body, 'descriptions', car, 'details.descriptions', () => ({
+      model: descriptions.model,
+      steering: descriptions.steering,
+    }));
     return body;
   },
   commands: (car, { url }) =>
@@ -91,6 +95,7 @@ function members(
   valueOf: (name: string) => string | null,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {};
-  for (const name of names) put(body, name, car, pathOf(name), () => ({ value: valueOf(name), timestamp: iso(car.measuredAt(pathOf(name))) }));
+  for (const name of names)
+    put(body, name, car, pathOf(name), () => ({ value: valueOf(name), timestamp: iso(car.measuredAt(pathOf(name))) }));
   return body;
 }

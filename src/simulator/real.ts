@@ -9,8 +9,10 @@ import type { Group, GroupMember } from './groups';
 /** The shapes of the service behind the specification, since August 2026 (field notes 1 to 3, 6.1). */
 export const real: Dialect = {
   name: 'real',
-  envelope: (data, status, { interface: name, operationId }) => (name === 'connected-v1' ? { status, operationId, data } : { data }),
-  windows: (car, context) => members(car, context, windowMembers, ['sunroof'], (name) => [`windows.${name}`, word(car.state.windows, name)]),
+  envelope: (data, status, { interface: name, operationId }) =>
+    name === 'connected-v1' ? { status, operationId, data } : { data },
+  windows: (car, context) =>
+    members(car, context, windowMembers, ['sunroof'], (name) => [`windows.${name}`, word(car.state.windows, name)]),
   doors: (car, context) =>
     members(car, context, doorMembers, ['tankLid'], (name) =>
       name === 'carLocked' ? ['lock', car.state.lock] : [`doors.${name}`, word(car.state.doors, name)],
@@ -26,7 +28,11 @@ export const real: Dialect = {
     return body;
   },
   // Relative, and without the interface's own prefix (field notes 1.7).
-  commands: (car) => commandsOf(car, commandNames).map((name) => ({ command: wireName(name), href: `/v2/vehicles/${car.vin}/commands/${name}` })),
+  commands: (car) =>
+    commandsOf(car, commandNames).map((name) => ({
+      command: wireName(name),
+      href: `/v2/vehicles/${car.vin}/commands/${name}`,
+    })),
   accessibility(car) {
     const body = {};
     put(body, 'availabilityStatus', car, 'availability', () => ({
@@ -42,7 +48,11 @@ export const real: Dialect = {
     const body = {};
     put(body, name, car, `resources.${name}`, () => {
       const value = car.resource(name);
-      return { value: value === null ? null : String(value), ...('unit' in row ? { unit: row.unit } : {}), timestamp: car.resourceMeasuredAt(name) };
+      return {
+        value: value === null ? null : String(value),
+        ...('unit' in row ? { unit: row.unit } : {}),
+        timestamp: car.resourceMeasuredAt(name),
+      };
     });
     return body;
   },
@@ -60,7 +70,8 @@ export const real: Dialect = {
 };
 
 /** `honk-flash` -> `HONK_AND_FLASH` (field notes 1.7). */
-const wireName = (name: string): string => (name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_'));
+const wireName = (name: string): string =>
+  name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
 const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
 
@@ -80,7 +91,9 @@ function members(
   for (const member of [...Object.keys(table), ...(isV1 ? [] : extra)]) {
     const [path, value] = partOf(member);
     put(body, isV1 ? member : (table[member]?.aliases[0] ?? member), car, path, () =>
-      isV1 ? { value, timestamp: iso(car.measuredAt(path)) } : { timestamp: micros(car.measuredAt(path)), unit: null, value },
+      isV1
+        ? { value, timestamp: iso(car.measuredAt(path)) }
+        : { timestamp: micros(car.measuredAt(path)), unit: null, value },
     );
   }
   return body;
@@ -93,7 +106,11 @@ export function groupBody(car: Car, name: string, { members: table }: Group): Re
     put(body, key, car, `${name}.${key}`, () =>
       member.from === undefined
         ? null
-        : { timestamp: micros(car.resourceMeasuredAt(member.from)), unit: member.unit ?? null, value: groupValue(car, member, member.from) },
+        : {
+            timestamp: micros(car.resourceMeasuredAt(member.from)),
+            unit: member.unit ?? null,
+            value: groupValue(car, member, member.from),
+          },
     );
   }
   return body;

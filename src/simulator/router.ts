@@ -14,7 +14,10 @@ export class Router<Endpoint> {
   }
 
   /** Null: no such path. `endpoint` null: the path does not take the method. */
-  find(method: string, path: string): { endpoint: Endpoint | null; parameters: Record<string, string>; methods: string[] } | null {
+  find(
+    method: string,
+    path: string,
+  ): { endpoint: Endpoint | null; parameters: Record<string, string>; methods: string[] } | null {
     const values: string[] = [];
     let branch: Branch<Endpoint> | undefined = this.#root;
     for (const segment of path.split('/')) {

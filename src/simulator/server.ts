@@ -1,6 +1,13 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { Answer, RefusalContext } from './answer';
 import { distort, faultAnswer, type Fault, type Faults } from './faults';
@@ -65,7 +72,11 @@ export class SimulatorServer {
   async listen(port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error) =>
-        reject(new VehicleError('CONFIG', `The simulated service cannot use port ${port}. Choose another one.`, { cause: error })),
+        reject(
+          new VehicleError('CONFIG', `The simulated service cannot use port ${port}. Choose another one.`, {
+            cause: error,
+          }),
+        ),
       );
       this.#server.listen(port, '127.0.0.1', resolve);
     });
@@ -88,9 +99,16 @@ export class SimulatorServer {
     const isPrivate = this.#parts.isPrivate(path);
     if (!isPrivate) this.#remember(record, response);
     const body = await readBody(request);
-    if (body === null) return send(response, record, this.#parts.clock.now(), { status: 413, headers: { connection: 'close' } });
+    if (body === null)
+      return send(response, record, this.#parts.clock.now(), { status: 413, headers: { connection: 'close' } });
     record.body = body;
-    const asked: ServiceRequest = { method, path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)), headers, body };
+    const asked: ServiceRequest = {
+      method,
+      path,
+      query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)),
+      headers,
+      body,
+    };
     const fault = isPrivate ? null : this.#parts.faults.take(method, path);
     if (fault !== null) return this.#fail(fault, asked, response, record);
     const answer = await this.#parts.answer(asked, null);
@@ -100,7 +118,8 @@ export class SimulatorServer {
   async #fail(fault: Fault, asked: ServiceRequest, response: ServerResponse, record: RecordedRequest): Promise<void> {
     const { socket } = response.req;
     const { clock, signal } = this.#parts;
-    const wait = async (): Promise<void> => (fault.latencyMs === undefined ? undefined : clock.sleep(fault.latencyMs, signal));
+    const wait = async (): Promise<void> =>
+      fault.latencyMs === undefined ? undefined : clock.sleep(fault.latencyMs, signal);
     if (fault.afterEffect !== true) await wait();
     if (fault.cut === 'before-headers') return void socket.resetAndDestroy();
     const instead = faultAnswer(fault, this.#parts.contextOf(asked));
@@ -108,7 +127,9 @@ export class SimulatorServer {
     if (fault.afterEffect === true) await wait();
     if (fault.cut === 'after-effect') return void socket.resetAndDestroy();
     if (fault.dropKeepAlive === true) this.#doomed.add(socket);
-    const answer = instead ?? (own === null ? { status: 200 } : { ...distort(own, fault), headers: { ...own.headers, ...fault.headers } });
+    const answer =
+      instead ??
+      (own === null ? { status: 200 } : { ...distort(own, fault), headers: { ...own.headers, ...fault.headers } });
     if (fault.cut === undefined) send(response, record, this.#parts.clock.now(), answer);
     else cutShort(response, record, this.#parts.clock.now(), answer, fault.cut === 'after-headers' ? 0 : 0.5);
   }
@@ -131,7 +152,8 @@ export class SimulatorServer {
   /** Forgets the requests, and counts anew. */
   clear(): void {
     this.requests.splice(0);
-    for (const count of [this.connections, this.inFlight]) Object.assign(count, { total: count.current, peak: count.current });
+    for (const count of [this.connections, this.inFlight])
+      Object.assign(count, { total: count.current, peak: count.current });
   }
 }
 

@@ -31,7 +31,13 @@ export class Service {
     this.#url = url;
     this.#operationHeader = operationHeader(settings.apiKeyHeader);
     const filled = (type: string): string => type.replace('{vendor}', settings.mediaTypeVendor);
-    for (const endpoint of endpointsOf({ cars: this.cars, clock, dialect: dialect === 'real' ? real : plain, newId, signal })) {
+    for (const endpoint of endpointsOf({
+      cars: this.cars,
+      clock,
+      dialect: dialect === 'real' ? real : plain,
+      newId,
+      signal,
+    })) {
       this.#router.add(endpoint.method, endpoint.path, {
         ...endpoint,
         mediaTypes: endpoint.mediaTypes.map(filled),
@@ -45,12 +51,19 @@ export class Service {
     const context = this.contextOf(request);
     const found = this.#router.find(request.method, request.path);
     if (found === null) return refuse(this.#settings.dialect === 'real' ? 'gateway-not-found' : 'not-found', context);
-    if (found.endpoint === null) return { ...refuse('method-not-allowed', context), headers: { allow: found.methods.join(', ') } };
+    if (found.endpoint === null)
+      return { ...refuse('method-not-allowed', context), headers: { allow: found.methods.join(', ') } };
     return this.#stamped(await this.#pass(request, found.endpoint, found.parameters, context), found.endpoint, context);
   }
 
-  async #pass(request: ServiceRequest, endpoint: Endpoint, parameters: Record<string, string>, context: RefusalContext): Promise<Answer> {
-    const no = (name: RefusalName, details?: Partial<Refusal> & { refillIn?: string }): Answer => refuse(name, context, details);
+  async #pass(
+    request: ServiceRequest,
+    endpoint: Endpoint,
+    parameters: Record<string, string>,
+    context: RefusalContext,
+  ): Promise<Answer> {
+    const no = (name: RefusalName, details?: Partial<Refusal> & { refillIn?: string }): Answer =>
+      refuse(name, context, details);
     const keyRefused = this.#access.refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
     const excess = this.#limits.take(endpoint.method === 'POST');
@@ -59,7 +72,12 @@ export class Service {
     if (refused !== null) return no(refused);
     const car = parameters['vin'] === undefined ? this.cars.values().next().value : this.cars.get(parameters['vin']);
     if (car === undefined) return no('not-linked');
-    const view = { url: this.#url(), now: this.#settings.clock.now(), operationId: context.operationId, interface: endpoint.interface };
+    const view = {
+      url: this.#url(),
+      now: this.#settings.clock.now(),
+      operationId: context.operationId,
+      interface: endpoint.interface,
+    };
     return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
   }
 
@@ -83,6 +101,7 @@ export class Service {
 }
 
 const interfaceOf = (path: string): InterfaceName | null => {
-  for (const name of ['connected-v1', 'connected-v2', 'extended-v1'] as const) if (path.startsWith(`${interfacePaths[name]}/`)) return name;
+  for (const name of ['connected-v1', 'connected-v2', 'extended-v1'] as const)
+    if (path.startsWith(`${interfacePaths[name]}/`)) return name;
   return null;
 };

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import type { Clock } from '../util/clock';
 import { commands, requestDetails } from '../catalogue/commands';
 import { connectedReads, resources } from '../catalogue/reads';
 import { groups } from './groups';
@@ -59,7 +59,14 @@ export class Tokens {
     this.#dropExpired(now);
     const iat = Math.floor(now / 1000);
     const token = asJwt
-      ? jwt({ iss: this.#issuer(), sub: 'demo-driver', scope: scopes.join(' '), iat, exp: iat + lifeSeconds, jti: this.#newId() })
+      ? jwt({
+          iss: this.#issuer(),
+          sub: 'demo-driver',
+          scope: scopes.join(' '),
+          iat,
+          exp: iat + lifeSeconds,
+          jti: this.#newId(),
+        })
       : this.#newId().replaceAll('-', '');
     this.#issued.set(token, { scopes: new Set(scopes), expiresAt: now + lifeSeconds * 1000 });
     return token;

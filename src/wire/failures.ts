@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError, type ErrorCode } from '../errors';
-import { defaultPauses, refillTime, retryAfter } from './pauses';
+import { defaultPauses, refillTime, retryAfter } from './retry-after';
 import { identifier } from './schemas';
 
 /**
@@ -22,14 +22,20 @@ export interface FailureContext {
 
 const text = z.catch(z.string(), '');
 const id = z.catch(z.string().check(z.regex(identifier)), '');
-const failureShape = z.lazy(() => z.object({
-  message: text,
-  error: z.catch(z.object({ message: text, description: text, detail: text }), { message: '', description: '', detail: '' }),
-  exveErrorId: z.optional(z.unknown()),
-  exveErrorMsg: text,
-  exveNote: text,
-  operationId: id,
-}));
+const failureShape = z.lazy(() =>
+  z.object({
+    message: text,
+    error: z.catch(z.object({ message: text, description: text, detail: text }), {
+      message: '',
+      description: '',
+      detail: '',
+    }),
+    exveErrorId: z.optional(z.unknown()),
+    exveErrorMsg: text,
+    exveNote: text,
+    operationId: id,
+  }),
+);
 
 interface Failure {
   status: number;
@@ -47,30 +53,107 @@ interface Rule {
   retryable?: boolean;
 }
 
-const status = (...codes: number[]) => (failure: Failure): boolean => codes.includes(failure.status);
-const said = (pattern: RegExp, ...codes: number[]) => (failure: Failure): boolean => codes.includes(failure.status) && pattern.test(failure.words);
+const status =
+  (...codes: number[]) =>
+  (failure: Failure): boolean =>
+    codes.includes(failure.status);
+const said =
+  (pattern: RegExp, ...codes: number[]) =>
+  (failure: Failure): boolean =>
+    codes.includes(failure.status) && pattern.test(failure.words);
 
 /** First match wins. The order is what tells a spent quota from a missing scope, and a refused key from a refused token. */
 const rules: readonly Rule[] = [
-  { when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw), code: 'QUOTA_SPENT', sentence: 'The daily quota of the API key is spent. Reading goes on when it is refilled; nothing is wrong with the key or the token.' },
-  { when: status(429), code: 'RATE_LIMITED', sentence: 'The service got too many requests in a minute and asks for a pause. The pack waits; read less often if this comes back.' },
-  { when: said(/api[- _]?key|subscription key/, 401, 403), code: 'API_KEY_REFUSED', sentence: 'The service refused the API key. Check that it is the key of a published application, entered whole and without blanks.' },
-  { when: status(401), code: 'SIGN_IN_REQUIRED', sentence: 'The service refused the access token: it has expired or is not valid. Sign in again, or paste a new token.' },
-  { when: said(/no relationship|not linked|vehicle not found|unknown vehicle/, 403, 404), code: 'VEHICLE_NOT_LINKED', sentence: 'This vehicle is not linked to the account of the token. Check the VIN and that the token belongs to the car’s owner.' },
-  { when: (failure) => failure.status === 403 && failure.shape === 'extended' && !/scope|denied|permission|authori[sz]/.test(failure.words), code: 'NOT_SUPPORTED', sentence: 'This car does not offer this resource on the extended vehicle interface.' },
-  { when: (failure) => failure.status === 403 && failure.shape !== 'other', code: 'SCOPE_MISSING', sentence: 'The token may not do this. It needs the scopes {scopes}: add them to the application and sign in again.' },
-  { when: said(/allowed markets/, 404), code: 'NOT_SUPPORTED', sentence: 'The car was sold in a market that the service does not cover.' },
+  {
+    when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw),
+    code: 'QUOTA_SPENT',
+    sentence:
+      'The daily quota of the API key is spent. Reading goes on when it is refilled; nothing is wrong with the key or the token.',
+  },
+  {
+    when: status(429),
+    code: 'RATE_LIMITED',
+    sentence:
+      'The service got too many requests in a minute and asks for a pause. The pack waits; read less often if this comes back.',
+  },
+  {
+    when: said(/api[- _]?key|subscription key/, 401, 403),
+    code: 'API_KEY_REFUSED',
+    sentence:
+      'The service refused the API key. Check that it is the key of a published application, entered whole and without blanks.',
+  },
+  {
+    when: status(401),
+    code: 'SIGN_IN_REQUIRED',
+    sentence:
+      'The service refused the access token: it has expired or is not valid. Sign in again, or paste a new token.',
+  },
+  {
+    when: said(/no relationship|not linked|vehicle not found|unknown vehicle/, 403, 404),
+    code: 'VEHICLE_NOT_LINKED',
+    sentence:
+      'This vehicle is not linked to the account of the token. Check the VIN and that the token belongs to the car’s owner.',
+  },
+  {
+    when: (failure) =>
+      failure.status === 403 &&
+      failure.shape === 'extended' &&
+      !/scope|denied|permission|authori[sz]/.test(failure.words),
+    code: 'NOT_SUPPORTED',
+    sentence: 'This car does not offer this resource on the extended vehicle interface.',
+  },
+  {
+    when: (failure) => failure.status === 403 && failure.shape !== 'other',
+    code: 'SCOPE_MISSING',
+    sentence: 'The token may not do this. It needs the scopes {scopes}: add them to the application and sign in again.',
+  },
+  {
+    when: said(/allowed markets/, 404),
+    code: 'NOT_SUPPORTED',
+    sentence: 'The car was sold in a market that the service does not cover.',
+  },
   { when: status(404, 410), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
   { when: status(405), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this on the chosen interface.' },
-  { when: status(406, 415), code: 'CONFIG', sentence: 'The service does not know the media type that was sent. Check the media type vendor of the service in the vehicle configuration.' },
+  {
+    when: status(406, 415),
+    code: 'CONFIG',
+    sentence:
+      'The service does not know the media type that was sent. Check the media type vendor of the service in the vehicle configuration.',
+  },
   { when: status(400, 422), code: 'INPUT_INVALID', sentence: 'The service did not accept the request as it was sent.' },
-  { when: status(409), code: 'VEHICLE_ERROR', sentence: 'The car is in a state that does not allow this. Look at the car and try again.' },
-  { when: said(/from (the )?car|from (the )?vehicle/, 500), code: 'VEHICLE_ERROR', sentence: 'The car itself answered with an error. It may have acted all the same: look at it.' },
-  { when: said(/in use|asleep/, 503), code: 'VEHICLE_UNAVAILABLE', sentence: 'The car is in use or asleep and takes no command now. A sleeping car wakes up when somebody starts it.' },
+  {
+    when: status(409),
+    code: 'VEHICLE_ERROR',
+    sentence: 'The car is in a state that does not allow this. Look at the car and try again.',
+  },
+  {
+    when: said(/from (the )?car|from (the )?vehicle/, 500),
+    code: 'VEHICLE_ERROR',
+    sentence: 'The car itself answered with an error. It may have acted all the same: look at it.',
+  },
+  {
+    when: said(/in use|asleep/, 503),
+    code: 'VEHICLE_UNAVAILABLE',
+    sentence: 'The car is in use or asleep and takes no command now. A sleeping car wakes up when somebody starts it.',
+  },
   { when: status(408, 504), code: 'TIMEOUT', sentence: 'The service gave up waiting for the car.' },
-  { when: (failure) => failure.status >= 500, code: 'SERVICE_ERROR', sentence: 'The service has a fault of its own. Try again later.' },
-  { when: (failure) => failure.status >= 300 && failure.status < 400, code: 'SERVICE_ERROR', sentence: 'The service sent the request elsewhere, which the pack does not follow. Check the base URL.', retryable: false },
-  { when: () => true, code: 'SERVICE_ERROR', sentence: 'The service refused the request in a way that it does not explain. Check the base URL and the settings.', retryable: false },
+  {
+    when: (failure) => failure.status >= 500,
+    code: 'SERVICE_ERROR',
+    sentence: 'The service has a fault of its own. Try again later.',
+  },
+  {
+    when: (failure) => failure.status >= 300 && failure.status < 400,
+    code: 'SERVICE_ERROR',
+    sentence: 'The service sent the request elsewhere, which the pack does not follow. Check the base URL.',
+    retryable: false,
+  },
+  {
+    when: () => true,
+    code: 'SERVICE_ERROR',
+    sentence: 'The service refused the request in a way that it does not explain. Check the base URL and the settings.',
+    retryable: false,
+  },
 ];
 
 /** The error for an answer that is not a success. */
@@ -79,12 +162,16 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
   const resolvedId = operationIdOf(answer.headers) ?? (operationId || null);
-  return new VehicleError(rule.code, rule.sentence.replace('{scopes}', ['openid', ...context.scopes.filter((scope) => scope !== 'openid')].join(', ')), {
-    httpStatus: answer.status,
-    ...(rule.retryable !== undefined && { retryable: rule.retryable }),
-    ...(retryAt !== null && { retryAt }),
-    ...(resolvedId !== null && { operationId: resolvedId }),
-  });
+  return new VehicleError(
+    rule.code,
+    rule.sentence.replace('{scopes}', ['openid', ...context.scopes.filter((scope) => scope !== 'openid')].join(', ')),
+    {
+      httpStatus: answer.status,
+      ...(rule.retryable !== undefined && { retryable: rule.retryable }),
+      ...(retryAt !== null && { retryAt }),
+      ...(resolvedId !== null && { operationId: resolvedId }),
+    },
+  );
 }
 
 function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string } {
@@ -93,7 +180,9 @@ function readFailure(answer: FailedAnswer): { failure: Failure; operationId: str
   if (!parsed.success) return { failure: { status: answer.status, words: raw, raw, shape: 'other' }, operationId: '' };
   const { message, error, exveErrorMsg, exveNote, exveErrorId, operationId } = parsed.data;
   const extended = exveErrorId !== undefined || exveErrorMsg !== '';
-  const words = [message, error.message, error.description, error.detail, exveErrorMsg, exveNote].join(' ').toLowerCase();
+  const words = [message, error.message, error.description, error.detail, exveErrorMsg, exveNote]
+    .join(' ')
+    .toLowerCase();
   return { failure: { status: answer.status, words, raw, shape: extended ? 'extended' : 'json' }, operationId };
 }
 

@@ -1,4 +1,10 @@
-import { groupedResources, type GroupedBulbs, type GroupedNumber, type GroupedResource, type GroupedWord } from '../catalogue/groups';
+import {
+  groupedResources,
+  type GroupedBulbs,
+  type GroupedNumber,
+  type GroupedResource,
+  type GroupedWord,
+} from '../catalogue/groups';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { notMeasured, parseMeasured, type Measured, type Scalar } from './schemas';
@@ -22,7 +28,12 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
   const measured = memberOf(row, data);
-  const value = measured.value === null ? null : 'units' in row ? toNumber(row, resource, measured) : toWord(row, resource, measured.value);
+  const value =
+    measured.value === null
+      ? null
+      : 'units' in row
+        ? toNumber(row, resource, measured)
+        : toWord(row, resource, measured.value);
   return {
     value,
     unit: 'unit' in resource ? resource.unit : null,
@@ -37,7 +48,8 @@ function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
   const given = named.filter(({ value }) => value !== null);
   const telling = given.filter(({ value }) => value !== 'UNSPECIFIED');
   const [first = given[0]] = telling;
-  if (first !== undefined) return telling.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
+  if (first !== undefined)
+    return telling.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
   const otherwise = 'otherwise' in row ? row.otherwise : undefined;
   const applies = otherwise !== undefined && parseMeasured(data.get(otherwise.unless)).value === null;
   return applies ? parseMeasured(data.get(otherwise.member)) : (named[0] ?? notMeasured);
@@ -47,7 +59,12 @@ function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;
 
 function toNumber(row: GroupedNumber, resource: Resource, { value, unit }: Measured): number | null {
-  const number = typeof value === 'number' ? value : typeof value === 'string' && numberPattern.test(value.trim()) ? Number(value) : null;
+  const number =
+    typeof value === 'number'
+      ? value
+      : typeof value === 'string' && numberPattern.test(value.trim())
+        ? Number(value)
+        : null;
   const factor = factorOf(row.units, unit);
   if (number === null || factor === null) return null;
   const converted = number * factor;

@@ -43,6 +43,9 @@ export function parseInvocation(body: unknown, receivedAt: number): Invocation {
     operationId: first((layer) => layer.operationId),
     message: first((layer) => layer.message || null),
     async: first((layer) => layer.async),
-    readyUntil: readyUntil === null ? null : toTimestamp(readyUntil < longestDuration ? receivedAt + readyUntil * 1000 : readyUntil),
+    readyUntil:
+      readyUntil === null
+        ? null
+        : toTimestamp(readyUntil < longestDuration ? receivedAt + readyUntil * 1000 : readyUntil),
   };
 }

@@ -79,7 +79,10 @@ export interface Accessibility {
 }
 
 const odd = (what: string): VehicleError =>
-  new VehicleError('BAD_RESPONSE', `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`);
+  new VehicleError(
+    'BAD_RESPONSE',
+    `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
+  );
 
 /** The body's `data`, or the body itself (field notes 1.2). */
 export function unwrap(body: unknown, what: string): Record<string, unknown> {
@@ -99,7 +102,8 @@ function unwrapList(body: unknown, name: string): unknown[] {
   return list;
 }
 
-export const parseWindows = (body: unknown): Parsed<Members> => parseOpenings(body, windows, 'the state of the windows');
+export const parseWindows = (body: unknown): Parsed<Members> =>
+  parseOpenings(body, windows, 'the state of the windows');
 export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body, doors, 'the state of the doors');
 
 /** A table of members as the parser wants it. */
@@ -114,7 +118,11 @@ interface Openings {
 
 const openingsOf = (members: Record<string, Member>): Openings => {
   const spellings = new Map(Object.entries(members).map(([name, { aliases }]) => [name, [name, ...aliases]] as const));
-  return { spellings, known: new Set([...spellings.values()].flat()), lock: Object.keys(members).find((name) => members[name]?.lock) ?? null };
+  return {
+    spellings,
+    known: new Set([...spellings.values()].flat()),
+    lock: Object.keys(members).find((name) => members[name]?.lock) ?? null,
+  };
 };
 
 const windows = /* @__PURE__ */ openingsOf(windowMembers);
@@ -151,7 +159,9 @@ function statesOf(data: Record<string, unknown>, spelled: readonly string[]): Me
 function agreed(states: readonly MemberState[]): MemberState {
   const [only] = states;
   if (states.length === 1 && only !== undefined && only.value !== null) return only;
-  const telling = states.filter(({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)));
+  const telling = states.filter(
+    ({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)),
+  );
   const [first, ...others] = telling.length > 0 ? telling : states.filter(({ value }) => value !== null);
   if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
   return first;
@@ -188,7 +198,13 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   const outer = jsonObject.safeParse(body);
   if (!outer.success) throw odd(`the resource ${name}`);
   const data = jsonObject.safeParse(outer.data['data']);
-  const candidates = [data.success ? data.data[name] : undefined, outer.data[name], outer.data['resourceValue'], outer.data['data'], outer.data];
+  const candidates = [
+    data.success ? data.data[name] : undefined,
+    outer.data[name],
+    outer.data['resourceValue'],
+    outer.data['data'],
+    outer.data,
+  ];
   const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
   const payload = resourceReading(name, found === undefined ? notMeasured : parseMeasured(found));
   return { payload, measuredAt: payload.timestamp };
@@ -249,7 +265,8 @@ const unitSpellings: Record<string, readonly string[]> = {
 /** The specification's unit, unless the service names another one: then that one, since the number is in it. */
 function unitOf(specified: string, given: string | null): string {
   const word = given?.trim().toLowerCase() ?? '';
-  if (word === '' || word === 'string' || word === specified || unitSpellings[specified]?.includes(word)) return specified;
+  if (word === '' || word === 'string' || word === specified || unitSpellings[specified]?.includes(word))
+    return specified;
   return given as string;
 }
 
@@ -286,7 +303,10 @@ export function parseAccessibility(body: unknown): Parsed<Accessibility> {
   if (!parsed.success) throw odd('the accessibility of the vehicle');
   const { availabilityStatus: status, unavailableReason: beside } = parsed.data;
   const reason = reasonOf(status.unavailableReason) ?? reasonOf(beside);
-  return { payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp }, measuredAt: status.timestamp };
+  return {
+    payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp },
+    measuredAt: status.timestamp,
+  };
 }
 
 function reasonOf(input: unknown): string | null {

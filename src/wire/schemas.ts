@@ -6,7 +6,9 @@ import * as z from 'zod/mini';
  */
 
 /** A JSON object; anything else is no answer of this service. */
-export const jsonObject = z.custom<Record<string, unknown>>((input) => typeof input === 'object' && input !== null && !Array.isArray(input));
+export const jsonObject = z.custom<Record<string, unknown>>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+);
 
 export type Scalar = string | number | boolean;
 
@@ -54,7 +56,8 @@ export interface Measured {
 export const notMeasured: Measured = { value: null, unit: null, timestamp: null };
 
 /** True for what looks like a measured value, or an explicit null in its place. */
-export const isMeasured = (input: unknown): boolean => input === null || (typeof input === 'object' && 'value' in input);
+export const isMeasured = (input: unknown): boolean =>
+  input === null || (typeof input === 'object' && 'value' in input);
 
 /** By hand, because every value of every reading passes here: a schema takes ten times as long. */
 export function parseMeasured(input: unknown): Measured {
@@ -67,7 +70,8 @@ export function parseMeasured(input: unknown): Measured {
 }
 
 /** `1e999` is JSON, and no number. */
-const isScalar = (value: unknown): value is Scalar => typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+const isScalar = (value: unknown): value is Scalar =>
+  typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 
 /** `2.2`: a member that a car does not tell is null; `modelYear` comes as text from v1. */
 const number = z.catch(
@@ -76,23 +80,37 @@ const number = z.catch(
 );
 
 /** Field notes 1.4: a car can send the word "null" where it has no upholstery. */
-const descriptiveText = z.catch(z.nullable(z.pipe(z.string(), z.transform((word) => (word === 'null' ? null : word)))), null);
+const descriptiveText = z.catch(
+  z.nullable(
+    z.pipe(
+      z.string(),
+      z.transform((word) => (word === 'null' ? null : word)),
+    ),
+  ),
+  null,
+);
 
 const images = z.object({ exteriorImageUrl: text, internalImageUrl: text });
-const descriptions = z.object({ model: descriptiveText, steering: descriptiveText, upholstery: z.optional(descriptiveText) });
+const descriptions = z.object({
+  model: descriptiveText,
+  steering: descriptiveText,
+  upholstery: z.optional(descriptiveText),
+});
 const noImages = { exteriorImageUrl: null, internalImageUrl: null };
 const noDescriptions = { model: null, steering: null };
 
-export const detailsShape = z.lazy(() => z.object({
-  vin: text,
-  modelYear: number,
-  gearbox: text,
-  fuelType: text,
-  externalColour: text,
-  batteryCapacityKWH: z.optional(number),
-  images: z.catch(images, noImages),
-  descriptions: z.catch(descriptions, noDescriptions),
-}));
+export const detailsShape = z.lazy(() =>
+  z.object({
+    vin: text,
+    modelYear: number,
+    gearbox: text,
+    fuelType: text,
+    externalColour: text,
+    batteryCapacityKWH: z.optional(number),
+    images: z.catch(images, noImages),
+    descriptions: z.catch(descriptions, noDescriptions),
+  }),
+);
 
 /** 2.1; the extended interface calls the number `id` (field notes 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
@@ -101,10 +119,16 @@ export const vehicleItem = z.object({ vin: text, id: text });
 export const commandItem = z.object({ command: text, href: text });
 
 /** 2.7; the reason stands inside, or beside as a measured value (field notes 1.8). */
-export const accessibilityShape = z.lazy(() => z.object({
-  availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), { value: null, unavailableReason: null, timestamp: null }),
-  unavailableReason: z.optional(z.unknown()),
-}));
+export const accessibilityShape = z.lazy(() =>
+  z.object({
+    availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
+      value: null,
+      unavailableReason: null,
+      timestamp: null,
+    }),
+    unavailableReason: z.optional(z.unknown()),
+  }),
+);
 
 /** An operation id is handed on to flows and logs: it may be nothing but an id. */
 export const identifier = /^[\w.:-]{1,128}$/;
@@ -113,12 +137,14 @@ const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), n
 /** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
-export const invocationShape = z.lazy(() => z.object({
-  status: scalar,
-  invokeStatus: text,
-  operationId,
-  message: text,
-  async: z.catch(z.nullable(asyncShape), null),
-  readyToUnlock: z.catch(z.nullable(z.boolean()), null),
-  readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
-}));
+export const invocationShape = z.lazy(() =>
+  z.object({
+    status: scalar,
+    invokeStatus: text,
+    operationId,
+    message: text,
+    async: z.catch(z.nullable(asyncShape), null),
+    readyToUnlock: z.catch(z.nullable(z.boolean()), null),
+    readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
+  }),
+);

@@ -6,12 +6,21 @@ import { live, requests, second, type Notice, type Outcome } from '../support/da
 import { ordinaryDay, randomDay, troubledDay } from '../support/days';
 
 const days = 500;
-const kinds = { door: 'door opened', unlock: 'car unlocked', window: 'window opened', closed: 'window closed', engine: 'engine started' } as const;
+const kinds = {
+  door: 'door opened',
+  unlock: 'car unlocked',
+  window: 'window opened',
+  closed: 'window closed',
+  engine: 'engine started',
+} as const;
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
-const seconds = (ms: number | null | undefined): string => (ms === null ? 'never' : ms === undefined ? '-' : `${Math.round(ms / second)} s`);
+const seconds = (ms: number | null | undefined): string =>
+  ms === null ? 'never' : ms === undefined ? '-' : `${Math.round(ms / second)} s`;
 const clock = (at: number): string => new Date(at).toISOString().slice(11, 19);
-const row = (...cells: (string | number)[]): void => print(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(46) : String(cell).padStart(12))).join(''));
-const later = (fixed: Notice, adaptive: Notice): boolean => (adaptive.delay ?? Number.POSITIVE_INFINITY) > (fixed.delay ?? Number.POSITIVE_INFINITY);
+const row = (...cells: (string | number)[]): void =>
+  print(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(46) : String(cell).padStart(12))).join(''));
+const later = (fixed: Notice, adaptive: Notice): boolean =>
+  (adaptive.delay ?? Number.POSITIVE_INFINITY) > (fixed.delay ?? Number.POSITIVE_INFINITY);
 
 const fixed = live(ordinaryDay, 'fixed', 'home');
 const adaptive = live(ordinaryDay, 'adaptive', 'home');
@@ -37,7 +46,9 @@ const runs = Array.from({ length: days }, (_, seed) => {
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const callsOf = (schedule: 'fixed' | 'adaptive'): number[] => runs.map((run) => run[schedule].calls);
 const delays = (outcomes: Outcome[], kind: keyof typeof kinds): number[] =>
-  outcomes.flatMap(({ notices }) => notices.flatMap((notice) => (notice.kind === kind && notice.delay !== null ? [notice.delay] : [])));
+  outcomes.flatMap(({ notices }) =>
+    notices.flatMap((notice) => (notice.kind === kind && notice.delay !== null ? [notice.delay] : [])),
+  );
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 print(`${days} random days: up to seven outings, things forgotten open or unlocked, outages`);
@@ -48,15 +59,42 @@ row('  most', Math.max(...callsOf('fixed')), Math.max(...callsOf('adaptive')));
 print();
 row('noticed after, on average', 'fixed', 'adaptive', 'happened', 'later');
 for (const [kind, words] of Object.entries(kinds) as [keyof typeof kinds, string][]) {
-  const pairs = runs.flatMap((run) => run.fixed.notices.flatMap((notice, i) => (notice.kind === kind ? [[notice, run.adaptive.notices[i] ?? notice] as const] : [])));
+  const pairs = runs.flatMap((run) =>
+    run.fixed.notices.flatMap((notice, i) =>
+      notice.kind === kind ? [[notice, run.adaptive.notices[i] ?? notice] as const] : [],
+    ),
+  );
   const worse = pairs.filter(([before, after]) => later(before, after)).length;
-  row(`  ${words}`, seconds(mean(delays(runs.map((run) => run.fixed), kind))), seconds(mean(delays(runs.map((run) => run.adaptive), kind))), pairs.length, worse);
+  row(
+    `  ${words}`,
+    seconds(
+      mean(
+        delays(
+          runs.map((run) => run.fixed),
+          kind,
+        ),
+      ),
+    ),
+    seconds(
+      mean(
+        delays(
+          runs.map((run) => run.adaptive),
+          kind,
+        ),
+      ),
+    ),
+    pairs.length,
+    worse,
+  );
 }
 print();
 
 const watched = ({ kind }: Notice): boolean => kind === 'door' || kind === 'unlock' || kind === 'window';
 const half = adaptive.calls <= fixed.calls / 2;
-const isPunctual = (all: readonly { fixed: Outcome; adaptive: Outcome }[]): boolean => all.every((run) => run.fixed.notices.every((notice, i) => !watched(notice) || !later(notice, run.adaptive.notices[i] ?? notice)));
+const isPunctual = (all: readonly { fixed: Outcome; adaptive: Outcome }[]): boolean =>
+  all.every((run) =>
+    run.fixed.notices.every((notice, i) => !watched(notice) || !later(notice, run.adaptive.notices[i] ?? notice)),
+  );
 const punctual = isPunctual([{ fixed, adaptive }, ...runs]);
 const troubled = Array.from({ length: days }, (_, seed) => {
   const day = troubledDay(seed);
@@ -64,6 +102,10 @@ const troubled = Array.from({ length: days }, (_, seed) => {
 });
 const steadfast = isPunctual(troubled);
 print(`at most half the requests on the day: ${half ? 'yes' : 'NO'}`);
-print(`no opened door, unlocked car or window opened after unlocking noticed later, on any day: ${punctual ? 'yes' : 'NO'}`);
-print(`nor on ${days} days with endpoints that fail alone, messages beside the polls and doors read more seldom: ${steadfast ? 'yes' : 'NO'}`);
+print(
+  `no opened door, unlocked car or window opened after unlocking noticed later, on any day: ${punctual ? 'yes' : 'NO'}`,
+);
+print(
+  `nor on ${days} days with endpoints that fail alone, messages beside the polls and doors read more seldom: ${steadfast ? 'yes' : 'NO'}`,
+);
 if (!half || !punctual || !steadfast) process.exitCode = 1;

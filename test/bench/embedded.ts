@@ -19,18 +19,28 @@ export interface Embedded {
 }
 
 /** A real Node-RED in this process, with the pack as installed and nodes of the benchmark's own. Goes with the process. */
-export async function embed(flows: readonly object[], nodes: readonly BenchNode[] = [], withPack = true): Promise<Embedded> {
+export async function embed(
+  flows: readonly object[],
+  nodes: readonly BenchNode[] = [],
+  withPack = true,
+): Promise<Embedded> {
   const userDir = mkdtempSync(join(tmpdir(), 'bench-'));
   process.on('exit', () => rmSync(userDir, { recursive: true, force: true }));
   mkdirSync(join(userDir, 'nodes'));
   for (const { type, code } of nodes) {
     writeFileSync(join(userDir, `nodes/${type}.js`), code);
-    writeFileSync(join(userDir, `nodes/${type}.html`), `<script type="text/html" data-template-name="${type}"></script>`);
+    writeFileSync(
+      join(userDir, `nodes/${type}.html`),
+      `<script type="text/html" data-template-name="${type}"></script>`,
+    );
   }
   if (withPack) {
     mkdirSync(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
     symlinkSync(root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
-    writeFileSync(join(userDir, 'package.json'), JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }));
+    writeFileSync(
+      join(userDir, 'package.json'),
+      JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }),
+    );
   }
   const RED = require('node-red') as NodeRedApp;
   const server = createServer();
@@ -48,7 +58,8 @@ export async function embed(flows: readonly object[], nodes: readonly BenchNode[
   await started(RED, RED.start());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  if (flows.length > 0) await started(RED, RED.runtime.flows.setFlows({ flows: { flows }, deploymentType: 'full' } as never));
+  if (flows.length > 0)
+    await started(RED, RED.runtime.flows.setFlows({ flows: { flows }, deploymentType: 'full' } as never));
   const { getNode } = RED.nodes as unknown as { getNode(id: string): Node };
   return { node: getNode, userDir };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { sleepOn, systemClock, type Clock } from '../../src/index';
 import { embed } from './embedded';
 import { inputOf } from './processes';
@@ -27,9 +27,31 @@ const vinOf = (index: number): string => `YV1CT9551B15${10_000 + index}`;
 
 function flowsOf({ what, count, url }: GrowthInput): object[] {
   const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 1e9 };
-  const vehicle = { id: 'car', type: 'connected-vehicle', service: 'custom', baseUrl: url, vin: vinOf(0), ...unlimited, credentials: { apiKey: 'demo-key', accessToken: 'demo-token' } };
+  const vehicle = {
+    id: 'car',
+    type: 'connected-vehicle',
+    service: 'custom',
+    baseUrl: url,
+    vin: vinOf(0),
+    ...unlimited,
+    credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
+  };
   const tab = { id: 'tab', type: 'tab', label: 'growth' };
-  if (what === 'watches') return [tab, vehicle, { id: 'watch', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'car', timeout: hours * 3600, interval: hours * 3600, verify: false, wires: [[], []] }];
+  if (what === 'watches')
+    return [
+      tab,
+      vehicle,
+      {
+        id: 'watch',
+        z: 'tab',
+        type: 'connected-vehicle-command-status',
+        vehicle: 'car',
+        timeout: hours * 3600,
+        interval: hours * 3600,
+        verify: false,
+        wires: [[], []],
+      },
+    ];
   const nodes = Array.from({ length: count }, (_, index) => ({
     id: `node ${index}`,
     z: 'tab',
@@ -47,7 +69,8 @@ async function main(input: GrowthInput): Promise<void> {
   const { node } = await embed(flowsOf(input));
   if (input.what === 'watches') {
     useClock(slow);
-    for (let index = 0; index < input.count; index += 1) node('watch').receive({ payload: recordOf(index, input.url) } as never);
+    for (let index = 0; index < input.count; index += 1)
+      node('watch').receive({ payload: recordOf(index, input.url) } as never);
   }
   // The first polls, and whatever is written once.
   await sleep(15_000);
@@ -56,7 +79,10 @@ async function main(input: GrowthInput): Promise<void> {
   await sleep(restMs);
   const { user, system } = process.cpuUsage(before);
   globalThis.gc?.();
-  process.send?.({ megabytes: process.memoryUsage().heapUsed / 2 ** 20, cpuPerSecond: (user + system) / restMs } satisfies Idle);
+  process.send?.({
+    megabytes: process.memoryUsage().heapUsed / 2 ** 20,
+    cpuPerSecond: (user + system) / restMs,
+  } satisfies Idle);
 }
 
 /** Real timers, but so long that all watches are between two looks. */
@@ -75,7 +101,12 @@ const recordOf = (index: number, url: string): object => ({
   sentAt: new Date().toISOString(),
   requestStatus: 'RUNNING',
   outcome: 'pending',
-  async: { status: 'RUNNING', id: `${index}`, href: `${url}/connected-vehicle/v1/vehicles/${vinOf(index % 1_000)}/requests/${index}`, expires: null },
+  async: {
+    status: 'RUNNING',
+    id: `${index}`,
+    href: `${url}/connected-vehicle/v1/vehicles/${vinOf(index % 1_000)}/requests/${index}`,
+    expires: null,
+  },
 });
 
 void main(inputOf<GrowthInput>());

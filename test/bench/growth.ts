@@ -8,7 +8,8 @@ const counts = [1_000, 10_000] as const;
 export async function growth(): Promise<Row[]> {
   const service = await startService(1_000);
   try {
-    const idle = (what: GrowthInput['what'], count: number): Promise<Idle> => measured<Idle>('growth-process', { what, count, url: service.url } satisfies GrowthInput, ['--expose-gc']);
+    const idle = (what: GrowthInput['what'], count: number): Promise<Idle> =>
+      measured<Idle>('growth-process', { what, count, url: service.url } satisfies GrowthInput, ['--expose-gc']);
     const rows: Row[] = [];
     for (const what of ['nodes', 'watches'] as const) {
       const none = await idle(what, 0);
@@ -17,9 +18,16 @@ export async function growth(): Promise<Row[]> {
         const { megabytes, cpuPerSecond } = await idle(what, count);
         const kilobytes = ((megabytes - none.megabytes) * 1024) / count;
         each.push(kilobytes);
-        rows.push({ what: `${count} ${what}`, value: `${kilobytes.toFixed(1)} KB each, ${cpuPerSecond.toFixed(1)} ms CPU per idle second (${none.cpuPerSecond.toFixed(1)} without)` });
+        rows.push({
+          what: `${count} ${what}`,
+          value: `${kilobytes.toFixed(1)} KB each, ${cpuPerSecond.toFixed(1)} ms CPU per idle second (${none.cpuPerSecond.toFixed(1)} without)`,
+        });
       }
-      rows.push({ what: `${what}: memory of each, at ${counts[1]} of that at ${counts[0]}`, value: (each[1] ?? 0) / (each[0] ?? 1), atMost: 1.25 });
+      rows.push({
+        what: `${what}: memory of each, at ${counts[1]} of that at ${counts[0]}`,
+        value: (each[1] ?? 0) / (each[0] ?? 1),
+        atMost: 1.25,
+      });
     }
     return rows;
   } finally {

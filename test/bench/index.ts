@@ -14,7 +14,13 @@ const parts: Record<string, () => Promise<Row[]>> = {
   start: () => start(),
   throughput: () => throughput(),
   growth: () => growth(),
-  day: async () => [{ what: 'the day: promises that are broken', value: spawnSync(process.execPath, [join(__dirname, 'day.js')], { stdio: 'inherit' }).status ?? 1, atMost: 0 }],
+  day: async () => [
+    {
+      what: 'the day: promises that are broken',
+      value: spawnSync(process.execPath, [join(__dirname, 'day.js')], { stdio: 'inherit' }).status ?? 1,
+      atMost: 0,
+    },
+  ],
 };
 
 async function main(asked: readonly string[]): Promise<void> {
@@ -22,7 +28,8 @@ async function main(asked: readonly string[]): Promise<void> {
   const rows: Row[] = [];
   for (const name of names) {
     const part = parts[name];
-    if (part === undefined) throw new Error(`There is no benchmark ${name}. There are: ${Object.keys(parts).join(', ')}.`);
+    if (part === undefined)
+      throw new Error(`There is no benchmark ${name}. There are: ${Object.keys(parts).join(', ')}.`);
     process.stdout.write(`${name}…\n`);
     rows.push(...(await part()));
   }

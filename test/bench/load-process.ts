@@ -4,7 +4,12 @@ import { inputOf } from './processes';
 
 /** The child of `start`: what a thing costs in a process that has loaded what every Node-RED has, or nothing yet. */
 export interface LoadInput {
-  what: 'packages' | 'packages and a request' | 'pack loaded' | 'pack to its first answer' | 'pack to its first answer, demo car';
+  what:
+    | 'packages'
+    | 'packages and a request'
+    | 'pack loaded'
+    | 'pack to its first answer'
+    | 'pack to its first answer, demo car';
   inNodeRed: boolean;
   url: string;
   vin: string;

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** A module of the benchmarks in a process of its own; it is given `input` as JSON and answers with one message. */
-export async function measured<Result>(name: string, input: unknown = {}, flags: readonly string[] = []): Promise<Result> {
+export async function measured<Result>(
+  name: string,
+  input: unknown = {},
+  flags: readonly string[] = [],
+): Promise<Result> {
   const child = start(name, input, flags);
   try {
     return await answerOf<Result>(child, name);
@@ -48,7 +52,10 @@ export async function startService(cars = 1): Promise<ServiceProcess> {
 }
 
 const start = (name: string, input: unknown, flags: readonly string[] = []): ChildProcess =>
-  fork(join(__dirname, `${name}.js`), [JSON.stringify(input)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [...flags] });
+  fork(join(__dirname, `${name}.js`), [JSON.stringify(input)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: [...flags],
+  });
 
 async function answerOf<Result>(child: ChildProcess, name: string): Promise<Result> {
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended without an answer`)));
@@ -67,4 +74,5 @@ async function end(child: ChildProcess): Promise<void> {
 /** The input of a child. */
 export const inputOf = <Input>(): Input => JSON.parse(process.argv[2] ?? '{}') as Input;
 
-export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -30,7 +30,13 @@ async function empty(rounds: number): Promise<Row[]> {
   ];
 }
 
-const whats = ['packages', 'packages and a request', 'pack loaded', 'pack to its first answer', 'pack to its first answer, demo car'] as const satisfies readonly LoadInput['what'][];
+const whats = [
+  'packages',
+  'packages and a request',
+  'pack loaded',
+  'pack to its first answer',
+  'pack to its first answer, demo car',
+] as const satisfies readonly LoadInput['what'][];
 type What = (typeof whats)[number];
 
 async function first(rounds: number): Promise<Row[]> {
@@ -47,7 +53,8 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
   const costs: Record<What, Cost>[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const pairs: [What, Cost][] = [];
-    for (const what of round % 2 === 0 ? whats : whats.toReversed()) pairs.push([what, await measured<Cost>('load-process', { what, inNodeRed, url, vin } satisfies LoadInput)]);
+    for (const what of round % 2 === 0 ? whats : whats.toReversed())
+      pairs.push([what, await measured<Cost>('load-process', { what, inNodeRed, url, vin } satisfies LoadInput)]);
     costs.push(Object.fromEntries(pairs) as Record<What, Cost>);
   }
   const frame = inNodeRed ? 'in Node-RED' : 'alone';
@@ -60,7 +67,10 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
       ...(inNodeRed && what === 'pack to its first answer' && base === 'packages' && { atMost: 0.45 }),
     }));
   return [
-    ...whats.map((what): Row => ({ what: `${frame}: ${what === 'packages' ? "packages (require('undici') and require('zod'))" : what}`, value: `${of(what, 'ms').toFixed(0)} ms, ${of(what, 'megabytes').toFixed(1)} MB` })),
+    ...whats.map((what): Row => ({
+      what: `${frame}: ${what === 'packages' ? "packages (require('undici') and require('zod'))" : what}`,
+      value: `${of(what, 'ms').toFixed(0)} ms, ${of(what, 'megabytes').toFixed(1)} MB`,
+    })),
     ...share('pack loaded', 'packages'),
     ...share('pack to its first answer', 'packages'),
     ...share('pack to its first answer', 'packages and a request'),
@@ -73,6 +83,11 @@ function browser(): Row[] {
   return readdirSync(join(nodes, 'locales')).map((language) => {
     const parts = Object.entries(browserBytes(language));
     const all = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
-    return { what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`, value: all / 1024, atMost: mostBytes / 1024, unit: 'KB' };
+    return {
+      what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
+      value: all / 1024,
+      atMost: mostBytes / 1024,
+      unit: 'KB',
+    };
   });
 }

@@ -7,17 +7,34 @@ export interface Row {
   unit?: string;
 }
 
-export const passed = ({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Row): boolean =>
-  typeof value === 'string' || (value <= atMost && value >= atLeast);
+export const passed = ({
+  value,
+  atMost = Number.POSITIVE_INFINITY,
+  atLeast = Number.NEGATIVE_INFINITY,
+}: Row): boolean => typeof value === 'string' || (value <= atMost && value >= atLeast);
 
-const written = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 2 : 1));
+const written = (value: number): string =>
+  Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 2 : 1);
 
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) => {
     const { what, value, atMost, atLeast, unit = '' } = row;
-    const asked = atMost !== undefined ? `at most ${written(atMost)}` : atLeast !== undefined ? `at least ${written(atLeast)}` : '';
-    return [what, `${typeof value === 'string' ? value : written(value)}${unit && ` ${unit}`}`, asked && `${asked}${unit && ` ${unit}`}`, asked === '' ? '' : passed(row) ? 'pass' : 'FAIL'];
+    const asked =
+      atMost !== undefined ? `at most ${written(atMost)}` : atLeast !== undefined ? `at least ${written(atLeast)}` : '';
+    return [
+      what,
+      `${typeof value === 'string' ? value : written(value)}${unit && ` ${unit}`}`,
+      asked && `${asked}${unit && ` ${unit}`}`,
+      asked === '' ? '' : passed(row) ? 'pass' : 'FAIL',
+    ];
   });
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

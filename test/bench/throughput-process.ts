@@ -48,8 +48,27 @@ function flowsOf({ url, vin }: ThroughputInput): object[] {
   const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 10 };
   return [
     { id: 'tab', type: 'tab', label: 'bench' },
-    { id: 'car', type: 'connected-vehicle', service: 'custom', baseUrl: url, vin, shareFor: 0, ...unlimited, credentials: { apiKey: 'demo-key', accessToken: 'demo-token' } },
-    { id: idOf('status'), z: 'tab', type: 'connected-vehicle-status', vehicle: 'car', read: 'windows', interface: 'v2', emit: 'always', poll: 0, wires: [['end']] },
+    {
+      id: 'car',
+      type: 'connected-vehicle',
+      service: 'custom',
+      baseUrl: url,
+      vin,
+      shareFor: 0,
+      ...unlimited,
+      credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
+    },
+    {
+      id: idOf('status'),
+      z: 'tab',
+      type: 'connected-vehicle-status',
+      vehicle: 'car',
+      read: 'windows',
+      interface: 'v2',
+      emit: 'always',
+      poll: 0,
+      wires: [['end']],
+    },
     {
       id: idOf('http request'),
       z: 'tab',
@@ -57,7 +76,12 @@ function flowsOf({ url, vin }: ThroughputInput): object[] {
       method: 'GET',
       ret: 'obj',
       url: path,
-      headers: Object.entries(headers).map(([keyValue, valueValue]) => ({ keyType: 'other', keyValue, valueType: 'other', valueValue })),
+      headers: Object.entries(headers).map(([keyValue, valueValue]) => ({
+        keyType: 'other',
+        keyValue,
+        valueType: 'other',
+        valueValue,
+      })),
       wires: [['end']],
     },
     { id: idOf('five lines'), z: 'tab', type: 'five-lines', url: path, headers, wires: [['end']] },
@@ -94,7 +118,11 @@ function run(send: (msg: BenchMessage) => void, inFlight: number, ms: number): P
       left -= 1;
       if (left > 0) return;
       const { user, system } = process.cpuUsage(cpu);
-      resolve({ perSecond: (latencies.length / over) * 1000, latency: median(latencies), cpuPerRead: (user + system) / 1000 / latencies.length });
+      resolve({
+        perSecond: (latencies.length / over) * 1000,
+        latency: median(latencies),
+        cpuPerRead: (user + system) / 1000 / latencies.length,
+      });
     };
     for (let i = 0; i < inFlight; i += 1) next();
   });

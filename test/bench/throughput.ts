@@ -45,11 +45,24 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
         what: `${title}: ${name}`,
         value: `${typical(name, speed).toFixed(0)}/s, ${typical(name, ({ latency }) => latency).toFixed(2)} ms, CPU ${typical(name, ({ cpuPerRead }) => cpuPerRead).toFixed(3)} ms a read`,
       })),
-      { what: `${title}: times the http request node`, value: ratio('http request', speed), atLeast: inFlight === 1 ? 5 : 6 },
+      {
+        what: `${title}: times the http request node`,
+        value: ratio('http request', speed),
+        atLeast: inFlight === 1 ? 5 : 6,
+      },
       // What is there to reach: the same without anything that a reading needs.
-      { what: `${title}: the five lines, times the http request node`, value: ratioOf('five lines', 'http request', speed) },
+      {
+        what: `${title}: the five lines, times the http request node`,
+        value: ratioOf('five lines', 'http request', speed),
+      },
       ...(inFlight === 1
-        ? [{ what: `${title}: latency, times the five lines`, value: ratio('five lines', ({ latency }) => latency), atMost: 1.5 }]
+        ? [
+            {
+              what: `${title}: latency, times the five lines`,
+              value: ratio('five lines', ({ latency }) => latency),
+              atMost: 1.5,
+            },
+          ]
         : [{ what: `${title}: share of the five lines`, value: ratio('five lines', speed), atLeast: 0.6 }]),
     ];
   } finally {

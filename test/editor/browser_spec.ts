@@ -5,7 +5,9 @@ import { defaultWatch } from '../../src/index';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
+const missing = existsSync(executablePath)
+  ? ''
+  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
 
 interface FlowNode {
   id: string;
@@ -41,7 +43,11 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     const opened = await browser.newPage({ locale, viewport: { width: 1400, height: 1000 } });
     opened.on('pageerror', (error) => complaints.push(error.message));
     opened.on('console', (message) => {
-      if (message.type() === 'error' || /Definition error|oneditprepare|oneditsave|Validation error/.test(message.text())) complaints.push(message.text());
+      if (
+        message.type() === 'error' ||
+        /Definition error|oneditprepare|oneditsave|Validation error/.test(message.text())
+      )
+        complaints.push(message.text());
     });
     opened.on('request', (request) => {
       if (!request.url().startsWith(nodeRed.url) && !request.url().startsWith('data:')) complaints.push(request.url());
@@ -55,14 +61,17 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   /** Drags a node out of the palette, opens its dialog and chooses its vehicle. */
   async function addNode(nodeType: string, x: number, y: number, vehicle?: string): Promise<string> {
     const before = await flowNodeIds();
-    await page.locator(`.red-ui-palette-node[data-palette-type="${nodeType}"]`).dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
+    await page
+      .locator(`.red-ui-palette-node[data-palette-type="${nodeType}"]`)
+      .dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
     const id = (await flowNodeIds()).find((other) => !before.includes(other)) ?? '';
     await openNode(id);
     if (vehicle !== undefined) await page.locator('#node-input-vehicle').selectOption({ label: vehicle });
     return id;
   }
 
-  const flowNodeIds = (): Promise<string[]> => page.locator('g.red-ui-flow-node-group').evaluateAll((groups) => groups.map(({ id }) => id));
+  const flowNodeIds = (): Promise<string[]> =>
+    page.locator('g.red-ui-flow-node-group').evaluateAll((groups) => groups.map(({ id }) => id));
 
   async function openNode(id: string): Promise<void> {
     await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
@@ -77,7 +86,9 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
 
   async function deploy(): Promise<FlowNode[]> {
     // The button looks done as soon as it is pressed; the answer says that it is.
-    const deployed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url() === `${nodeRed.url}flows`);
+    const deployed = page.waitForResponse(
+      (response) => response.request().method() === 'POST' && response.url() === `${nodeRed.url}flows`,
+    );
     await page.locator('#red-ui-header-button-deploy').click();
     assert.ok((await deployed).ok());
     await page.waitForSelector('#red-ui-header-button-deploy.disabled');
@@ -111,7 +122,8 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
 
     const flows = await deploy();
     const { id, service } = flows.find(({ type }) => type === 'connected-vehicle') ?? ({} as Partial<FlowNode>);
-    const { vehicle, read, poll } = flows.find(({ type }) => type === 'connected-vehicle-status') ?? ({} as Partial<FlowNode>);
+    const { vehicle, read, poll } =
+      flows.find(({ type }) => type === 'connected-vehicle-status') ?? ({} as Partial<FlowNode>);
     assert.deepEqual({ service, vehicle, read, poll }, { service: 'demo', vehicle: id, read: 'odometer', poll: 60 });
   });
 
@@ -127,12 +139,19 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await type('#connected-vehicle-filter', '');
     await part('reads').getByText('Vehicle details').click();
     assert.equal(await part('gives').innerText(), '3 reads chosen.');
-    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:vehicle_relation exve:tyre_status exve:diagnostics_workshop');
+    assert.equal(
+      await part('scopes').innerText(),
+      'Needs the scopes openid conve:vehicle_relation exve:tyre_status exve:diagnostics_workshop',
+    );
     await page.locator('#node-input-interface').selectOption('v1');
     assert.equal(await part('interface').innerText(), 'Not available in version 1: Vehicle details.');
     await closeDialog('node-dialog-ok');
 
-    assert.deepEqual((await deploy()).find((node) => node.id === id)?.['reads'], ['details', 'frontLeftTyrePressure', 'kmToService']);
+    assert.deepEqual((await deploy()).find((node) => node.id === id)?.['reads'], [
+      'details',
+      'frontLeftTyrePressure',
+      'kmToService',
+    ]);
     await openNode(id);
     assert.equal(await part('reads').locator('input:checked').count(), 3);
     await closeDialog('node-dialog-ok');
@@ -243,12 +262,12 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   it('speaks German where the browser does', async () => {
     const german = await openEditor('de-DE');
     await german.waitForSelector('g.red-ui-flow-node-group');
-    assert.deepEqual(await german.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label').allInnerTexts(), [
-      'Autostatus',
-      'Autobefehl',
-      'Befehlsstatus',
-      'Autowache',
-    ]);
+    assert.deepEqual(
+      await german
+        .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
+        .allInnerTexts(),
+      ['Autostatus', 'Autobefehl', 'Befehlsstatus', 'Autowache'],
+    );
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.car-form');
     assert.equal(await german.locator('label[for="node-input-poll"] span').innerText(), 'Wiederholen alle');
@@ -263,12 +282,37 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       flows: [
         { id: tab, type: 'tab', label: 'Car' },
         { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
-        { id: 'read', type: 'connected-vehicle-status', z: tab, x: 300, y: 100, name: '', vehicle: 'demo-car', read: 'windows', poll: 0, wires: [[]] },
-        { id: 'go', type: 'inject', z: tab, x: 100, y: 100, name: '', props: [], once: true, onceDelay: 0, repeat: '', wires: [['read']] },
+        {
+          id: 'read',
+          type: 'connected-vehicle-status',
+          z: tab,
+          x: 300,
+          y: 100,
+          name: '',
+          vehicle: 'demo-car',
+          read: 'windows',
+          poll: 0,
+          wires: [[]],
+        },
+        {
+          id: 'go',
+          type: 'inject',
+          z: tab,
+          x: 100,
+          y: 100,
+          name: '',
+          props: [],
+          once: true,
+          onceDelay: 0,
+          repeat: '',
+          wires: [['read']],
+        },
       ],
     });
     const fresh = await openEditor('en-US');
-    await fresh.locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|open: [a-z, ]+) · \d\d:\d\d$/ }).waitFor();
+    await fresh
+      .locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|open: [a-z, ]+) · \d\d:\d\d$/ })
+      .waitFor();
     await fresh.close();
   });
 
@@ -286,7 +330,9 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     const fresh = await openEditor('en-US');
     await fresh.locator('#guard rect.red-ui-flow-node').dblclick();
     await fresh.waitForSelector('.car-form');
-    const kinds = await fresh.locator('.car-form [data-part="watch"] input:checked').evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')));
+    const kinds = await fresh
+      .locator('.car-form [data-part="watch"] input:checked')
+      .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')));
     assert.deepEqual(kinds, defaultWatch);
     await fresh.close();
   });

@@ -1,7 +1,24 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
-import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
-import { definition, definitionAlone, icons, literal, propertiesOf, registration, template, types, type HeldNode } from '../support/editor-halves';
+import {
+  commandOptions,
+  commandStatusOptions,
+  guardOptions,
+  statusOptions,
+  vehicleCredentials,
+  vehicleOptions,
+} from '../../nodes/shared/input/options';
+import {
+  definition,
+  definitionAlone,
+  icons,
+  literal,
+  propertiesOf,
+  registration,
+  template,
+  types,
+  type HeldNode,
+} from '../support/editor-halves';
 
 const options = {
   'connected-vehicle': vehicleOptions,
@@ -15,9 +32,11 @@ const options = {
 const listed = new Set(['reads', 'watch', 'minutesFor']);
 
 /** Names that the editor keeps for itself. */
-const reserved = /^(.|id|type|wires|inputs|outputs|changed|dirty|moved|selected|users|valid|validationErrors|inputLabels|outputLabels|_config|_def|_orig)$/;
+const reserved =
+  /^(.|id|type|wires|inputs|outputs|changed|dirty|moved|selected|users|valid|validationErrors|inputLabels|outputLabels|_config|_def|_orig)$/;
 
-const defaultsOf = (type: string): Record<string, unknown> => Object.fromEntries(Object.entries(definition(type).defaults).map(([name, { value }]) => [name, value]));
+const defaultsOf = (type: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(definition(type).defaults).map(([name, { value }]) => [name, value]));
 
 describe('The editor halves', () => {
   for (const type of types) {
@@ -25,19 +44,27 @@ describe('The editor halves', () => {
       it('can be read by a parser that runs nothing: type, category, colour, icon and defaults', () => {
         const { name, properties } = registration(type);
         assert.equal(name, type);
-        for (const property of ['category', 'color', 'icon'] as const) assert.equal(literal(properties.get(property)!), definition(type)[property]);
+        for (const property of ['category', 'color', 'icon'] as const)
+          assert.equal(literal(properties.get(property)!), definition(type)[property]);
         const defaults = propertiesOf(properties.get('defaults') as ObjectExpression);
-        const values = [...defaults].map(([property, object]) => [property, literal(propertiesOf(object as ObjectExpression).get('value')!)]);
+        const values = [...defaults].map(([property, object]) => [
+          property,
+          literal(propertiesOf(object as ObjectExpression).get('value')!),
+        ]);
         assert.deepEqual(Object.fromEntries(values), structuredClone(defaultsOf(type)));
       });
 
       it('takes no name that the editor keeps for itself', () => {
-        assert.deepEqual(Object.keys(defaultsOf(type)).filter((name) => reserved.test(name)), []);
+        assert.deepEqual(
+          Object.keys(defaultsOf(type)).filter((name) => reserved.test(name)),
+          [],
+        );
       });
 
       it('explains what is invalid: each validator declares the two arguments that let it return a reason', () => {
         const { defaults, credentials = {} } = definition(type);
-        for (const { validate } of [...Object.values(defaults), ...Object.values(credentials)]) assert.ok(validate === undefined || validate.length === 2);
+        for (const { validate } of [...Object.values(defaults), ...Object.values(credentials)])
+          assert.ok(validate === undefined || validate.length === 2);
       });
 
       it('has its icon beside it, and a colour that its label can be read on', () => {
@@ -58,7 +85,8 @@ describe('The editor halves', () => {
       });
 
       it('asks for each secret in a field that hides it', () => {
-        for (const name of Object.keys(definition(type).credentials ?? {})) assert.ok(template(type).includes(`<input type=password id=node-config-input-${name}>`), name);
+        for (const name of Object.keys(definition(type).credentials ?? {}))
+          assert.ok(template(type).includes(`<input type=password id=node-config-input-${name}>`), name);
       });
     });
   }
@@ -78,7 +106,10 @@ describe('The editor halves', () => {
   });
 
   it('ask for the credentials that the runtime half reads', () => {
-    assert.deepEqual(Object.keys(definition('connected-vehicle').credentials ?? {}), Object.keys(vehicleCredentials.parse({})));
+    assert.deepEqual(
+      Object.keys(definition('connected-vehicle').credentials ?? {}),
+      Object.keys(vehicleCredentials.parse({})),
+    );
   });
 
   it('share one colour and one heading of the palette', () => {
@@ -114,27 +145,47 @@ describe('The validators', () => {
   it('take a VIN of 17 letters and digits in either case, blanks around it, and none at all', () => {
     for (const type of ['connected-vehicle', 'connected-vehicle-status', 'connected-vehicle-command']) {
       for (const vin of ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 ']) assert.equal(verdict(type, 'vin', vin), true);
-      for (const vin of ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>']) assert.equal(verdict(type, 'vin', vin), `${shared}vin`);
+      for (const vin of ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>'])
+        assert.equal(verdict(type, 'vin', vin), `${shared}vin`);
     }
   });
 
   it('take a base URL with https, or with http on this machine, and only where the service is custom', () => {
     const custom = { service: 'custom' };
-    for (const url of ['https://api.example.com', 'https://api.example.com:8443/base', 'http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) {
+    for (const url of [
+      'https://api.example.com',
+      'https://api.example.com:8443/base',
+      'http://localhost:8080',
+      'http://127.0.0.1:8080',
+      'http://[::1]:8080',
+    ]) {
       assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), true, url);
     }
-    for (const url of ['http://example.com', 'http://localhost.example.com', 'http://127.0.0.1.example.com', 'ftp://example.com', 'javascript:alert(1)']) {
+    for (const url of [
+      'http://example.com',
+      'http://localhost.example.com',
+      'http://127.0.0.1.example.com',
+      'ftp://example.com',
+      'javascript:alert(1)',
+    ]) {
       assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}addressInsecure`, url);
     }
-    for (const url of ['', 'example.com', 'https://']) assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
-    assert.equal(verdict('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom), `${shared}addressSecret`);
+    for (const url of ['', 'example.com', 'https://'])
+      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
+    assert.equal(
+      verdict('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom),
+      `${shared}addressSecret`,
+    );
     assert.equal(verdict('connected-vehicle', 'baseUrl', '', { service: 'demo' }), true);
   });
 
   it('take empty sign-in addresses, because pasted tokens need none', () => {
     for (const property of ['authorizeUrl', 'tokenUrl', 'redirectUrl']) {
       assert.equal(verdict('connected-vehicle', property, '', { service: 'custom' }), true);
-      assert.equal(verdict('connected-vehicle', property, 'http://example.com', { service: 'custom' }), `${shared}addressInsecure`);
+      assert.equal(
+        verdict('connected-vehicle', property, 'http://example.com', { service: 'custom' }),
+        `${shared}addressInsecure`,
+      );
     }
   });
 
@@ -148,27 +199,48 @@ describe('The validators', () => {
     const custom = { service: 'custom' };
     assert.equal(verdict('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
     assert.equal(verdict('connected-vehicle', 'apiKeyHeader', '', custom), true);
-    for (const name of ['a key', 'key:', 'schlüssel']) assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
+    for (const name of ['a key', 'key:', 'schlüssel'])
+      assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
     assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
-    for (const name of ['a b', 'a/b', 'a.b']) assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
+    for (const name of ['a b', 'a/b', 'a.b'])
+      assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
   });
 
   it('take an unlock duration of 1 to 120 whole seconds, or none', () => {
-    for (const value of ['', '1', 120, '120']) assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), true);
-    for (const value of ['0', '121', '1.5', 'ten', ' ']) assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
+    for (const value of ['', '1', 120, '120'])
+      assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), true);
+    for (const value of ['0', '121', '1.5', 'ten', ' '])
+      assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
   });
 
   it('take whole numbers from their minimum up', () => {
     assert.equal(verdict('connected-vehicle-status', 'poll', '0'), true);
-    for (const value of ['-1', '', '1.5', 'x']) assert.equal(verdict('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
-    for (const property of ['timeout', 'interval']) assert.equal(verdict('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
+    for (const value of ['-1', '', '1.5', 'x'])
+      assert.equal(verdict('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
+    for (const property of ['timeout', 'interval'])
+      assert.equal(verdict('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
     assert.equal(verdict('connected-vehicle', 'requestsPerDay', 10000), true);
     assert.equal(verdict('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
   });
 
   it('complain where the nodes of a vehicle, the edited one among them, would spend more than its quota', () => {
-    const vehicle = (changes: object) => ({ id: 'car', type: 'connected-vehicle', service: 'custom', requestsPerDay: 3000, polling: 'fixed', ...changes });
-    const status = (id: string, read: string, poll: number | string) => ({ id, type: 'connected-vehicle-status', vehicle: 'car', vin: '', read, reads: [], poll });
+    const vehicle = (changes: object) => ({
+      id: 'car',
+      type: 'connected-vehicle',
+      service: 'custom',
+      requestsPerDay: 3000,
+      polling: 'fixed',
+      ...changes,
+    });
+    const status = (id: string, read: string, poll: number | string) => ({
+      id,
+      type: 'connected-vehicle-status',
+      vehicle: 'car',
+      vin: '',
+      read,
+      reads: [],
+      poll,
+    });
     const guard = { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'car', vin: '', poll: 120 };
     const judge = (nodes: HeldNode[], edited: HeldNode, poll: string, changes: object = {}) =>
       definition(edited.type, [vehicle(changes), ...nodes]).defaults['poll']?.validate?.call(edited, poll, {});
@@ -178,17 +250,34 @@ describe('The validators', () => {
     assert.equal(judge([doors], doors, '28'), `${shared}calls`);
     assert.equal(judge([doors, guard], doors, '60'), true, 'what the guard asks for is asked for once');
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60'), true);
-    assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), fuel], fuel, '60'), `${shared}calls`);
-    assert.equal(judge([status('doors', 'doors', 60), status('windows', 'windows', 60), guard], guard, '59'), `${shared}calls`);
+    assert.equal(
+      judge([status('doors', 'doors', 60), status('windows', 'windows', 60), fuel], fuel, '60'),
+      `${shared}calls`,
+    );
+    assert.equal(
+      judge([status('doors', 'doors', 60), status('windows', 'windows', 60), guard], guard, '59'),
+      `${shared}calls`,
+    );
     // The doors are read at their own seconds in the adaptive profile, too; what they keep watch for, more seldom.
     assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), `${shared}calls`);
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60', { polling: 'adaptive' }), true);
-    assert.equal(judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60'), `${shared}calls`);
-    assert.equal(judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60', { polling: 'adaptive' }), true);
+    assert.equal(
+      judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60'),
+      `${shared}calls`,
+    );
+    assert.equal(
+      judge([doors, status('windows', 'windows', 60), status('fuel', 'fuelAmount', 60)], doors, '60', {
+        polling: 'adaptive',
+      }),
+      true,
+    );
     const windows = status('windows', 'windows', 0);
     assert.equal(judge([windows], windows, '20', { polling: 'adaptive' }), `${shared}calls`, 'nobody reads the doors');
     // What does not meet is counted by itself.
-    assert.equal(judge([doors, { ...status('old', 'doors', 60), interface: 'v1' }, fuel], doors, '50'), `${shared}calls`);
+    assert.equal(
+      judge([doors, { ...status('old', 'doors', 60), interface: 'v1' }, fuel], doors, '50'),
+      `${shared}calls`,
+    );
     assert.equal(judge([doors, status('again', 'doors', 50)], doors, '50', { shareFor: '0' }), `${shared}calls`);
     assert.equal(judge([doors, { ...status('again', 'doors', 50), vin: 'YV1' }], doors, '50', { vin: 'YV1' }), true);
     assert.equal(judge([guard], guard, '60'), true);
@@ -204,15 +293,18 @@ describe('The validators', () => {
   it('take a node that lacks properties, because it is older or was written by hand', () => {
     for (const type of types) {
       const { defaults } = definition(type);
-      for (const [property, { validate }] of Object.entries(defaults)) assert.equal(validate?.call({}, undefined, {}) ?? true, true, `${type}.${property}`);
+      for (const [property, { validate }] of Object.entries(defaults))
+        assert.equal(validate?.call({}, undefined, {}) ?? true, true, `${type}.${property}`);
       assert.equal(typeof definition(type).label.call({}), 'string');
     }
   });
 
   it('take quiet hours as two times of day, or none, and at least one thing to watch', () => {
     const type = 'connected-vehicle-guard';
-    for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45']) assert.equal(verdict(type, 'quietHours', value), true, value);
-    for (const value of ['22-7', '24:00-07:00', 'night']) assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
+    for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45'])
+      assert.equal(verdict(type, 'quietHours', value), true, value);
+    for (const value of ['22-7', '24:00-07:00', 'night'])
+      assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
     assert.equal(verdict(type, 'watch', []), `${type}.reason.nothing`);
     assert.equal(verdict(type, 'watch', ['window']), true);
     for (const value of [0.01, '0.5']) assert.equal(verdict(type, 'poll', value), `${shared}atLeast`, String(value));
@@ -220,7 +312,10 @@ describe('The validators', () => {
 
   it('ask for at least one read where several are wanted', () => {
     assert.equal(verdict('connected-vehicle-status', 'reads', [], { read: 'windows' }), true);
-    assert.equal(verdict('connected-vehicle-status', 'reads', [], { read: 'several' }), 'connected-vehicle-status.noReads');
+    assert.equal(
+      verdict('connected-vehicle-status', 'reads', [], { read: 'several' }),
+      'connected-vehicle-status.noReads',
+    );
     assert.equal(verdict('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
   });
 });

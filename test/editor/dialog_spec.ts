@@ -6,7 +6,9 @@ import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/s
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : ` (pending: there is no browser at ${executablePath}; CHROMIUM names another)`;
+const missing = existsSync(executablePath)
+  ? ''
+  : ` (pending: there is no browser at ${executablePath}; CHROMIUM names another)`;
 
 describe(`The dialog of a vehicle in a browser${missing}`, function () {
   this.timeout(60_000);
@@ -38,8 +40,28 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
       flows: [
         { id: 'tab', type: 'tab', label: 'Car' },
         vehicle,
-        { id: 'read', type: 'connected-vehicle-status', z: 'tab', x: 300, y: 100, name: 'Tyres', vehicle: 'car', read: 'frontLeftTyrePressure', wires: [[]] },
-        { id: 'send', type: 'connected-vehicle-command', z: 'tab', x: 300, y: 200, name: '', vehicle: 'car', command: 'lock', wires: [[]] },
+        {
+          id: 'read',
+          type: 'connected-vehicle-status',
+          z: 'tab',
+          x: 300,
+          y: 100,
+          name: 'Tyres',
+          vehicle: 'car',
+          read: 'frontLeftTyrePressure',
+          wires: [[]],
+        },
+        {
+          id: 'send',
+          type: 'connected-vehicle-command',
+          z: 'tab',
+          x: 300,
+          y: 200,
+          name: '',
+          vehicle: 'car',
+          command: 'lock',
+          wires: [[]],
+        },
       ],
     });
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -47,7 +69,10 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     page.on('pageerror', (error) => complaints.push(error.message));
     // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
     const isKnown = (text: string): boolean => text.startsWith('Unsafe attempt to initiate navigation');
-    page.on('console', (message) => void (message.type() === 'error' && !isKnown(message.text()) && complaints.push(message.text())));
+    page.on(
+      'console',
+      (message) => void (message.type() === 'error' && !isKnown(message.text()) && complaints.push(message.text())),
+    );
     await page.goto(nodeRed.url);
     await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
     await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
@@ -63,7 +88,9 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
   const openDialog = async (): Promise<void> => {
     await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
     await page.waitForSelector('#connected-vehicle-found', { state: 'attached' });
-    await part('used').getByText(/requests today/).waitFor();
+    await part('used')
+      .getByText(/requests today/)
+      .waitFor();
   };
   const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
@@ -87,7 +114,9 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     const popup = await opening;
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
-    await part('token').getByText(/^Signed in since .*, renewed at /).waitFor();
+    await part('token')
+      .getByText(/^Signed in since .*, renewed at /)
+      .waitFor();
     assert.ok(popup.isClosed() || (await popup.innerText('body')).includes('You are signed in'));
   });
 
@@ -110,7 +139,9 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await press('sign-in');
     const popup = await opening;
     await popup.getByRole('button', { name: 'Cancel' }).click();
-    await part('signIn').getByText(/declined/).waitFor();
+    await part('signIn')
+      .getByText(/declined/)
+      .waitFor();
     await popup.close().catch(() => undefined);
   });
 
@@ -125,7 +156,10 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await press('check');
     await part('result').getByText('✓ No node lacks a scope.').waitFor();
     const lines = await part('result').locator('div').allInnerTexts();
-    assert.deepEqual(lines.map((line) => line.charAt(0)), ['✓', '✓', '✓', '✓', '✓', '✓']);
+    assert.deepEqual(
+      lines.map((line) => line.charAt(0)),
+      ['✓', '✓', '✓', '✓', '✓', '✓'],
+    );
     await picture('checked');
     await press('diagnostics');
     await part('result').getByText('Copied, without anything private.').waitFor();
@@ -140,7 +174,9 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
       const before = await address.inputValue();
       await address.fill('https://elsewhere.example');
       await address.blur();
-      await part('moved').getByText(/type key and token again/).waitFor();
+      await part('moved')
+        .getByText(/type key and token again/)
+        .waitFor();
       assert.equal(await key.inputValue(), '', name);
       if (name === 'baseUrl') await picture('moved');
       await address.fill(before);
@@ -152,7 +188,10 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
 
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
     const names = readdirSync(join(nodeRed.userDir, 'connected-vehicle'));
-    assert.ok(names.some((name) => /^[\da-f]{32}\.json$/.test(name)), names.join(' '));
+    assert.ok(
+      names.some((name) => /^[\da-f]{32}\.json$/.test(name)),
+      names.join(' '),
+    );
     assert.ok(!names.includes('store.key'));
   });
 

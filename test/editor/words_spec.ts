@@ -1,9 +1,32 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { commandNames, doorMembers, errorCodes, guardWordKeys, openingKinds, openingRows, outcomes, readNames, readScopes, resources, themes, windowMembers } from '../../src/index';
+import {
+  commandNames,
+  doorMembers,
+  errorCodes,
+  guardWordKeys,
+  openingKinds,
+  openingRows,
+  outcomes,
+  readNames,
+  readScopes,
+  resources,
+  themes,
+  windowMembers,
+} from '../../src/index';
 import { browserBytes, mostBytes } from '../support/browser-bytes';
-import { definition, has, help, languages, sharedSources, source, template, types, words } from '../support/editor-halves';
+import {
+  definition,
+  has,
+  help,
+  languages,
+  sharedSources,
+  source,
+  template,
+  types,
+  words,
+} from '../support/editor-halves';
 
 /** Where a language may leave a title out: the name's own words then stand in for it. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
@@ -22,19 +45,26 @@ describe('The words of the editor', () => {
         it(`${type} has the same keys as in English`, () => {
           const keys = (of: Map<string, string>): string[] => [...of.keys()].filter((key) => !isTitle(key)).sort();
           assert.deepEqual(keys(texts), keys(words('en-US', type)));
-          assert.deepEqual([...texts].filter(([, text]) => text.trim() === ''), []);
+          assert.deepEqual(
+            [...texts].filter(([, text]) => text.trim() === ''),
+            [],
+          );
         });
 
         it(`${type} fills the same places as in English`, () => {
           const places = (text = ''): string[] => (text.match(/__\w+__/g) ?? []).sort();
-          for (const [key, text] of texts) if (!isTitle(key)) assert.deepEqual(places(text), places(words('en-US', type).get(key)), key);
+          for (const [key, text] of texts)
+            if (!isTitle(key)) assert.deepEqual(places(text), places(words('en-US', type).get(key)), key);
         });
 
         it(`${type} has a text for everything its form asks for`, () => {
           for (const [, names = ''] of template(type).matchAll(/data-i18n=([^\s>]*)/g)) {
             const key = names.replace(/^\[[^\]]*\]/, '');
             const sharedKey = key.split('@connected-vehicle/node-red/connected-vehicle:')[1];
-            assert.ok(key.startsWith('node-red:') || (sharedKey === undefined ? has(texts, key) : has(shared, sharedKey)), key);
+            assert.ok(
+              key.startsWith('node-red:') || (sharedKey === undefined ? has(texts, key) : has(shared, sharedKey)),
+              key,
+            );
           }
           for (const key of asked(source(type), /\bsay\('([\w.]+)'/g)) assert.ok(has(texts, key), key);
           for (const key of asked(source(type), /\bshared\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
@@ -43,13 +73,17 @@ describe('The words of the editor', () => {
         it(`${type} has a help that names every property and what to do about an error`, () => {
           const text = help(language, type);
           const { category, defaults, credentials = {} } = definition(type);
-          for (const name of [...Object.keys(defaults), ...Object.keys(credentials)]) assert.ok(text.includes(`(${name}) :`), name);
+          for (const name of [...Object.keys(defaults), ...Object.keys(credentials)])
+            assert.ok(text.includes(`(${name}) :`), name);
           assert.ok(text.includes(`data-help-name="${type}"`));
-          if (category !== 'config') for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);
+          if (category !== 'config')
+            for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);
         });
 
         it(`${type} has a help that the editor can lay out: a list entry holds no colon of its own`, () => {
-          const broken = help(language, type).split('\n').filter((line) => line.startsWith(':') && !/^: [^:(]+ \([^:)]+\) : [^:]+$/.test(line));
+          const broken = help(language, type)
+            .split('\n')
+            .filter((line) => line.startsWith(':') && !/^: [^:(]+ \([^:)]+\) : [^:]+$/.test(line));
           assert.deepEqual(broken, []);
         });
       }
@@ -73,7 +107,11 @@ describe('The words of the editor', () => {
         const need = (texts: Map<string, string>, prefix: string, names: readonly string[]): void => {
           for (const name of names) assert.ok(texts.has(`${prefix}.${name}`), `${prefix}.${name}`);
         };
-        need(runtime, 'status.outcome', Object.values(outcomes).map(({ outcome }) => outcome));
+        need(
+          runtime,
+          'status.outcome',
+          Object.values(outcomes).map(({ outcome }) => outcome),
+        );
         need(shared, 'command', commandNames);
         need(words(language, 'connected-vehicle-command'), 'does', commandNames);
         need(runtime, 'members', [...Object.keys(windowMembers), ...Object.keys(doorMembers), 'sunroof', 'tankLid']);
@@ -83,7 +121,11 @@ describe('The words of the editor', () => {
           if ('words' in resource) need(status, 'word', Object.values(resource.words));
         }
         need(words(language, 'connected-vehicle-guard'), 'kind', openingKinds);
-        need(runtime, 'guard', guardWordKeys(language).filter((key) => key !== 'language' && !Object.hasOwn(openingRows, key)));
+        need(
+          runtime,
+          'guard',
+          guardWordKeys(language).filter((key) => key !== 'language' && !Object.hasOwn(openingRows, key)),
+        );
         need(status, 'read', readNames.slice(0, 6));
         need(status, 'gives', readNames.slice(0, 6));
       });
@@ -118,7 +160,14 @@ describe('The words of the editor', () => {
   });
 
   it('stand in the catalogues alone: the forms hold none', () => {
-    for (const type of types) assert.deepEqual(template(type).replace(/<[^>]*>/g, ' ').trim(), '', type);
+    for (const type of types)
+      assert.deepEqual(
+        template(type)
+          .replace(/<[^>]*>/g, ' ')
+          .trim(),
+        '',
+        type,
+      );
   });
 });
 
@@ -140,7 +189,8 @@ describe('The words of the dialog', () => {
   it('have a text for all that the dialog asks for', () => {
     const source = readFileSync(join(root, 'nodes/shared/editor/vehicle-dialog.ts'), 'utf8');
     for (const [, key = ''] of source.matchAll(/\bsay\('([\w.]+)'/g)) assert.ok(key in english, key);
-    for (const about of ['service', 'quota', 'key', 'token', 'vehicle', 'scopes']) assert.ok(`check.good.${about}` in english, about);
+    for (const about of ['service', 'quota', 'key', 'token', 'vehicle', 'scopes'])
+      assert.ok(`check.good.${about}` in english, about);
   });
 
   it('come in one language, with the code of the dialog', () => {
@@ -148,7 +198,8 @@ describe('The words of the dialog', () => {
       const file = join(root, 'dist/nodes/locales', language, 'dialog.js');
       assert.ok(existsSync(file));
       const code = readFileSync(file, 'utf8');
-      for (const other of languages) assert.equal(code.includes(JSON.stringify(dialogWords(other)['signInDone'])), other === language, other);
+      for (const other of languages)
+        assert.equal(code.includes(JSON.stringify(dialogWords(other)['signInDone'])), other === language, other);
     }
   });
 });

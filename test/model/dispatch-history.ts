@@ -1,5 +1,15 @@
 import { strict as assert } from 'node:assert';
-import { meaningOf, openAccount, pastedToken, resolveService, VehicleError, watchCommand, type Account, type CommandRecord, type DispatchOptions } from '../../src/index';
+import {
+  meaningOf,
+  openAccount,
+  pastedToken,
+  resolveService,
+  VehicleError,
+  watchCommand,
+  type Account,
+  type CommandRecord,
+  type DispatchOptions,
+} from '../../src/index';
 import { demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -47,7 +57,8 @@ interface Asked {
 export async function sendAround(random: Random): Promise<DispatchesMet> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));
   const badLine = random.chance(0.5) ? random.pick([0.1, 0.3, 0.6]) : 0;
-  const mishap = (): Mishap => (random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow', 'connecting'] as const) : null);
+  const mishap = (): Mishap =>
+    random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow', 'connecting'] as const) : null;
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
   const open = (): Account =>
     openAccount({
@@ -60,7 +71,17 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       random: () => random.next(),
     });
   const accounts = Array.from({ length: random.between(1, 2) }, open);
-  const met: DispatchesMet = { sent: 0, lost: 0, refusedByTheService: 0, busy: 0, late: 0, replaced: 0, cancelled: 0, disarmed: 0, queued: 0 };
+  const met: DispatchesMet = {
+    sent: 0,
+    lost: 0,
+    refusedByTheService: 0,
+    busy: 0,
+    late: 0,
+    replaced: 0,
+    cancelled: 0,
+    disarmed: 0,
+    queued: 0,
+  };
   const all: Asked[] = [];
   const left: Asked[] = [];
   const failures: unknown[] = [];
@@ -68,7 +89,10 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 
   service.car.set({
     commandPlan: {
-      steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: random.between(1, 200) * second, status: random.pick(['COMPLETED', 'REJECTED', 'TIMEOUT']) }],
+      steps: [
+        { afterMs: 0, status: 'RUNNING' },
+        { afterMs: random.between(1, 200) * second, status: random.pick(['COMPLETED', 'REJECTED', 'TIMEOUT']) },
+      ],
       answerAfterMs: random.between(0, 150) * second,
     },
   });
@@ -99,7 +123,16 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     const account = random.pick(accounts as [Account, ...Account[]]);
     const off = new AbortController();
     const deployed = new AbortController();
-    const asked: Asked = { options: {}, askedAt: clock.now(), mayWait: false, leftAt: null, endedAt: null, record: null, calledOffAt: Infinity, disarmedAt: Infinity };
+    const asked: Asked = {
+      options: {},
+      askedAt: clock.now(),
+      mayWait: false,
+      leftAt: null,
+      endedAt: null,
+      record: null,
+      calledOffAt: Infinity,
+      disarmedAt: Infinity,
+    };
     if (random.chance(0.2)) asked.disarmedAt = clock.now() + random.between(1, 120) * second;
     const callOff = (end: AbortController): (() => void) =>
       clock.after(random.between(0, 120) * second, () => {
@@ -128,7 +161,10 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     asked.mayWait = asked.options.whenUnavailable === 'wait' || asked.options.whenBusy === 'queue';
     all.push(asked);
     try {
-      asked.record = await account.commands.send(random.pick(['lock', 'unlock', 'honk', 'flash', 'lock', 'self-destruct', '']), asked.options);
+      asked.record = await account.commands.send(
+        random.pick(['lock', 'unlock', 'honk', 'flash', 'lock', 'self-destruct', '']),
+        asked.options,
+      );
       assert.notEqual(asked.leftAt, null, 'a record of what never left');
       met.sent += 1;
       if (asked.record.requestStatus === null) met.lost += 1;
@@ -137,7 +173,11 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (asked.leftAt !== null) {
-        assert.notEqual(error.httpStatus, null, `${error.code}: ${error.message}: what left and was not answered has a record`);
+        assert.notEqual(
+          error.httpStatus,
+          null,
+          `${error.code}: ${error.message}: what left and was not answered has a record`,
+        );
         met.refusedByTheService += 1;
       } else if (/may still be under way/.test(error.message)) met.busy += 1;
       else if (/longest that it may wait/.test(error.message)) met.late += 1;
@@ -152,17 +192,22 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   };
 
   const follow = async ({ client, commands }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
-    for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs })) commands.learned(report, settled);
+    for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs }))
+      commands.learned(report, settled);
   };
 
   for (let count = random.between(2, 10); count > 0; count -= 1) {
     clock.after(random.between(0, 5 * 60) * second, () => {
       running += 1;
-      ask().catch((error: unknown) => failures.push(error)).finally(() => (running -= 1));
+      ask()
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => (running -= 1));
     });
   }
   for (let count = random.between(0, 6); count > 0; count -= 1) {
-    clock.after(random.between(0, 8 * 60) * second, () => service.car.set({ inUse: random.chance(0.6), reachable: random.chance(0.8) }));
+    clock.after(random.between(0, 8 * 60) * second, () =>
+      service.car.set({ inUse: random.chance(0.6), reachable: random.chance(0.8) }),
+    );
   }
   if (random.chance(0.3)) {
     clock.after(random.between(0, 5 * 60) * second, () => {
@@ -174,7 +219,11 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   for (let minutes = 0; minutes < 30 && failures.length === 0; minutes += 1) await clock.advance(minute);
   if (failures.length > 0) throw failures[0] as Error;
   assert.equal(running, 0, 'a command has no end');
-  assert.equal(service.requests.filter(({ method }) => method === 'POST').length, left.length, 'what is sent is what left');
+  assert.equal(
+    service.requests.filter(({ method }) => method === 'POST').length,
+    left.length,
+    'what is sent is what left',
+  );
   assert.ok(service.car.invocations.length <= left.length, 'the car got a command twice');
   await mustBeFree(accounts[0] as Account, service, clock);
   return met;
@@ -184,7 +233,10 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 async function mustBeFree({ commands }: Account, { car }: ServiceInProcess, clock: ManualClock): Promise<void> {
   car.set({ inUse: false, reachable: true, commandPlan: { answerAfterMs: 0 } });
   let refusal: string | null = null;
-  const sent = commands.send('flash', { vin, interface: 'v1' }).then(() => null, (error: VehicleError) => (refusal = error.message));
+  const sent = commands.send('flash', { vin, interface: 'v1' }).then(
+    () => null,
+    (error: VehicleError) => (refusal = error.message),
+  );
   await clock.advance(5 * minute);
   await sent;
   assert.doesNotMatch(refusal ?? '', /under way/, 'the lane of the car is not free');

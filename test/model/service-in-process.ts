@@ -34,7 +34,12 @@ export class ServiceInProcess implements Transport {
     const settings = settle(options);
     this.#clock = options.clock;
     this.#mishap = mishap;
-    this.#service = new Service(settings, new Tokens(settings.clock, settings.newId, settings.accessToken, () => url), () => url, new AbortController().signal);
+    this.#service = new Service(
+      settings,
+      new Tokens(settings.clock, settings.newId, settings.accessToken, () => url),
+      () => url,
+      new AbortController().signal,
+    );
     const [car] = this.#service.cars.values();
     if (car === undefined) throw new Error('There is no car.');
     this.car = car;
@@ -50,7 +55,8 @@ export class ServiceInProcess implements Transport {
     const response = await this.#unlessEnded(request, this.#answer(request, mishap));
     if (mishap === 'unheard') throw new VehicleError('NETWORK', 'The connection ended.');
     if (mishap === 'error') return { status: 500, headers: {}, body: '{"error":{"message":"INTERNAL_SERVER_ERROR"}}' };
-    if (mishap === 'html') return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Maintenance</html>' };
+    if (mishap === 'html')
+      return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Maintenance</html>' };
     const { lock } = this.car.state;
     this.said.push({ request, response, lock, lockMeasuredAt: this.car.measuredAt('lock') });
     return response;
@@ -60,25 +66,43 @@ export class ServiceInProcess implements Transport {
     return Promise.resolve();
   }
 
-  async #answer({ method, url: asked, headers, body = '' }: TransportRequest, mishap: Mishap): Promise<TransportResponse> {
+  async #answer(
+    { method, url: asked, headers, body = '' }: TransportRequest,
+    mishap: Mishap,
+  ): Promise<TransportResponse> {
     if (mishap === 'slow') await this.#clock.sleep(25_000);
-    const answer = await this.#service.answer({ method, path: asked.pathname, query: asked.searchParams, headers, body });
-    const text = answer.body === undefined ? '' : typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    const answer = await this.#service.answer({
+      method,
+      path: asked.pathname,
+      query: asked.searchParams,
+      headers,
+      body,
+    });
+    const text =
+      answer.body === undefined ? '' : typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     return { status: answer.status, headers: answer.headers ?? {}, body: text };
   }
 
   /** As a socket would: the caller may give up, and the time may be up. */
-  #unlessEnded({ signal, timeoutMs }: TransportRequest, answer: Promise<TransportResponse>): Promise<TransportResponse> {
+  #unlessEnded(
+    { signal, timeoutMs }: TransportRequest,
+    answer: Promise<TransportResponse>,
+  ): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       const stop = (): void => end(() => reject(cancelled()));
-      const cancelTimer = this.#clock.after(timeoutMs, () => end(() => reject(new VehicleError('TIMEOUT', 'No answer in time.'))));
+      const cancelTimer = this.#clock.after(timeoutMs, () =>
+        end(() => reject(new VehicleError('TIMEOUT', 'No answer in time.'))),
+      );
       const end = (how: () => void): void => {
         cancelTimer();
         signal?.removeEventListener('abort', stop);
         how();
       };
       signal?.addEventListener('abort', stop, { once: true });
-      answer.then((value) => end(() => resolve(value)), (error: unknown) => end(() => reject(error as Error)));
+      answer.then(
+        (value) => end(() => resolve(value)),
+        (error: unknown) => end(() => reject(error as Error)),
+      );
     });
   }
 }

@@ -1,5 +1,18 @@
 import { strict as assert } from 'node:assert';
-import { commandNames, followWatch, meaningOf, openAccount, outcomes, pastedToken, resolveService, statusWord, WatchStore, type CommandRecord, type OpenWatch, type WatchReport } from '../../src/index';
+import {
+  commandNames,
+  followWatch,
+  meaningOf,
+  openAccount,
+  outcomes,
+  pastedToken,
+  resolveService,
+  statusWord,
+  WatchStore,
+  type CommandRecord,
+  type OpenWatch,
+  type WatchReport,
+} from '../../src/index';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -32,7 +45,8 @@ export interface Met {
 export async function liveThrough(random: Random, directory: string): Promise<Met> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));
   const badLine = random.chance(0.5) ? random.pick([0.1, 0.4, 0.9]) : 0;
-  const mishap = (): Mishap => (random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow'] as const) : null);
+  const mishap = (): Mishap =>
+    random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow'] as const) : null;
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
   const { client } = openAccount({
     service: resolveService('custom', { baseUrl: service.url }),
@@ -44,12 +58,28 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
     random: () => random.next(),
   });
   prepare(random, service, clock);
-  const settings = { timeoutMs: random.between(1, 180) * second, intervalMs: random.between(1, 10) * second, verify: random.chance(0.8) };
-  const met: Met = { outcome: 'not sent', verified: null, restarts: 0, lostPolls: 0, expired: false, unknownWord: false, toldAgain: 0 };
+  const settings = {
+    timeoutMs: random.between(1, 180) * second,
+    intervalMs: random.between(1, 10) * second,
+    verify: random.chance(0.8),
+  };
+  const met: Met = {
+    outcome: 'not sent',
+    verified: null,
+    restarts: 0,
+    lostPolls: 0,
+    expired: false,
+    unknownWord: false,
+    toldAgain: 0,
+  };
 
   const live = async (): Promise<void> => {
     const sent = await client
-      .send(random.pick(['lock', ...commandNames]), { vin, interface: random.pick(['auto', 'v1', 'v1']), unlockDuration: random.between(1, 120) })
+      .send(random.pick(['lock', ...commandNames]), {
+        vin,
+        interface: random.pick(['auto', 'v1', 'v1']),
+        unlockDuration: random.between(1, 120),
+      })
       .catch(() => null);
     assert.ok(service.requests.filter(({ method }) => method === 'POST').length <= 1, 'a command was sent twice');
     if (sent === null) return;
@@ -73,8 +103,13 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         continue;
       }
       const process = new AbortController();
-      const dies = random.chance(0.5) && met.restarts < 4 ? clock.after(random.between(0, 30) * second, () => process.abort()) : null;
-      const gone = random.chance(0.1) ? clock.after(random.between(0, 20) * second, () => ((cancelledAt = clock.now()), process.abort())) : null;
+      const dies =
+        random.chance(0.5) && met.restarts < 4
+          ? clock.after(random.between(0, 30) * second, () => process.abort())
+          : null;
+      const gone = random.chance(0.1)
+        ? clock.after(random.between(0, 20) * second, () => ((cancelledAt = clock.now()), process.abort()))
+        : null;
       const heardBefore = service.said.length;
       const verdict = await watchOnce(open, store, process.signal, cut);
       dies?.();
@@ -89,7 +124,10 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         }
         check(record, verdict, heardBefore);
         const inTime = clock.now() < Math.min(startedAt + settings.timeoutMs, expiryOf(record));
-        assert.ok(!inTime || !record.async?.href || meaningOf(verdict.requestStatus).outcome !== 'pending', 'a look that fails is no end');
+        assert.ok(
+          !inTime || !record.async?.href || meaningOf(verdict.requestStatus).outcome !== 'pending',
+          'a look that fails is no end',
+        );
         continue;
       }
       if (cancelledAt !== null) store.remove(record.id);
@@ -99,7 +137,11 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         upSince = clock.now();
       }
     }
-    assert.equal(verdicts.length, cancelledAt === null || verdicts.length > 0 ? 1 + cut.afterTelling : 0, 'a watch settles once, and a cancelled one never');
+    assert.equal(
+      verdicts.length,
+      cancelledAt === null || verdicts.length > 0 ? 1 + cut.afterTelling : 0,
+      'a watch settles once, and a cancelled one never',
+    );
     assert.ok(cut.noted || verdicts.length === 0, 'what is settled is remembered');
     met.outcome = verdicts[0]?.outcome ?? 'cancelled';
     met.verified = verdicts[0]?.verified ?? null;
@@ -108,7 +150,12 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   };
 
   /** What the node does with a watch, until its verdict or until its process ends. */
-  const watchOnce = async (open: OpenWatch, store: WatchStore, signal: AbortSignal, cut: { afterTelling: number }): Promise<WatchReport | null> => {
+  const watchOnce = async (
+    open: OpenWatch,
+    store: WatchStore,
+    signal: AbortSignal,
+    cut: { afterTelling: number },
+  ): Promise<WatchReport | null> => {
     let verdict: WatchReport | null = null;
     try {
       for await (const { settled, report } of followWatch(open, { client, clock, signal, ...settings })) {
@@ -135,18 +182,40 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   };
 
   const check = (record: CommandRecord, verdict: WatchReport, heardBefore: number): void => {
-    const spoken = service.said.filter(({ request }) => request.method === 'POST' || request.url.pathname.includes('/requests/')).map(({ response }) => response.body);
-    const heard = (word: string | null): boolean => word === null || spoken.some((body) => body.includes(JSON.stringify(word)));
+    const spoken = service.said
+      .filter(({ request }) => request.method === 'POST' || request.url.pathname.includes('/requests/'))
+      .map(({ response }) => response.body);
+    const heard = (word: string | null): boolean =>
+      word === null || spoken.some((body) => body.includes(JSON.stringify(word)));
     const meaning = meaningOf(verdict.requestStatus);
     met.expired ||= expiryOf(record) < clock.now();
-    met.unknownWord ||= verdict.history.some(({ requestStatus }) => requestStatus !== null && !Object.hasOwn(outcomes, statusWord(requestStatus)));
-    for (const { requestStatus } of verdict.history) assert.ok(heard(requestStatus), `the service never said ${String(requestStatus)}`);
+    met.unknownWord ||= verdict.history.some(
+      ({ requestStatus }) => requestStatus !== null && !Object.hasOwn(outcomes, statusWord(requestStatus)),
+    );
+    for (const { requestStatus } of verdict.history)
+      assert.ok(heard(requestStatus), `the service never said ${String(requestStatus)}`);
     assert.equal(verdict.history.at(-1)?.requestStatus, verdict.requestStatus, 'the last state is the verdict’s');
-    assert.deepEqual(verdict.history.map(({ at }) => at), verdict.history.map(({ at }) => at).sort(), 'history goes forward');
-    assert.equal(verdict.outcome, meaning.outcome === 'pending' ? 'undetermined' : meaning.outcome, 'the outcome is what the last status means');
-    if (verdict.outcome === 'succeeded') assert.ok(['COMPLETED', 'SUCCESS'].includes(statusWord(verdict.requestStatus)), 'no success without a success status');
+    assert.deepEqual(
+      verdict.history.map(({ at }) => at),
+      verdict.history.map(({ at }) => at).sort(),
+      'history goes forward',
+    );
+    assert.equal(
+      verdict.outcome,
+      meaning.outcome === 'pending' ? 'undetermined' : meaning.outcome,
+      'the outcome is what the last status means',
+    );
+    if (verdict.outcome === 'succeeded')
+      assert.ok(
+        ['COMPLETED', 'SUCCESS'].includes(statusWord(verdict.requestStatus)),
+        'no success without a success status',
+      );
     assert.ok(verdict.reason.length > 10);
-    assert.equal(verdict.verified, settings.verify ? truthOf(record, heardBefore) : null, 'verified is what the car says');
+    assert.equal(
+      verdict.verified,
+      settings.verify ? truthOf(record, heardBefore) : null,
+      'verified is what the car says',
+    );
     assert.equal(verdict.elapsedMs, clock.now() - Date.parse(record.sentAt));
   };
 
@@ -154,13 +223,19 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   const truthOf = (record: CommandRecord, heardBefore: number): boolean | null => {
     const last = service.said.slice(heardBefore).findLast(({ request }) => request.url.pathname.endsWith('/doors'));
     if (last === undefined || last.lockMeasuredAt <= Date.parse(record.sentAt)) return null;
-    const proofs: Record<string, Record<string, boolean>> = { lock: { LOCKED: true, UNLOCKED: false }, 'lock-reduced-guard': { LOCKED: true, UNLOCKED: false }, unlock: { UNLOCKED: true } };
+    const proofs: Record<string, Record<string, boolean>> = {
+      lock: { LOCKED: true, UNLOCKED: false },
+      'lock-reduced-guard': { LOCKED: true, UNLOCKED: false },
+      unlock: { UNLOCKED: true },
+    };
     return proofs[record.command]?.[last.lock ?? ''] ?? null;
   };
 
   let over = false;
   let failure: unknown;
-  live().catch((error: unknown) => (failure = error)).finally(() => (over = true));
+  live()
+    .catch((error: unknown) => (failure = error))
+    .finally(() => (over = true));
   for (let minutes = 0; !over && minutes < 60; minutes += 1) await clock.advance(60 * second);
   if (failure !== undefined) throw failure as Error;
   assert.ok(over, 'a watch is not settled after an hour');
@@ -176,7 +251,8 @@ function prepare(random: Random, { car }: ServiceInProcess, clock: ManualClock):
   const lockWord = (): string | null => random.pick(['LOCKED', 'UNLOCKED', 'UNLOCKED', 'UNSPECIFIED', null]);
   let at = 0;
   const steps = Array.from({ length: random.between(1, 6) }, (_, index) => {
-    const status = index === 0 && random.chance(0.7) ? random.pick(['RUNNING', 'WAITING', 'SENT', 'UNKNOWN']) : random.pick(words);
+    const status =
+      index === 0 && random.chance(0.7) ? random.pick(['RUNNING', 'WAITING', 'SENT', 'UNKNOWN']) : random.pick(words);
     const step = { afterMs: at, status, ...(random.chance(0.3) && { acts: random.chance(0.5) }) };
     at += random.between(0, 60) * second;
     return step;
@@ -189,7 +265,11 @@ function prepare(random: Random, { car }: ServiceInProcess, clock: ManualClock):
     reachable: random.chance(0.9),
     classic: random.chance(0.1),
     extraCommands: [],
-    commandPlan: { steps, answerAfterMs: random.between(0, 170) * second, effectAfterMs: random.chance(0.3) ? random.between(0, 20) * second : 0 },
+    commandPlan: {
+      steps,
+      answerAfterMs: random.between(0, 170) * second,
+      effectAfterMs: random.chance(0.3) ? random.between(0, 20) * second : 0,
+    },
   });
   for (let count = random.between(0, 5); count > 0; count -= 1) {
     clock.after(random.between(0, 240) * second, () => {
@@ -202,6 +282,9 @@ function prepare(random: Random, { car }: ServiceInProcess, clock: ManualClock):
   }
 }
 
-const expiring = (record: CommandRecord, at: number): CommandRecord => ({ ...record, async: record.async && { ...record.async, expires: new Date(at).toISOString() } });
+const expiring = (record: CommandRecord, at: number): CommandRecord => ({
+  ...record,
+  async: record.async && { ...record.async, expires: new Date(at).toISOString() },
+});
 
 const expiryOf = ({ async }: CommandRecord): number => (async?.expires ? Date.parse(async.expires) : Infinity);

@@ -24,7 +24,9 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     after(() => nodeRed.stop());
 
     it('answers its own editor', async () => {
-      const { vehicles } = (await (await ask('vehicles', { origin: nodeRed.url.slice(0, -1) })).json()) as { vehicles: object[] };
+      const { vehicles } = (await (await ask('vehicles', { origin: nodeRed.url.slice(0, -1) })).json()) as {
+        vehicles: object[];
+      };
       assert.equal(vehicles.length, 1);
     });
 
@@ -37,12 +39,18 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
 
     it('takes no GET for what does something', async () => {
-      for (const action of [...writes, ...reads]) assert.equal((await fetch(`${nodeRed.url}connected-vehicle/car/${action}`)).status, 404, action);
+      for (const action of [...writes, ...reads])
+        assert.equal((await fetch(`${nodeRed.url}connected-vehicle/car/${action}`)).status, 404, action);
     });
   });
 
   describe('where everybody may look and nobody may change', () => {
-    before(async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } } })));
+    before(
+      async () =>
+        (nodeRed = await startNodeRed(flows, undefined, {
+          adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } },
+        })),
+    );
     after(() => nodeRed.stop());
 
     it('tells state and commands, and asks for nothing that uses typed or stored secrets', async () => {
@@ -54,12 +62,23 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
   describe('where everybody may do everything, and some have a name', () => {
     const password = '$2b$04$X2/3sKa1FbUqemuF4hZAZOjvrK7/L3aUjbtGSi223OErVx68SPX2m'; // pw
     const users = [{ username: 'driver', password, permissions: '*' }];
-    before(async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users, default: { permissions: '*' } } })));
+    before(
+      async () =>
+        (nodeRed = await startNodeRed(flows, undefined, {
+          adminAuth: { type: 'credentials', users, default: { permissions: '*' } },
+        })),
+    );
     after(() => nodeRed.stop());
 
     it('answers a page behind a proxy with the token of a user, and none with a token that nobody gave out', async () => {
       const origin = 'https://outside.example';
-      const login = { client_id: 'node-red-editor', grant_type: 'password', scope: '*', username: 'driver', password: 'pw' };
+      const login = {
+        client_id: 'node-red-editor',
+        grant_type: 'password',
+        scope: '*',
+        username: 'driver',
+        password: 'pw',
+      };
       const { access_token: token } = (await nodeRed.admin('POST', 'auth/token', login)) as { access_token: string };
       for (const action of reads) {
         assert.equal((await ask(action, { origin, authorization: 'Bearer made-up' })).status, 403, action);
@@ -70,7 +89,9 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
   });
 
   describe('where nobody may do anything without a name', () => {
-    before(async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users: [] } })));
+    before(
+      async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users: [] } })),
+    );
     after(() => nodeRed.stop());
 
     it('answers nothing but the page that a sign-in comes back to', async () => {

@@ -7,6 +7,9 @@ describe('The canary', function () {
   it('finds no secret and no whole VIN in logs, messages, statuses, answers and files (all of it: npm run canary)', async () => {
     const { hits, searched, secrets } = await runCanary({ whole: false });
     assert.deepEqual(hits, []);
-    assert.ok(secrets > 20 && Object.values(searched).every((count) => count > 0), JSON.stringify({ secrets, searched }));
+    assert.ok(
+      secrets > 20 && Object.values(searched).every((count) => count > 0),
+      JSON.stringify({ secrets, searched }),
+    );
   });
 });

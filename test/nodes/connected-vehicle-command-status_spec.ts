@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import helper = require('node-red-node-test-helper');
 import { WatchStore, type Account, type CommandRecord } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
@@ -31,8 +31,10 @@ describe(type, () => {
     useClock(undefined);
   });
 
-  const load = (config: Record<string, unknown> = {}): Promise<void> => flow.load({ type, timeout: 3600, ...config }, customVehicle(service), demoCredentials);
-  const send = (command = 'lock'): Promise<CommandRecord> => account.client.send(command, { vin: service.car().vin, interface: 'v1' });
+  const load = (config: Record<string, unknown> = {}): Promise<void> =>
+    flow.load({ type, timeout: 3600, ...config }, customVehicle(service), demoCredentials);
+  const send = (command = 'lock'): Promise<CommandRecord> =>
+    account.client.send(command, { vin: service.car().vin, interface: 'v1' });
   /** Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out. */
   const pass = async (look: () => boolean): Promise<void> => {
     while (!look()) {
@@ -41,7 +43,8 @@ describe(type, () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
-  const verdicts = (): Record<string, unknown>[] => (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  const verdicts = (): Record<string, unknown>[] =>
+    (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const kept = (): string[] => {
     try {
       return readdirSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n')).filter((name) => name !== 'settled');
@@ -58,7 +61,10 @@ describe(type, () => {
     assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
     assert.equal(verdicts()[0]?.['verified'], true);
     assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
-    assert.deepEqual(flow.outputs[1]?.map(({ payload }) => (payload as Record<string, unknown>)['requestStatus']), ['WAITING']);
+    assert.deepEqual(
+      flow.outputs[1]?.map(({ payload }) => (payload as Record<string, unknown>)['requestStatus']),
+      ['WAITING'],
+    );
     await pass(() => flow.completed.length === 1);
     await clock.advance(300_000);
     assert.equal(verdicts().length, 1);
@@ -70,7 +76,12 @@ describe(type, () => {
     service.car().set({ doors: { frontLeft: 'OPEN' } });
     for (const command of ['lock', 'flash', 'honk', 'lock']) flow.send({ payload: await send(command) });
     await pass(() => verdicts().length === 4);
-    assert.deepEqual(verdicts().map(({ command, outcome }) => `${command} ${outcome}`).sort(), ['flash succeeded', 'honk succeeded', 'lock failed', 'lock failed']);
+    assert.deepEqual(
+      verdicts()
+        .map(({ command, outcome }) => `${command} ${outcome}`)
+        .sort(),
+      ['flash succeeded', 'honk succeeded', 'lock failed', 'lock failed'],
+    );
   });
 
   it('watches a record once, however often it is sent', async () => {
@@ -112,8 +123,22 @@ describe(type, () => {
   const killedWhileTelling = async (tries: number): Promise<CommandRecord> => {
     const record = await send('flash');
     const history = [{ requestStatus: 'COMPLETED', at: record.sentAt }];
-    const report = { ...record, requestStatus: 'COMPLETED', outcome: 'succeeded' as const, reason: 'Found before the kill.', verified: null, elapsedMs: 5, history };
-    new WatchStore(join(flow.userDir, 'connected-vehicle', 'watches', 'n')).put({ record, startedAt: clock.now(), history, msg: { topic: 'mine' }, telling: { report, tries } });
+    const report = {
+      ...record,
+      requestStatus: 'COMPLETED',
+      outcome: 'succeeded' as const,
+      reason: 'Found before the kill.',
+      verified: null,
+      elapsedMs: 5,
+      history,
+    };
+    new WatchStore(join(flow.userDir, 'connected-vehicle', 'watches', 'n')).put({
+      record,
+      startedAt: clock.now(),
+      history,
+      msg: { topic: 'mine' },
+      telling: { report, tries },
+    });
     service.clearRequests();
     return record;
   };
@@ -122,7 +147,10 @@ describe(type, () => {
     const record = await killedWhileTelling(1);
     await load();
     await pass(() => verdicts().length === 1);
-    assert.deepEqual([verdicts()[0]?.['id'], verdicts()[0]?.['reason'], flow.outputs[0]?.[0]?.['topic']], [record.id, 'Found before the kill.', 'mine']);
+    assert.deepEqual(
+      [verdicts()[0]?.['id'], verdicts()[0]?.['reason'], flow.outputs[0]?.[0]?.['topic']],
+      [record.id, 'Found before the kill.', 'mine'],
+    );
     assert.equal(service.requests.length, 0);
     await pass(() => kept().length === 0);
     await flow.unload();
@@ -186,7 +214,14 @@ describe(type, () => {
   }
 
   it('gives its verdict where the disk does not let go of the watch', async () => {
-    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 20_000, status: 'COMPLETED' }] } });
+    service.car().set({
+      commandPlan: {
+        steps: [
+          { afterMs: 0, status: 'RUNNING' },
+          { afterMs: 20_000, status: 'COMPLETED' },
+        ],
+      },
+    });
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => kept().length === 1);
@@ -199,11 +234,21 @@ describe(type, () => {
   });
 
   it('takes a watch up again after a restart, and settles it once', async () => {
-    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }, { afterMs: 60_000, status: 'COMPLETED' }] } });
+    service.car().set({
+      commandPlan: {
+        steps: [
+          { afterMs: 0, status: 'RUNNING' },
+          { afterMs: 60_000, status: 'COMPLETED' },
+        ],
+      },
+    });
     await load();
     flow.send({ payload: await send('flash'), topic: 'mine' });
     await pass(() => kept().length === 1);
-    assert.equal(statSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n', kept()[0] as string)).mode & 0o777, 0o600);
+    assert.equal(
+      statSync(join(flow.userDir, 'connected-vehicle', 'watches', 'n', kept()[0] as string)).mode & 0o777,
+      0o600,
+    );
     await flow.unload();
     assert.equal(kept().length, 1);
     await clock.advance(90_000);
@@ -255,13 +300,26 @@ describe(type, () => {
       { id: 'inner', z: 'sf', x: 1, y: 1, type, vehicle: 'v', wires: [[], []] },
     ];
     const instance = { id: 'instance', z: 'tab', x: 1, y: 1, type: 'subflow:sf', wires: [] };
-    await flow.load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1', wires: [['instance']] }, customVehicle(service), demoCredentials, [...subflow, instance]);
+    await flow.load(
+      { type: 'connected-vehicle-command', command: 'flash', interface: 'v1', wires: [['instance']] },
+      customVehicle(service),
+      demoCredentials,
+      [...subflow, instance],
+    );
     const directory = join(flow.userDir, 'connected-vehicle', 'watches');
     const open = (): string[] => (existsSync(directory) ? readdirSync(directory) : []);
     flow.send();
     await pass(() => open().length === 1);
     const deploy = async (left: object[]): Promise<void> => {
-      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, { id: 'v', type: 'connected-vehicle', ...customVehicle(service) }, ...subflow, ...left] as never, 'nodes');
+      await helper.setFlows(
+        [
+          { id: 'tab', type: 'tab', label: 'test' },
+          { id: 'v', type: 'connected-vehicle', ...customVehicle(service) },
+          ...subflow,
+          ...left,
+        ] as never,
+        'nodes',
+      );
     };
     await deploy([{ ...instance, d: true }]);
     assert.equal(open().length, 1);
@@ -294,7 +352,10 @@ describe(type, () => {
     for (const payload of odd) flow.send({ cancel: true, payload });
     for (const cancel of ['true', 1, null]) flow.send({ cancel, payload: first });
     await pass(() => flow.caught.length === 1 + odd.length + 3);
-    assert.deepEqual(new Set(flow.caught.slice(1).map(({ vehicle }) => vehicle?.error?.['code'])), new Set(['INPUT_INVALID']));
+    assert.deepEqual(
+      new Set(flow.caught.slice(1).map(({ vehicle }) => vehicle?.error?.['code'])),
+      new Set(['INPUT_INVALID']),
+    );
     assert.match(String(flow.caught[1]?.vehicle?.error?.['message']), /No watch of that id is open here/);
     assert.equal(kept().length, 2);
     flow.send({ cancel: true, payload: { id: null } });
@@ -303,7 +364,15 @@ describe(type, () => {
     assert.deepEqual(verdicts(), []);
   });
 
-  for (const payload of [undefined, null, 'lock', {}, { id: 'x' }, [], { id: 'x', command: 'lock', vin: 'short', interface: 'connected-v1', sentAt: '2026-06-01T08:00:00Z' }]) {
+  for (const payload of [
+    undefined,
+    null,
+    'lock',
+    {},
+    { id: 'x' },
+    [],
+    { id: 'x', command: 'lock', vin: 'short', interface: 'connected-v1', sentAt: '2026-06-01T08:00:00Z' },
+  ]) {
     it(`refuses ${JSON.stringify(payload)} as a record, and keeps working`, async () => {
       await load();
       flow.send({ payload });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -30,7 +30,18 @@ describe(type, () => {
       await load();
       const { payload, vehicle, keep } = await flow.ask({ command, keep: 1 });
       const record = payload as Record<string, unknown>;
-      assert.deepEqual(Object.keys(record).slice(0, 10), ['id', 'command', 'vin', 'interface', 'sentAt', 'operationId', 'requestStatus', 'outcome', 'message', 'async']);
+      assert.deepEqual(Object.keys(record).slice(0, 10), [
+        'id',
+        'command',
+        'vin',
+        'interface',
+        'sentAt',
+        'operationId',
+        'requestStatus',
+        'outcome',
+        'message',
+        'async',
+      ]);
       assert.equal(record['command'], command);
       assert.equal(vehicle?.['command'], command);
       assert.equal(keep, 1);
@@ -65,7 +76,8 @@ describe(type, () => {
 
   it('sends nothing while the vehicle is read only', async () => {
     await load({ precheck: true }, { readOnly: true });
-    for (const command of [...commandNames, 'self-destruct']) assert.equal((await flow.fail({ command })).vehicle?.error?.['code'], 'READ_ONLY');
+    for (const command of [...commandNames, 'self-destruct'])
+      assert.equal((await flow.fail({ command })).vehicle?.error?.['code'], 'READ_ONLY');
     assert.equal(service.requests.length, 0);
   });
 
@@ -79,11 +91,19 @@ describe(type, () => {
   for (const [what, spoil] of [
     ['takes no new property', (msg: object) => Object.preventExtensions(msg)],
     ['is frozen', (msg: object) => Object.freeze(msg)],
-    ['has a payload that cannot be written', (msg: object) => Object.defineProperty(msg, 'payload', { value: 1, enumerable: true })],
+    [
+      'has a payload that cannot be written',
+      (msg: object) => Object.defineProperty(msg, 'payload', { value: 1, enumerable: true }),
+    ],
   ] as const) {
     it(`hands on the record where the message ${what}`, async () => {
       await load({ command: 'flash' });
-      assert.equal(((await flow.ask(spoil({ _msgid: 'm' }) as Record<string, unknown>)).payload as Record<string, unknown>)['command'], 'flash');
+      assert.equal(
+        ((await flow.ask(spoil({ _msgid: 'm' }) as Record<string, unknown>)).payload as Record<string, unknown>)[
+          'command'
+        ],
+        'flash',
+      );
       assert.ok(await flow.fail(spoil({ _msgid: 'm', command: '?' }) as Record<string, unknown>));
       assert.equal(posts(), 1);
     });
@@ -91,8 +111,15 @@ describe(type, () => {
 
   it('repeats no token and no VIN that the service says', async () => {
     const { vin } = service.car();
-    service.faults.add({ match: { method: 'POST' }, status: 200, body: { data: { invokeStatus: 'REJECTED', message: `token demo-token-of-this-test of ${vin}` } } });
-    await flow.load({ type, command: 'lock' }, customVehicle(service), { ...demoCredentials, accessToken: 'demo-token-of-this-test' });
+    service.faults.add({
+      match: { method: 'POST' },
+      status: 200,
+      body: { data: { invokeStatus: 'REJECTED', message: `token demo-token-of-this-test of ${vin}` } },
+    });
+    await flow.load({ type, command: 'lock' }, customVehicle(service), {
+      ...demoCredentials,
+      accessToken: 'demo-token-of-this-test',
+    });
     const { message } = (await flow.ask()).payload as Record<string, string>;
     assert.ok(message && !message.includes('demo-token-of-this-test') && !message.includes(vin), message);
   });
@@ -124,7 +151,10 @@ describe(type, () => {
       flow.send({ command: 'lock' });
       flow.send({ command: 'lock-reduced-guard' });
       await flow.until(() => flow.outputs[0]?.[1]);
-      assert.deepEqual(flow.outputs[0]?.map(({ payload }) => (payload as Record<string, unknown>)['command']), ['lock', 'lock-reduced-guard']);
+      assert.deepEqual(
+        flow.outputs[0]?.map(({ payload }) => (payload as Record<string, unknown>)['command']),
+        ['lock', 'lock-reduced-guard'],
+      );
     });
 
     it('waits for the car where that is chosen, says so, and forgets it when told to', async () => {
@@ -151,7 +181,8 @@ describe(type, () => {
     it('never lets an unlock wait unless that is chosen besides', async () => {
       service.car().set({ powerSaving: true });
       await load({ whenUnavailable: 'wait' });
-      for (const command of ['unlock', 'UNLOCK']) assert.equal(code(await flow.fail({ command })), 'VEHICLE_UNAVAILABLE');
+      for (const command of ['unlock', 'UNLOCK'])
+        assert.equal(code(await flow.fail({ command })), 'VEHICLE_UNAVAILABLE');
       await flow.unload();
       await load({ command: 'unlock', whenUnavailable: 'wait', waitUnlock: true });
       flow.send();
@@ -177,7 +208,10 @@ describe(type, () => {
         await clock.whenSleeping();
         await clock.advance(30_000);
         assert.equal(code(await flow.until(() => flow.caught[1])), 'INPUT_INVALID');
-        assert.deepEqual(service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1)), ['lock', 'lock']);
+        assert.deepEqual(
+          service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1)),
+          ['lock', 'lock'],
+        );
       } finally {
         useClock(undefined);
       }
@@ -188,7 +222,11 @@ describe(type, () => {
       useClock(clock);
       try {
         await load({ arming: 30 });
-        for (const end of [() => clock.advance(30_000), async () => flow.send({ arm: false }), async () => flow.send({ cancel: true })]) {
+        for (const end of [
+          () => clock.advance(30_000),
+          async () => flow.send({ arm: false }),
+          async () => flow.send({ cancel: true }),
+        ]) {
           flow.send({ arm: true });
           await flow.until(() => flow.badges.at(-1)?.text?.includes('30'));
           await end();

@@ -31,11 +31,13 @@ describe('What the dialogs ask of the runtime', () => {
     await service.close();
   });
 
-  const vehicle = (changes: object = {}): Record<string, unknown> => customVehicle(service, changes as Record<string, unknown>);
+  const vehicle = (changes: object = {}): Record<string, unknown> =>
+    customVehicle(service, changes as Record<string, unknown>);
   const load = (changes: object = {}, credentials: Record<string, string> = demoCredentials): Promise<void> =>
     flow.load({ type: 'connected-vehicle-status' }, vehicle(changes), credentials);
   const check = async (body: object): Promise<Finding[]> => (await askEditor('check', body))['findings'] as Finding[];
-  const summary = (findings: Finding[]): string[] => findings.map(({ about, verdict, code }) => [about, verdict, code ?? ''].join(' ').trim());
+  const summary = (findings: Finding[]): string[] =>
+    findings.map(({ about, verdict, code }) => [about, verdict, code ?? ''].join(' ').trim());
   const good = ['service good', 'quota good', 'key good', 'token good'];
   const untried = ['service unclear', 'quota unclear', 'key unclear'];
 
@@ -51,13 +53,21 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('works before the first deploy, with what was typed', async () => {
       await flow.load({ type: 'connected-vehicle-status' });
-      const { vehicles } = await askEditor('vehicles', formOf(vehicle(), { apiKey: ' demo-key ', accessToken: 'demo-token\n' }), { id: 'new' });
+      const { vehicles } = await askEditor(
+        'vehicles',
+        formOf(vehicle(), { apiKey: ' demo-key ', accessToken: 'demo-token\n' }),
+        { id: 'new' },
+      );
       assert.equal((vehicles as object[]).length, 2);
     });
 
     it('finds the demo car', async () => {
       await flow.load({ type: 'connected-vehicle-status' });
-      for (const id of ['v', 'new']) assert.equal(((await askEditor('vehicles', formOf({ service: 'demo' }), { id }))['vehicles'] as object[]).length, 1);
+      for (const id of ['v', 'new'])
+        assert.equal(
+          ((await askEditor('vehicles', formOf({ service: 'demo' }), { id }))['vehicles'] as object[]).length,
+          1,
+        );
     });
 
     it('lists a vehicle whose details fail without model and year', async () => {
@@ -83,7 +93,11 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('says that the key is refused', async () => {
       await load();
-      assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'wrong-key', accessToken: 'demo-token' }))), ['service good', 'quota good', 'key bad API_KEY_REFUSED']);
+      assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'wrong-key', accessToken: 'demo-token' }))), [
+        'service good',
+        'quota good',
+        'key bad API_KEY_REFUSED',
+      ]);
     });
 
     it('says that the token is refused, missing, expired or cannot be sent', async () => {
@@ -95,13 +109,19 @@ describe('What the dialogs ask of the runtime', () => {
         ['two\nlines', 'CONFIG', untried],
       ];
       for (const [accessToken, code, before] of tokens) {
-        assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'demo-key', accessToken }))), [...before, `token bad ${code}`]);
+        assert.deepEqual(summary(await check(formOf(vehicle(), { apiKey: 'demo-key', accessToken }))), [
+          ...before,
+          `token bad ${code}`,
+        ]);
       }
     });
 
     it('says of the token, not of the service, that the sign-in service is not reached', async () => {
       const refreshToken = service.issueRefreshToken();
-      await load({ tokenUrl: `${service.url}/as/token.oauth2` }, { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret', refreshToken });
+      await load(
+        { tokenUrl: `${service.url}/as/token.oauth2` },
+        { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret', refreshToken },
+      );
       service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers' });
       const findings = await check(formOf(vehicle({ tokenUrl: `${service.url}/as/token.oauth2` })));
       assert.deepEqual(summary(findings), [...untried, 'token bad NETWORK']);
@@ -121,7 +141,11 @@ describe('What the dialogs ask of the runtime', () => {
       assert.deepEqual(summary(findings), ['service good', 'quota bad QUOTA_SPENT']);
       const hours = (Date.parse(findings.at(-1)?.until ?? '') - Date.now()) / 3_600_000;
       assert.ok(hours > 0.9 && hours < 1.1, String(hours));
-      assert.deepEqual(summary(await check(formOf(vehicle()))), ['service unclear', 'quota bad QUOTA_SPENT'], 'nothing was sent any more');
+      assert.deepEqual(
+        summary(await check(formOf(vehicle()))),
+        ['service unclear', 'quota bad QUOTA_SPENT'],
+        'nothing was sent any more',
+      );
     });
 
     it('says that the service is not reached', async () => {
@@ -136,16 +160,33 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('says that the vehicle is not linked, not valid or not named', async () => {
       await load();
-      const cases: [string, string][] = [['YV1CT9551B1570000', 'VEHICLE_NOT_LINKED'], ['123', 'VIN_INVALID']];
-      for (const [vin, code] of cases) assert.ok(summary(await check(formOf(vehicle({ vin })))).includes(`vehicle bad ${code}`), code);
+      const cases: [string, string][] = [
+        ['YV1CT9551B1570000', 'VEHICLE_NOT_LINKED'],
+        ['123', 'VIN_INVALID'],
+      ];
+      for (const [vin, code] of cases)
+        assert.ok(summary(await check(formOf(vehicle({ vin })))).includes(`vehicle bad ${code}`), code);
     });
 
     it('lists each node that needs a scope which the token lacks', async () => {
-      const accessToken = service.issueToken({ scopes: ['openid', 'conve:vehicle_relation', 'conve:doors_status', 'conve:lock_status'] });
+      const accessToken = service.issueToken({
+        scopes: ['openid', 'conve:vehicle_relation', 'conve:doors_status', 'conve:lock_status'],
+      });
       await load({}, { apiKey: 'demo-key', accessToken });
-      const findings = await check(formOf(vehicle(), {}, { users: [user('Doors', ['doors']), user('Windows', ['windows', 'fuelAmount']), user('Honk', [], ['honk'])] }));
-      const missing = findings.filter(({ code }) => code === 'SCOPE_MISSING').map(({ label, scopes }) => [label, ...scopes]);
-      assert.deepEqual(missing, [['Windows', 'conve:windows_status', 'exve:fuel_status'], ['Honk', 'conve:honk_flash']]);
+      const findings = await check(
+        formOf(
+          vehicle(),
+          {},
+          { users: [user('Doors', ['doors']), user('Windows', ['windows', 'fuelAmount']), user('Honk', [], ['honk'])] },
+        ),
+      );
+      const missing = findings
+        .filter(({ code }) => code === 'SCOPE_MISSING')
+        .map(({ label, scopes }) => [label, ...scopes]);
+      assert.deepEqual(missing, [
+        ['Windows', 'conve:windows_status', 'exve:fuel_status'],
+        ['Honk', 'conve:honk_flash'],
+      ]);
       assert.match(findings.find(({ about }) => about === 'token')?.until ?? '', /^\d{4}-/);
     });
 
@@ -163,7 +204,12 @@ describe('What the dialogs ask of the runtime', () => {
       const other = await startSimulator();
       try {
         for (const action of ['vehicles', 'check', 'sign-in']) {
-          for (const changes of [{ baseUrl: other.url }, { service: 'volvo-cars' }, { tokenUrl: `${other.url}/as/token.oauth2` }, { authorizeUrl: `${other.url}/as/authorization.oauth2` }]) {
+          for (const changes of [
+            { baseUrl: other.url },
+            { service: 'volvo-cars' },
+            { tokenUrl: `${other.url}/as/token.oauth2` },
+            { authorizeUrl: `${other.url}/as/authorization.oauth2` },
+          ]) {
             const { error } = await askEditor(action, formOf(vehicle(changes)));
             assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*Type key, token and secrets again/);
           }
@@ -179,7 +225,10 @@ describe('What the dialogs ask of the runtime', () => {
     it('are not taken out of the environment by name', async () => {
       process.env['TEST_SECRET_NAME'] = 'very-secret';
       await load();
-      const { error } = await askEditor('check', formOf(vehicle(), { apiKey: '${TEST_SECRET_NAME}', accessToken: 'demo-token' }));
+      const { error } = await askEditor(
+        'check',
+        formOf(vehicle(), { apiKey: '${TEST_SECRET_NAME}', accessToken: 'demo-token' }),
+      );
       assert.match(error?.message ?? '', /Deploy first/);
     });
 
@@ -204,7 +253,13 @@ describe('What the dialogs ask of the runtime', () => {
 
   describe('The routes', () => {
     const headersOf = async (headers: Record<string, string>, body = '{}'): Promise<number> =>
-      (await helper.request().post('/connected-vehicle/v/state').set({ 'content-type': 'application/json', ...headers }).send(body)).status;
+      (
+        await helper
+          .request()
+          .post('/connected-vehicle/v/state')
+          .set({ 'content-type': 'application/json', ...headers })
+          .send(body)
+      ).status;
 
     it('refuse a page from elsewhere, and take programs and the own editor', async () => {
       await load();
@@ -212,7 +267,10 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal(await headersOf({ origin: 'null' }), 403);
       assert.equal(await headersOf({ 'sec-fetch-site': 'cross-site' }), 403);
       assert.equal(await headersOf({ 'sec-fetch-site': 'same-site' }), 403);
-      assert.equal(await headersOf({ 'sec-fetch-site': 'cross-site', origin: 'http://nodered.lan', host: 'nodered.lan' }), 403);
+      assert.equal(
+        await headersOf({ 'sec-fetch-site': 'cross-site', origin: 'http://nodered.lan', host: 'nodered.lan' }),
+        403,
+      );
       assert.equal(await headersOf({ origin: 'http://nodered.lan', host: 'nodered.lan' }), 200);
       assert.equal(await headersOf({ 'sec-fetch-site': 'same-origin', origin: 'https://outside.example' }), 200);
       assert.equal(await headersOf({}), 200);
@@ -234,7 +292,12 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('say which member of a body is wrong', async () => {
       await load();
-      for (const [action, body] of [['check', {}], ['check', { options: 'x', credentials: {} }], ['sign-in-finish', {}], ['commands', { vin: 5 }]] as const) {
+      for (const [action, body] of [
+        ['check', {}],
+        ['check', { options: 'x', credentials: {} }],
+        ['sign-in-finish', {}],
+        ['commands', { vin: 5 }],
+      ] as const) {
         assert.equal((await askEditor(action, body)).error?.code, 'INPUT_INVALID', action);
       }
     });
@@ -251,7 +314,10 @@ describe('What the dialogs ask of the runtime', () => {
       const lifeSeconds = 720;
       await load({}, { apiKey: 'demo-key', accessToken: service.issueToken({ lifeSeconds }) });
       await flow.ask();
-      const { token, quota } = (await askEditor('state')) as { token: Record<string, unknown>; quota: Record<string, unknown> };
+      const { token, quota } = (await askEditor('state')) as {
+        token: Record<string, unknown>;
+        quota: Record<string, unknown>;
+      };
       assert.equal(token['kind'], 'pasted');
       assert.ok(Math.abs(Date.parse(String(token['expiresAt'])) - Date.now() - lifeSeconds * 1000) < 10_000);
       assert.deepEqual([quota['usedToday'], quota['perDay']], [1, 10_000]);
@@ -265,13 +331,17 @@ describe('What the dialogs ask of the runtime', () => {
       await flow.ask();
       const { diagnostics } = await askEditor('diagnostics');
       const text = JSON.stringify(diagnostics);
-      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private name']) assert.ok(!text.includes(secret), secret);
+      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private name'])
+        assert.ok(!text.includes(secret), secret);
       const told = diagnostics as Record<string, Record<string, unknown>>;
       assert.match(String(told['pack']), /^\d+\.\d+\.\d+/);
       assert.equal(told['settings']?.['vin'], '…570982');
       assert.deepEqual(told['credentials'], ['apiKey', 'accessToken']);
       const [exchange] = told['exchanges'] as unknown as Record<string, unknown>[];
-      assert.deepEqual([exchange?.['method'], exchange?.['path'], exchange?.['status'], exchange?.['code']], ['GET', '/connected-vehicle/v2/vehicles/…570982/windows', 200, null]);
+      assert.deepEqual(
+        [exchange?.['method'], exchange?.['path'], exchange?.['status'], exchange?.['code']],
+        ['GET', '/connected-vehicle/v2/vehicles/…570982/windows', 200, null],
+      );
     });
 
     it('tells why a configuration does not work', async () => {

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -49,8 +49,10 @@ describe(type, () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
-  const said = (output: 0 | 1): Record<string, unknown>[] => (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
-  const names = (payload: unknown, of = 'openings'): string[] => (payload as Record<string, { kind: string; name: string }[]>)[of]?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
+  const said = (output: 0 | 1): Record<string, unknown>[] =>
+    (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  const names = (payload: unknown, of = 'openings'): string[] =>
+    (payload as Record<string, { kind: string; name: string }[]>)[of]?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
 
   it('says once that a window stayed open, and that all is closed again', async () => {
     await load();
@@ -76,7 +78,10 @@ describe(type, () => {
     await load({ minutes: 5, repeat: 5, quietHours: '08:20-09:00' });
     service.car().openDoor('tailGate');
     await pass(18);
-    assert.deepEqual(said(0).map(({ reason }) => reason), ['open-too-long', 'repeat', 'repeat']);
+    assert.deepEqual(
+      said(0).map(({ reason }) => reason),
+      ['open-too-long', 'repeat', 'repeat'],
+    );
     await pass(40);
     assert.equal(said(0).length, 3);
     await until(() => said(0).length === 4);
@@ -150,7 +155,11 @@ describe(type, () => {
     const codes = (): unknown[] => flow.caught.map(({ vehicle }) => vehicle?.error?.['code']);
     const doors = service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
     await until(() => codes().length === 1);
-    service.faults.add({ match: { path: '/command-accessibility' }, status: 403, body: { error: { message: 'FORBIDDEN', description: 'Access is denied' } } });
+    service.faults.add({
+      match: { path: '/command-accessibility' },
+      status: 403,
+      body: { error: { message: 'FORBIDDEN', description: 'Access is denied' } },
+    });
     await until(() => codes().length === 2);
     await pass(10);
     assert.equal(codes()[0], 'NOT_SUPPORTED');
@@ -190,12 +199,18 @@ describe(type, () => {
     const { vin } = service.car();
     const windows = (value: string, source = 'live'): Received => {
       const member = { value, timestamp: new Date(clock.now()).toISOString() };
-      return { payload: { frontLeft: member, frontRight: member, rearLeft: member, rearRight: member }, vehicle: { vin, read: 'windows', source } };
+      return {
+        payload: { frontLeft: member, frontRight: member, rearLeft: member, rearRight: member },
+        vehicle: { vin, read: 'windows', source },
+      };
     };
     flow.send(windows('OPEN'));
     await until(() => said(0).length === 1);
     flow.send({ ...windows('CLOSED'), vehicle: { vin: vin.toLowerCase(), read: 'windows', source: 'live' } });
-    flow.send({ payload: { doors: { carLocked: { value: 'LOCKED', timestamp: null } } }, vehicle: { vin, source: 'live', reads: { doors: { source: 'live' } }, errors: [] } });
+    flow.send({
+      payload: { doors: { carLocked: { value: 'LOCKED', timestamp: null } } },
+      vehicle: { vin, source: 'live', reads: { doors: { source: 'live' } }, errors: [] },
+    });
     await flow.until(() => flow.outputs[1]?.[0]);
     flow.send(windows('CLOSED', 'kept'));
     flow.send({ payload: {}, vehicle: { vin, reads: {}, errors: [{ read: 'doors' }] } });
@@ -279,7 +294,10 @@ describe(type, () => {
     await flow.load({ type, timeZone: 'UTC', poll: 120 }, customVehicle(service), demoCredentials);
     await until(() => said(0).length === 1 && flow.caught.length === 1);
     assert.ok(clock.now() - started < 5 * minute, 'before the answer');
-    assert.deepEqual((said(0)[0] as { openings: { confirmed: boolean }[] } | undefined)?.openings.map(({ confirmed }) => confirmed), [false]);
+    assert.deepEqual(
+      (said(0)[0] as { openings: { confirmed: boolean }[] } | undefined)?.openings.map(({ confirmed }) => confirmed),
+      [false],
+    );
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'TIMEOUT');
   });
 

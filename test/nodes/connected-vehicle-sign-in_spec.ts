@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, Flow } from '../support/flow';
@@ -25,11 +25,17 @@ describe('Signing in from the editor', () => {
   });
 
   const vehicle = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
-    customVehicle(service, { authorizeUrl: `${service.url}/as/authorization.oauth2`, tokenUrl: `${service.url}/as/token.oauth2`, ...changes });
+    customVehicle(service, {
+      authorizeUrl: `${service.url}/as/authorization.oauth2`,
+      tokenUrl: `${service.url}/as/token.oauth2`,
+      ...changes,
+    });
   const load = (credentials: Record<string, string> = client, changes: Record<string, unknown> = {}): Promise<void> =>
     flow.load({ type: 'connected-vehicle-status' }, vehicle(changes), credentials);
-  const begin = (id = 'v', typed: Record<string, string> = {}): Promise<EditorAnswer> => askEditor('sign-in', formOf(vehicle(), typed, { callback }), { id });
-  const finish = (redirected: string, id = 'v'): Promise<EditorAnswer> => askEditor('sign-in-finish', { redirected }, { id });
+  const begin = (id = 'v', typed: Record<string, string> = {}): Promise<EditorAnswer> =>
+    askEditor('sign-in', formOf(vehicle(), typed, { callback }), { id });
+  const finish = (redirected: string, id = 'v'): Promise<EditorAnswer> =>
+    askEditor('sign-in-finish', { redirected }, { id });
   const state = (id = 'v'): Promise<EditorAnswer> => askEditor('state', {}, { id });
   const tokenCalls = (): number => service.requests.filter(({ path }) => path === '/as/token.oauth2').length;
   const page = async (address: string): Promise<{ status: number; text: string; headers: Record<string, string> }> => {
@@ -42,8 +48,14 @@ describe('Signing in from the editor', () => {
     const answer = await finish(await signInAtPage(String(url)));
     assert.equal(answer.error, undefined, answer.error?.message);
   };
-  const storeFiles = (): string[] => readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => /^[\da-f]{32}\.json$/.test(name)).map((name) => join(flow.userDir, 'connected-vehicle', name));
-  const files = (): string[] => (readdirSync(flow.userDir, { recursive: true }) as string[]).map((name) => join(flow.userDir, name)).filter((name) => statSync(name).isFile());
+  const storeFiles = (): string[] =>
+    readdirSync(join(flow.userDir, 'connected-vehicle'))
+      .filter((name) => /^[\da-f]{32}\.json$/.test(name))
+      .map((name) => join(flow.userDir, 'connected-vehicle', name));
+  const files = (): string[] =>
+    (readdirSync(flow.userDir, { recursive: true }) as string[])
+      .map((name) => join(flow.userDir, name))
+      .filter((name) => statSync(name).isFile());
 
   it('works through the callback: the next read has a token, and the form says since when', async () => {
     await load();
@@ -61,7 +73,10 @@ describe('Signing in from the editor', () => {
     assert.match(answered.headers['content-security-policy'] ?? '', /default-src 'none'/);
     assert.equal(answered.headers['cache-control'], 'no-store');
     assert.ok((await flow.ask()).payload);
-    const { token, signIn: end } = (await state()) as unknown as { token: Record<string, unknown>; signIn: { error: unknown } };
+    const { token, signIn: end } = (await state()) as unknown as {
+      token: Record<string, unknown>;
+      signIn: { error: unknown };
+    };
     assert.equal(token['kind'], 'refreshing');
     assert.match(String(token['signedInAt']), /^\d{4}-/);
     assert.equal(end.error, null);
@@ -154,7 +169,12 @@ describe('Signing in from the editor', () => {
 
   it('shows nothing of what an address brings along', async () => {
     await load();
-    for (const query of ['error=<script>alert(1)</script>', 'error=%3Cimg%20src=x%3E&error_description=<b>x', 'state=<script>x</script>&code="><script>', '']) {
+    for (const query of [
+      'error=<script>alert(1)</script>',
+      'error=%3Cimg%20src=x%3E&error_description=<b>x',
+      'state=<script>x</script>&code="><script>',
+      '',
+    ]) {
       const { text, status } = await page(`${callback}?${query}`);
       assert.equal(status, 400);
       assert.doesNotMatch(text, /<script|<img|alert|<b>/i);
@@ -167,7 +187,10 @@ describe('Signing in from the editor', () => {
     assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client id is missing/);
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /no sign-in, only pasted tokens/);
-    const insecure = await askEditor('sign-in', formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }));
+    const insecure = await askEditor(
+      'sign-in',
+      formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }),
+    );
     assert.match(insecure.error?.message ?? '', /redirect address must be an https address/);
   });
 
@@ -222,7 +245,10 @@ describe('Signing in from the editor', () => {
       await helper.setFlows([config] as never, 'full', { v: client } as never);
       assert.deepEqual(storeFiles(), [file]);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');
-      assert.deepEqual(readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => name.startsWith(basename(String(file)))), []);
+      assert.deepEqual(
+        readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => name.startsWith(basename(String(file)))),
+        [],
+      );
     });
 
     it('of a pasted refresh token lives as long as one vehicle has it, be it disabled', async () => {
@@ -232,7 +258,10 @@ describe('Signing in from the editor', () => {
       await flow.ask();
       assert.equal(storeFiles().length, 1);
       const [first, second] = ['v', 'other'].map((id) => ({ id, type: 'connected-vehicle', ...vehicle() }));
-      await helper.setFlows([first, { ...second, d: true }] as never, 'full', { v: credentials, other: credentials } as never);
+      await helper.setFlows([first, { ...second, d: true }] as never, 'full', {
+        v: credentials,
+        other: credentials,
+      } as never);
       await helper.setFlows([{ ...second, d: true }] as never, 'nodes', { other: credentials } as never);
       assert.equal(storeFiles().length, 1);
       await helper.setFlows([second] as never, 'nodes', { other: credentials } as never);
@@ -266,7 +295,11 @@ describe('Signing in from the editor', () => {
       ['truncated', (file) => truncateSync(file, 40), /damaged/],
       ['emptied', (file) => truncateSync(file, 0), /damaged/],
       ['foreign', (file) => writeFileSync(file, '{"hello":"world"}'), /damaged/],
-      ['written by a newer version', (file) => writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version: 99 })), /newer version/],
+      [
+        'written by a newer version',
+        (file) => writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version: 99 })),
+        /newer version/,
+      ],
     ];
     for (const [what, harm, sentence] of faults) {
       it(`that is ${what} is told, is not overwritten by itself, and a new sign-in keeps it aside`, async () => {
@@ -282,7 +315,10 @@ describe('Signing in from the editor', () => {
         assert.equal(caught.vehicle?.error?.['code'], 'CONFIG');
         assert.match(String(caught.vehicle?.error?.['message']), sentence);
         assert.equal(readFileSync(file, 'utf8'), harmed);
-        const findings = (await askEditor('check', formOf(vehicle())))['findings'] as { code: string; message: string }[];
+        const findings = (await askEditor('check', formOf(vehicle())))['findings'] as {
+          code: string;
+          message: string;
+        }[];
         assert.match(findings.at(-1)?.message ?? '', sentence);
 
         await signIn();
@@ -310,7 +346,10 @@ describe('Signing in from the editor', () => {
       const key = readFileSync(keyFile, 'utf8');
       writeFileSync(keyFile, 'damaged');
       await load();
-      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /former store\.key into its folder, or sign in again/);
+      assert.match(
+        String((await flow.fail()).vehicle?.error?.['message']),
+        /former store\.key into its folder, or sign in again/,
+      );
       await flow.unload();
       writeFileSync(keyFile, key);
       await load();

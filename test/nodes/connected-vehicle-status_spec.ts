@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactor } from '../../nodes/shared/redaction';
-import { useClock } from '../../nodes/shared/time';
+import { redactor } from '../../nodes/shared/vehicle/redaction';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { readNames, type Account, type JournalEntry } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -24,8 +24,11 @@ describe(type, () => {
     useClock(undefined);
   });
 
-  const load = (config: Record<string, unknown> = {}, vehicle: Record<string, unknown> = {}, credentials: Record<string, string> = demoCredentials): Promise<void> =>
-    flow.load({ type, read: 'windows', ...config }, customVehicle(service, vehicle), credentials);
+  const load = (
+    config: Record<string, unknown> = {},
+    vehicle: Record<string, unknown> = {},
+    credentials: Record<string, string> = demoCredentials,
+  ): Promise<void> => flow.load({ type, read: 'windows', ...config }, customVehicle(service, vehicle), credentials);
 
   it('answers from the demo car with nothing configured', async () => {
     await flow.load({ type });
@@ -124,18 +127,26 @@ describe(type, () => {
   });
 
   it('shows that it reads, then what it read', async () => {
-    service.car().set({ windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED' } });
+    service
+      .car()
+      .set({ windows: { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED' } });
     await load();
     await flow.ask();
     await flow.until(() => flow.badges.length >= 2);
-    assert.deepEqual(flow.badges.map(({ fill }) => fill), ['blue', 'green']);
+    assert.deepEqual(
+      flow.badges.map(({ fill }) => fill),
+      ['blue', 'green'],
+    );
   });
 
   it('shows once that it reads, however many messages wait for it', async () => {
     await load();
     for (let i = 0; i < 3; i += 1) flow.send({ i });
     await flow.until(() => flow.completed.length === 3);
-    assert.deepEqual(flow.badges.map(({ fill }) => fill).filter((fill) => fill === 'blue'), ['blue']);
+    assert.deepEqual(
+      flow.badges.map(({ fill }) => fill).filter((fill) => fill === 'blue'),
+      ['blue'],
+    );
   });
 
   it('tells a Complete node of success alone', async () => {
@@ -178,7 +189,11 @@ describe(type, () => {
     // Half an interval after the first poll at the earliest, whose answer may have come up to 10 s later.
     assert.ok((kept.vehicle?.['ageSeconds'] as number) >= 20);
     await flow.until(() => flow.caught.length > 0);
-    await flow.until(() => flow.badges.some(({ fill, text = '' }) => fill === 'red' && /^not supported · value kept, (\d+ s|1 min) old$/.test(text)));
+    await flow.until(() =>
+      flow.badges.some(
+        ({ fill, text = '' }) => fill === 'red' && /^not supported · value kept, (\d+ s|1 min) old$/.test(text),
+      ),
+    );
     await flow.fail({ read: 'windows' });
     await flow.until(() => flow.badges.some(({ text = '' }) => /^not supported · \d\d:\d\d$/.test(text)));
     await flow.unload();
@@ -191,7 +206,10 @@ describe(type, () => {
     service.car().replace({});
     await load({ read: 'several', reads: ['doors', 'windows'], poll: 60, emit: 'changes' });
     const turns = async (count: number): Promise<void> => {
-      for (const before = flow.completed.length + flow.caught.length; flow.completed.length + flow.caught.length < before + count; ) {
+      for (
+        const before = flow.completed.length + flow.caught.length;
+        flow.completed.length + flow.caught.length < before + count;
+      ) {
         await clock.advance(5_000);
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
@@ -277,7 +295,10 @@ describe(type, () => {
     await load();
     const { payload, vehicle } = await flow.ask({ read: ' journal ' });
     assert.deepEqual([payload, vehicle?.['read']], [[], 'journal']);
-    assert.match(String((await flow.fail({ read: ['windows', 'wheels'] })).vehicle?.error?.['message']), /windows.*journal/);
+    assert.match(
+      String((await flow.fail({ read: ['windows', 'wheels'] })).vehicle?.error?.['message']),
+      /windows.*journal/,
+    );
   });
 
   it('reads the journal beside others, and alone without a vehicle or a request', async () => {
@@ -285,7 +306,10 @@ describe(type, () => {
     const both = await flow.ask();
     assert.deepEqual(Object.keys(both.payload as object), ['journal', 'windows']);
     assert.deepEqual((both.payload as Record<string, unknown>)['journal'], []);
-    assert.deepEqual([both.vehicle?.['vin'], both.vehicle?.['interface'], both.vehicle?.['errors']], [service.car().vin, 'connected-v2', []]);
+    assert.deepEqual(
+      [both.vehicle?.['vin'], both.vehicle?.['interface'], both.vehicle?.['errors']],
+      [service.car().vin, 'connected-v2', []],
+    );
     assert.match(JSON.stringify(both.vehicle?.['reads']), /"journal":\{"vin":null,"read":"journal","interface":null/);
     service.clearRequests();
     const alone = await flow.ask({ read: ['journal'], vin: 'none' });
@@ -305,7 +329,15 @@ describe(type, () => {
       await clock.advance(180_000);
       await flow.until(() => flow.completed.length >= 3);
       assert.equal(flow.outputs[0]?.length, 1);
-      const sent = { id: 'x', command: 'lock', vin: service.car().vin, interface: null, sentBy: null, sentAt: '2026-06-01T08:00:00.000Z', operationId: null };
+      const sent = {
+        id: 'x',
+        command: 'lock',
+        vin: service.car().vin,
+        interface: null,
+        sentBy: null,
+        sentAt: '2026-06-01T08:00:00.000Z',
+        operationId: null,
+      };
       await journal.add({ ...sent, states: [], outcome: 'pending', reason: null, verified: null, settledAt: null });
       await clock.advance(60_000);
       const { payload } = await flow.until(() => flow.outputs[0]?.[1]);
@@ -326,7 +358,11 @@ describe(type, () => {
     }
   });
 
-  for (const [config, vehicle, code] of [[{ read: 'wheels' }, {}, 'INPUT_INVALID'], [{ read: 'several', reads: [] }, {}, 'INPUT_INVALID'], [{ read: 'several', reads: ['doors'] }, { vin: '' }, 'VIN_INVALID']] as const) {
+  for (const [config, vehicle, code] of [
+    [{ read: 'wheels' }, {}, 'INPUT_INVALID'],
+    [{ read: 'several', reads: [] }, {}, 'INPUT_INVALID'],
+    [{ read: 'several', reads: ['doors'] }, { vin: '' }, 'VIN_INVALID'],
+  ] as const) {
     it(`says why it cannot poll ${JSON.stringify(config)}`, async () => {
       await load({ ...config, poll: 60 }, vehicle);
       assert.equal((await flow.until(() => flow.caught[0])).vehicle?.error?.['code'], code);

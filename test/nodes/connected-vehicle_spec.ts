@@ -4,17 +4,20 @@ import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { demoCar, startSimulator } from '../../src/simulator/index';
-import type { VehicleNode } from '../../nodes/shared/vehicle-node';
+import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 
 describe('connected-vehicle', () => {
   let flow: Flow;
   beforeEach(() => (flow = new Flow()));
   afterEach(() => flow.end());
 
-  const baseUrlOf = async (id: string): Promise<string> => (await (helper.getNode(id) as VehicleNode).account()).client.service.baseUrl;
+  const baseUrlOf = async (id: string): Promise<string> =>
+    (await (helper.getNode(id) as VehicleNode).account()).client.service.baseUrl;
 
   it('runs one simulated service for all demo vehicles, and ends it with them', async () => {
-    await flow.load({ type: 'connected-vehicle-status' }, {}, {}, [{ id: 'v2', type: 'connected-vehicle', service: 'demo' }]);
+    await flow.load({ type: 'connected-vehicle-status' }, {}, {}, [
+      { id: 'v2', type: 'connected-vehicle', service: 'demo' },
+    ]);
     const url = await baseUrlOf('v');
     assert.equal(await baseUrlOf('v2'), url);
     assert.equal((await fetch(`${url}/control`)).status, 200);
@@ -31,7 +34,11 @@ describe('connected-vehicle', () => {
   });
 
   for (const [what, left, kept] of [
-    ['keeps its journal while it is disabled', [{ id: 'v', type: 'connected-vehicle', service: 'demo', d: true }], true],
+    [
+      'keeps its journal while it is disabled',
+      [{ id: 'v', type: 'connected-vehicle', service: 'demo', d: true }],
+      true,
+    ],
     ['keeps no journal once it is deleted', [], false],
   ] as const) {
     it(what, async () => {
@@ -46,7 +53,12 @@ describe('connected-vehicle', () => {
 
   it('takes everything from the environment', async () => {
     const service = await startSimulator();
-    Object.assign(process.env, { TEST_CAR_URL: service.url, TEST_CAR_VIN: service.car().vin, TEST_CAR_KEY: ' demo-key ', TEST_CAR_TOKEN: 'demo-token' });
+    Object.assign(process.env, {
+      TEST_CAR_URL: service.url,
+      TEST_CAR_VIN: service.car().vin,
+      TEST_CAR_KEY: ' demo-key ',
+      TEST_CAR_TOKEN: 'demo-token',
+    });
     try {
       await flow.load(
         { type: 'connected-vehicle-status' },
@@ -62,7 +74,11 @@ describe('connected-vehicle', () => {
   it('sends key and media types under the names of the service', async () => {
     const service = await startSimulator({ apiKeyHeader: 'my-key', mediaTypeVendor: 'mine' });
     try {
-      await flow.load({ type: 'connected-vehicle-status', interface: 'v1' }, customVehicle(service, { apiKeyHeader: 'my-key', mediaTypeVendor: 'mine' }), demoCredentials);
+      await flow.load(
+        { type: 'connected-vehicle-status', interface: 'v1' },
+        customVehicle(service, { apiKeyHeader: 'my-key', mediaTypeVendor: 'mine' }),
+        demoCredentials,
+      );
       assert.ok((await flow.ask()).payload);
     } finally {
       await service.close();

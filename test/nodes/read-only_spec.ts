@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf } from '../support/editor-client';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { ManualClock } from '../support/manual-clock';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 
@@ -17,7 +17,12 @@ const record = (service: Simulator): object => ({
   requestStatus: 'COMPLETED',
   outcome: 'succeeded',
   message: '',
-  async: { status: 'RUNNING', id: 'x', href: `${service.url}/connected-vehicle/v1/vehicles/${service.car().vin}/requests/x`, expires: null },
+  async: {
+    status: 'RUNNING',
+    id: 'x',
+    href: `${service.url}/connected-vehicle/v1/vehicles/${service.car().vin}/requests/x`,
+    expires: null,
+  },
 });
 
 describe('A read-only vehicle', () => {
@@ -34,7 +39,8 @@ describe('A read-only vehicle', () => {
   });
 
   const vehicle = (): Record<string, unknown> => customVehicle(service, { readOnly: true });
-  const load = (config: Record<string, unknown>, more: NodeConfig[] = []): Promise<void> => flow.load(config, vehicle(), demoCredentials, more);
+  const load = (config: Record<string, unknown>, more: NodeConfig[] = []): Promise<void> =>
+    flow.load(config, vehicle(), demoCredentials, more);
   const posts = (): string[] => service.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path);
 
   const ways: Record<string, unknown>[] = [
@@ -91,8 +97,16 @@ describe('A read-only vehicle', () => {
 
   it('sends no command from a dialog, not even one whose form is not read-only', async () => {
     await load({ type: 'connected-vehicle-status' });
-    const form = formOf({ ...vehicle(), readOnly: false }, {}, { users: [{ label: 'x', reads: [], commands: [...commandNames] }], callback: 'http://localhost/connected-vehicle/callback' });
-    for (const action of ['vehicles', 'check', 'sign-in', 'sign-in-finish', 'state', 'commands', 'diagnostics']) await askEditor(action, form);
+    const form = formOf(
+      { ...vehicle(), readOnly: false },
+      {},
+      {
+        users: [{ label: 'x', reads: [], commands: [...commandNames] }],
+        callback: 'http://localhost/connected-vehicle/callback',
+      },
+    );
+    for (const action of ['vehicles', 'check', 'sign-in', 'sign-in-finish', 'state', 'commands', 'diagnostics'])
+      await askEditor(action, form);
     assert.deepEqual(posts(), []);
   });
 });

@@ -30,7 +30,8 @@ describe('The examples in trouble', function () {
   /** Node-RED answers a deploy before its nodes are there. */
   const press = async (name: string): Promise<void> => {
     const id = nodes.find((node) => node.type === 'inject' && node['name'] === name)?.id ?? '';
-    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${id}`, { method: 'POST' })).ok; tries += 1) assert.ok(tries < 200, name);
+    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${id}`, { method: 'POST' })).ok; tries += 1)
+      assert.ok(tries < 200, name);
   };
   const shown = (name: string): unknown[] => sidebar.shown.filter((one) => one.name === name).map(({ value }) => value);
 
@@ -40,7 +41,10 @@ describe('The examples in trouble', function () {
     });
 
     it('shouts when the command succeeded and the doors say otherwise', async () => {
-      service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0, steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] } });
+      service.car().set({
+        lock: 'UNLOCKED',
+        commandPlan: { answerAfterMs: 0, steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] },
+      });
       const reporting = setInterval(() => service.car().report(), 250);
       try {
         await press('Everybody left');
@@ -64,7 +68,8 @@ describe('The examples in trouble', function () {
 
   it('Morning report in one sentence: says what could not be read', async () => {
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence');
-    for (const path of ['distanceToEmpty', 'serviceWarningStatus']) service.faults.add({ match: { path }, error: 'not-supported' });
+    for (const path of ['distanceToEmpty', 'serviceWarningStatus'])
+      service.faults.add({ match: { path }, error: 'not-supported' });
     await press('Every morning at seven');
     const sentence = String(await sidebar.next('Notify'));
     assert.match(sentence, /, does not tell its range, service\.$/);

@@ -8,9 +8,20 @@ import { examples, type FlowNode } from './checkout';
  * @param name without its number
  * @param change of each node
  */
-export async function deployExample(nodeRed: RealNodeRed, service: Simulator, name: string, change: (node: FlowNode) => FlowNode = (node) => node): Promise<FlowNode[]> {
+export async function deployExample(
+  nodeRed: RealNodeRed,
+  service: Simulator,
+  name: string,
+  change: (node: FlowNode) => FlowNode = (node) => node,
+): Promise<FlowNode[]> {
   const nodes = examples.find((example) => example.name.endsWith(name))?.nodes ?? [];
-  const held = nodes.map((node) => change(node.type === 'connected-vehicle' ? { ...node, ...customVehicle(service, { apiKeyHeader: 'vendor-api-key', shareFor: 0 }) } : node));
+  const held = nodes.map((node) =>
+    change(
+      node.type === 'connected-vehicle'
+        ? { ...node, ...customVehicle(service, { apiKeyHeader: 'vendor-api-key', shareFor: 0 }) }
+        : node,
+    ),
+  );
   const vehicle = nodes.find(({ type }) => type === 'connected-vehicle')?.id ?? '';
   await nodeRed.admin('POST', 'flows', { flows: held, credentials: { [vehicle]: demoCredentials } });
   return held;

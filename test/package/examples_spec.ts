@@ -2,7 +2,14 @@ import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isReadName, resourceNames } from '../../src/index';
-import { parseOptions, commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleOptions } from '../../nodes/shared/options';
+import {
+  parseOptions,
+  commandOptions,
+  commandStatusOptions,
+  guardOptions,
+  statusOptions,
+  vehicleOptions,
+} from '../../nodes/shared/input/options';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
 
 const shapes = {
@@ -16,9 +23,13 @@ const shapes = {
 /** The types of Node-RED's own nodes, as their html names them. */
 function coreTypes(): Set<string> {
   const folder = join(dirname(require.resolve('@node-red/nodes/package.json')), 'core');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html') && !file.includes('locales'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.html') && !file.includes('locales'),
+  );
   const templates = files.map((file) => readText(join('node_modules/@node-red/nodes/core', file)));
-  return new Set(templates.flatMap((html) => [...html.matchAll(/data-template-name="([^"]+)"/g)].map(([, type]) => type as string)));
+  return new Set(
+    templates.flatMap((html) => [...html.matchAll(/data-template-name="([^"]+)"/g)].map(([, type]) => type as string)),
+  );
 }
 
 describe('The example flows', () => {
@@ -26,16 +37,23 @@ describe('The example flows', () => {
   const isOurs = ({ type }: FlowNode): boolean => nodeTypes.includes(type);
 
   it('have names that sort', () => {
-    for (const [index, { name }] of examples.entries()) assert.equal(name.slice(0, 3), `${String(index + 1).padStart(2, '0')} `);
+    for (const [index, { name }] of examples.entries())
+      assert.equal(name.slice(0, 3), `${String(index + 1).padStart(2, '0')} `);
   });
 
   it('use every node of the pack', () => {
-    assert.deepEqual(nodeTypes.filter((type) => !all.some((node) => node.type === type)), []);
+    assert.deepEqual(
+      nodeTypes.filter((type) => !all.some((node) => node.type === type)),
+      [],
+    );
   });
 
   it('need no other pack', () => {
     const known = new Set([...coreTypes(), ...nodeTypes, 'tab']);
-    assert.deepEqual(all.filter(({ type }) => !known.has(type)), []);
+    assert.deepEqual(
+      all.filter(({ type }) => !known.has(type)),
+      [],
+    );
   });
 
   it('can be imported side by side', () => {
@@ -59,7 +77,10 @@ describe('The example flows', () => {
         assert.notEqual(tab?.['info'], '');
         assert.ok(others.every(({ z }) => z === tab?.id));
         const cars = nodes.filter(({ type }) => type === 'connected-vehicle');
-        assert.deepEqual(cars.map((car) => car['service']), ['demo']);
+        assert.deepEqual(
+          cars.map((car) => car['service']),
+          ['demo'],
+        );
         const comments = nodes.filter(({ type }) => type === 'comment');
         assert.equal(comments.length, 1);
         assert.ok(String(comments[0]?.['info']).length > 100);
@@ -67,7 +88,10 @@ describe('The example flows', () => {
 
       it('is wired to nodes that exist, and catches failures', () => {
         const ids = new Set(nodes.map(({ id }) => id));
-        assert.deepEqual(nodes.flatMap(({ wires = [] }) => wires.flat()).filter((id) => !ids.has(id)), []);
+        assert.deepEqual(
+          nodes.flatMap(({ wires = [] }) => wires.flat()).filter((id) => !ids.has(id)),
+          [],
+        );
         assert.ok(nodes.some(({ type }) => type === 'catch'));
       });
 
@@ -75,8 +99,13 @@ describe('The example flows', () => {
         for (const node of nodes.filter(isOurs)) {
           const shape = shapes[node.type as keyof typeof shapes];
           assert.ok(parseOptions(shape, node));
-          assert.deepEqual(Object.keys(shape.def.getter().def.shape).filter((property) => !(property in node)), [], node.id);
-          if (node.type !== 'connected-vehicle') assert.equal(nodes.find(({ id }) => id === node['vehicle'])?.type, 'connected-vehicle');
+          assert.deepEqual(
+            Object.keys(shape.def.getter().def.shape).filter((property) => !(property in node)),
+            [],
+            node.id,
+          );
+          if (node.type !== 'connected-vehicle')
+            assert.equal(nodes.find(({ id }) => id === node['vehicle'])?.type, 'connected-vehicle');
         }
       });
     });
@@ -85,6 +114,9 @@ describe('The example flows', () => {
   it('read every resource of the car', () => {
     const reads = all.flatMap((node) => (node['reads'] as string[] | undefined) ?? []);
     assert.ok(reads.every(isReadName));
-    assert.deepEqual(resourceNames.filter((name) => !reads.includes(name)), []);
+    assert.deepEqual(
+      resourceNames.filter((name) => !reads.includes(name)),
+      [],
+    );
   });
 });

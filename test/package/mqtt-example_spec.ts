@@ -38,9 +38,22 @@ describe('The example “Home Assistant through MQTT”', function () {
       'connected-vehicle-status': { poll: 1 },
     };
     // Kept by the broker from another day: nobody has pressed it now.
-    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain: true, topic: 'connected-vehicle/car/command/flash', payload: 'PRESS' }, () => undefined);
+    broker.publish(
+      {
+        cmd: 'publish',
+        qos: 0,
+        dup: false,
+        retain: true,
+        topic: 'connected-vehicle/car/command/flash',
+        payload: 'PRESS',
+      },
+      () => undefined,
+    );
     nodeRed = await startNodeRed();
-    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({ ...node, ...changes[node.type] }));
+    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
+      ...node,
+      ...changes[node.type],
+    }));
   });
 
   after(async () => {
@@ -60,11 +73,25 @@ describe('The example “Home Assistant through MQTT”', function () {
   const last = (topic: string): Published | undefined => published.findLast((one) => one.topic === topic);
   const configs = (): Published[] => published.filter(({ topic }) => topic.startsWith('homeassistant/'));
   const press = (command: string): void =>
-    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain: false, topic: `connected-vehicle/car/command/${command}`, payload: 'PRESS' }, () => undefined);
+    broker.publish(
+      {
+        cmd: 'publish',
+        qos: 0,
+        dup: false,
+        retain: false,
+        topic: `connected-vehicle/car/command/${command}`,
+        payload: 'PRESS',
+      },
+      () => undefined,
+    );
 
   it('announces each entity once, kept by the broker, all of one device', async () => {
     await until(() => configs().length >= 17);
-    const found = configs().map(({ topic, text, retain }) => ({ topic, retain, config: JSON.parse(text) as Record<string, unknown> }));
+    const found = configs().map(({ topic, text, retain }) => ({
+      topic,
+      retain,
+      config: JSON.parse(text) as Record<string, unknown>,
+    }));
     assert.ok(found.every(({ retain }) => retain));
     assert.equal(new Set(found.map(({ config }) => config['unique_id'])).size, found.length);
     assert.deepEqual(new Set(found.map(({ config }) => JSON.stringify(config['device']))).size, 1);
@@ -77,13 +104,21 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('is online, and names no vehicle', async () => {
     await until(() => last('connected-vehicle/car/online')?.text === 'online');
-    assert.equal(published.find(({ topic }) => topic === 'connected-vehicle/car/online')?.text, 'offline', 'not before it is known');
+    assert.equal(
+      published.find(({ topic }) => topic === 'connected-vehicle/car/online')?.text,
+      'offline',
+      'not before it is known',
+    );
     assert.ok(!JSON.stringify(published).includes(service.car().vin));
   });
 
   it('sends nothing for a command that the broker had kept, and says so', async () => {
     const { text } = await until(() => last('connected-vehicle/car/command'));
-    assert.deepEqual(JSON.parse(text), { command: 'what the broker kept', state: 'failed', reason: 'Only lock and flash go through this bridge.' });
+    assert.deepEqual(JSON.parse(text), {
+      command: 'what the broker kept',
+      state: 'failed',
+      reason: 'Only lock and flash go through this bridge.',
+    });
     assert.ok(service.requests.every(({ method }) => method === 'GET'));
   });
 
@@ -91,11 +126,17 @@ describe('The example “Home Assistant through MQTT”', function () {
     const { text, retain } = await until(() => last('connected-vehicle/car/state'));
     const state = JSON.parse(text) as Record<string, unknown>;
     assert.equal(retain, true);
-    assert.deepEqual([state['windows_rearRight'], state['windows_frontLeft'], state['doors_tailGate'], state['doors_carLocked']], ['ON', 'OFF', 'OFF', 'OFF']);
+    assert.deepEqual(
+      [state['windows_rearRight'], state['windows_frontLeft'], state['doors_tailGate'], state['doors_carLocked']],
+      ['ON', 'OFF', 'OFF', 'OFF'],
+    );
     assert.deepEqual([typeof state['fuelAmount'], typeof state['odometer']], ['number', 'number']);
-    const templates = configs().map(({ text: config }) => (JSON.parse(config) as { state_topic?: string; value_template?: string }));
+    const templates = configs().map(
+      ({ text: config }) => JSON.parse(config) as { state_topic?: string; value_template?: string },
+    );
     for (const { state_topic, value_template = '' } of templates) {
-      if (state_topic === 'connected-vehicle/car/state') assert.ok((/value_json\.(\w+)/.exec(value_template)?.[1] ?? '') in state, value_template);
+      if (state_topic === 'connected-vehicle/car/state')
+        assert.ok((/value_json\.(\w+)/.exec(value_template)?.[1] ?? '') in state, value_template);
     }
   });
 
@@ -105,7 +146,12 @@ describe('The example “Home Assistant through MQTT”', function () {
       const verdict = last('connected-vehicle/car/command');
       return verdict?.text.includes('succeeded') && verdict;
     });
-    assert.deepEqual(JSON.parse(text), { command: 'lock', state: 'succeeded', reason: 'The car carried out the command.', verified: true });
+    assert.deepEqual(JSON.parse(text), {
+      command: 'lock',
+      state: 'succeeded',
+      reason: 'The car carried out the command.',
+      verified: true,
+    });
   });
 
   for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
@@ -116,7 +162,11 @@ describe('The example “Home Assistant through MQTT”', function () {
         const verdict = last('connected-vehicle/car/command');
         return verdict?.text.includes(`"${command}"`) && verdict;
       });
-      assert.deepEqual(JSON.parse(text), { command, state: 'failed', reason: 'Only lock and flash go through this bridge.' });
+      assert.deepEqual(JSON.parse(text), {
+        command,
+        state: 'failed',
+        reason: 'Only lock and flash go through this bridge.',
+      });
       assert.equal(service.requests.filter(({ method }) => method === 'POST').length, before);
     });
   }
@@ -133,7 +183,8 @@ describe('The example “Home Assistant through MQTT”', function () {
   });
 
   const online = (payload: string) => () => last('connected-vehicle/car/online')?.text === payload;
-  const window = (): unknown => (JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>)['windows_frontLeft'];
+  const window = (): unknown =>
+    (JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>)['windows_frontLeft'];
 
   it('is offline while nothing can be read, without telling of once more what was closed, and online with the next live reading', async () => {
     service.faults.add({ match: { method: 'GET' }, status: 503 });
@@ -160,6 +211,13 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('is offline when it ends', async () => {
     await nodeRed.stop();
-    assert.equal((await until(() => last('connected-vehicle/car/online')?.text === 'offline' && last('connected-vehicle/car/online'))).retain, true);
+    assert.equal(
+      (
+        await until(
+          () => last('connected-vehicle/car/online')?.text === 'offline' && last('connected-vehicle/car/online'),
+        )
+      ).retain,
+      true,
+    );
   });
 });

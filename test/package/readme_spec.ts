@@ -2,7 +2,14 @@ import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandOptions, commandStatusOptions, guardOptions, statusOptions, vehicleCredentials, vehicleOptions } from '../../nodes/shared/options';
+import {
+  commandOptions,
+  commandStatusOptions,
+  guardOptions,
+  statusOptions,
+  vehicleCredentials,
+  vehicleOptions,
+} from '../../nodes/shared/input/options';
 import { packageJson, readText, root } from './checkout';
 
 describe('README.md', () => {
@@ -13,15 +20,24 @@ describe('README.md', () => {
   });
 
   it('names every property and every credential', () => {
-    const shapes = { vehicleOptions, vehicleCredentials, statusOptions, commandOptions, commandStatusOptions, guardOptions };
+    const shapes = {
+      vehicleOptions,
+      vehicleCredentials,
+      statusOptions,
+      commandOptions,
+      commandStatusOptions,
+      guardOptions,
+    };
     for (const [shape, { def }] of Object.entries(shapes)) {
-      for (const property of Object.keys(def.getter().def.shape)) assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
+      for (const property of Object.keys(def.getter().def.shape))
+        assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
     }
   });
 
   it('leads to files and commands that exist', () => {
     const documents = readme + readText('CONTRIBUTING.md');
-    for (const [, link = ''] of documents.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g)) assert.ok(existsSync(join(root, link)), link);
+    for (const [, link = ''] of documents.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g))
+      assert.ok(existsSync(join(root, link)), link);
     const scripts = packageJson['scripts'] as Record<string, string>;
     for (const [, script = ''] of documents.matchAll(/npm run ([\w:-]+)/g)) assert.ok(script in scripts, script);
   });
@@ -29,7 +45,10 @@ describe('README.md', () => {
   it('and the guide tell what every command does', () => {
     const documents = readme + readText('CONTRIBUTING.md');
     const scripts = Object.keys(packageJson['scripts'] as object).filter((name) => name !== 'prepack');
-    assert.deepEqual(scripts.filter((name) => !new RegExp(`npm (run )?${name}\\b`).test(documents)), []);
+    assert.deepEqual(
+      scripts.filter((name) => !new RegExp(`npm (run )?${name}\\b`).test(documents)),
+      [],
+    );
   });
 
   it('has a picture that loads quickly', () => assert.ok(statSync(join(root, 'docs/editor.png')).size < 200 * 1024));

@@ -9,7 +9,9 @@ const nodes = filesBelow('nodes').filter(isCode);
 
 /** What a file imports, by path from the root where it is of this checkout, else by name. */
 function imports(file: string): string[] {
-  const names = [...readText(file).matchAll(/(?:\bfrom |\bimport\(|\brequire\()'([^']+)'/g)].map(([, name]) => name as string);
+  const names = [...readText(file).matchAll(/(?:\bfrom |\bimport\(|\brequire\()'([^']+)'/g)].map(
+    ([, name]) => name as string,
+  );
   return names.map((name) => (name.startsWith('.') ? join(dirname(file), name) : name));
 }
 
@@ -17,24 +19,42 @@ const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/
 
 describe('The house', () => {
   it('has one door: nodes/ imports only src/index and src/simulator/index', () => {
-    const beyond = nodes.flatMap((file) => imports(file).filter((name) => name.startsWith('src/') && !['src/index', 'src/simulator/index'].includes(name)).map((name) => `${file}: ${name}`));
+    const beyond = nodes.flatMap((file) =>
+      imports(file)
+        .filter((name) => name.startsWith('src/') && !['src/index', 'src/simulator/index'].includes(name))
+        .map((name) => `${file}: ${name}`),
+    );
     assert.deepEqual(beyond, []);
   });
 
   it('keeps Node-RED and the editor out of src/', () => {
-    for (const file of sources) assert.ok(!imports(file).some((name) => name.startsWith('nodes/') || name.includes('node-red')), file);
+    for (const file of sources)
+      assert.ok(!imports(file).some((name) => name.startsWith('nodes/') || name.includes('node-red')), file);
     // Without the types of the DOM, nothing of it compiles.
     assert.match(readText('tsconfig.json'), /"lib": \["ES2023"\]/);
   });
 
   it('keeps HTTP out of nodes/, and undici in one file', () => {
-    assert.deepEqual([...sources, ...nodes].filter((file) => !file.endsWith('.d.ts') && imports(file).some((name) => name === 'undici' || name.startsWith('undici/'))), ['src/transport.ts']);
-    assert.deepEqual(nodes.filter((file) => imports(file).some((name) => /^node:https?$/.test(name))), []);
+    assert.deepEqual(
+      [...sources, ...nodes].filter(
+        (file) =>
+          !file.endsWith('.d.ts') && imports(file).some((name) => name === 'undici' || name.startsWith('undici/')),
+      ),
+      ['src/transport.ts'],
+    );
+    assert.deepEqual(
+      nodes.filter((file) => imports(file).some((name) => /^node:https?$/.test(name))),
+      [],
+    );
   });
 
   it('lets nothing in the catalogue import what is above it', () => {
     for (const file of sources.filter((name) => name.startsWith('src/catalogue/'))) {
-      assert.deepEqual(imports(file).filter((name) => dirname(name) !== 'src/catalogue'), [], file);
+      assert.deepEqual(
+        imports(file).filter((name) => dirname(name) !== 'src/catalogue'),
+        [],
+        file,
+      );
     }
   });
 
@@ -42,21 +62,44 @@ describe('The house', () => {
     const shared = /^(node:.*|zod\/mini|src\/(simulator|catalogue)\/.*|src\/(errors|clock|vin))$/;
     for (const file of sources) {
       const names = imports(file);
-      if (file.startsWith('src/simulator/')) assert.deepEqual(names.filter((name) => !shared.test(name)), [], file);
-      else assert.deepEqual(names.filter((name) => name.startsWith('src/simulator')), [], file);
+      if (file.startsWith('src/simulator/'))
+        assert.deepEqual(
+          names.filter((name) => !shared.test(name)),
+          [],
+          file,
+        );
+      else
+        assert.deepEqual(
+          names.filter((name) => name.startsWith('src/simulator')),
+          [],
+          file,
+        );
     }
   });
 
   it('loads the small zod only', () => {
-    assert.deepEqual([...sources, ...nodes].filter((file) => imports(file).some((name) => name.startsWith('zod') && name !== 'zod/mini')), []);
+    assert.deepEqual(
+      [...sources, ...nodes].filter((file) =>
+        imports(file).some((name) => name.startsWith('zod') && name !== 'zod/mini'),
+      ),
+      [],
+    );
   });
 
   it('has no any', () => {
-    for (const file of [...sources, ...nodes, ...filesBelow('test').filter(isCode)]) assert.doesNotMatch(withoutComments(readText(file)), /(:|<|\bas)\s*any\b(?!')/, file);
+    for (const file of [...sources, ...nodes, ...filesBelow('test').filter(isCode)])
+      assert.doesNotMatch(withoutComments(readText(file)), /(:|<|\bas)\s*any\b(?!')/, file);
   });
 
   it('names no path of a machine', () => {
-    const files = [...['src', 'nodes', 'test', 'scripts', 'examples', 'icons'].flatMap(filesBelow), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'package.json', 'tsconfig.json'];
+    const files = [
+      ...['src', 'nodes', 'test', 'scripts', 'examples', 'icons'].flatMap(filesBelow),
+      'README.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+      'package.json',
+      'tsconfig.json',
+    ];
     const own = [root, homedir()].filter((path) => path.length > 1);
     for (const file of files) {
       const text = readText(file);

@@ -7,7 +7,13 @@ import { nodeTypes, packageJson, readText, root } from './checkout';
 describe('The scorecard of the flow library', () => {
   const engines = packageJson['engines'] as { node: string };
   const { dependencies, keywords } = packageJson as typeof packageJson & { keywords: string[] };
-  const locked = Object.entries((JSON.parse(readText('package-lock.json')) as { packages: Record<string, { version?: string; dev?: boolean; devOptional?: boolean }> }).packages);
+  const locked = Object.entries(
+    (
+      JSON.parse(readText('package-lock.json')) as {
+        packages: Record<string, { version?: string; dev?: boolean; devOptional?: boolean }>;
+      }
+    ).packages,
+  );
   const shipped = locked.filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional);
 
   /** A range of the form `>=1.2.3` is what Node-RED and npm read alike. */
@@ -28,7 +34,8 @@ describe('The scorecard of the flow library', () => {
   it('P05: the keywords let the flow library find it', () => assert.ok(keywords.includes('node-red')));
 
   it('P06: it takes Node-RED 4.1 and 5', () => {
-    for (const version of ['4.1.0', '4.1.15', '5.0.7']) assert.ok(allows(packageJson['node-red'].version, version), version);
+    for (const version of ['4.1.0', '4.1.15', '5.0.7'])
+      assert.ok(allows(packageJson['node-red'].version, version), version);
   });
 
   it('P07: it takes the oldest Node of Node-RED 5, and Node 20.19', () => {
@@ -50,7 +57,11 @@ describe('The scorecard of the flow library', () => {
     assert.ok(!('node-red' in dependencies));
   });
 
-  it('D02: nothing in the tree is known to break Node-RED', () => assert.deepEqual(shipped.filter(([path]) => path.endsWith('agent-base')), []));
+  it('D02: nothing in the tree is known to break Node-RED', () =>
+    assert.deepEqual(
+      shipped.filter(([path]) => path.endsWith('agent-base')),
+      [],
+    ));
 
   it('D03: each dependency may be updated within its major version', () => {
     for (const [name, range] of Object.entries(dependencies)) assert.match(range, /^\^\d+\.\d+\.\d+$/, name);

@@ -16,8 +16,13 @@ class Start {
   readonly #process: ChildProcess;
 
   constructor(checkout: string, port: string) {
-    this.#process = spawn('npm', ['start'], { cwd: checkout, env: { ...process.env, PORT: port }, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.#process.stdout, this.#process.stderr]) stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.#process = spawn('npm', ['start'], {
+      cwd: checkout,
+      env: { ...process.env, PORT: port },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#process.stdout, this.#process.stderr])
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.ended = once(this.#process, 'close').then(([code]) => code as number | null);
   }
 
@@ -61,18 +66,31 @@ describe('npm start in a fresh clone', function () {
   it('prints where the editor and the demo car’s service are', async () => {
     assert.match(await (await fetch(url)).text(), /Node-RED/);
     const service = /http:\/\/127\.0\.0\.1:\d+(?=\n)/.exec(start.output)?.[0] ?? '';
-    const response = await fetch(`${service}/connected-vehicle/v2/vehicles`, { headers: { authorization: 'Bearer any', 'vendor-api-key': 'any', accept: 'application/json' } });
+    const response = await fetch(`${service}/connected-vehicle/v2/vehicles`, {
+      headers: { authorization: 'Bearer any', 'vendor-api-key': 'any', accept: 'application/json' },
+    });
     assert.equal(response.status, 200);
   });
 
   it('has the pack loaded and every example deployed', async () => {
-    const module = (await (await fetch(`${url}nodes/${packageJson.name}`, { headers: { accept: 'application/json' } })).json()) as { nodes: { name: string; enabled: boolean; err?: string }[] };
-    assert.deepEqual(module.nodes.map(({ name, enabled, err }) => [name, enabled, err]), nodeTypes.map((type) => [type, true, undefined]));
-    assert.deepEqual(new Set((await flowsAt(url)).map(({ id }) => id)), new Set(examples.flatMap(({ nodes }) => nodes.map(({ id }) => id))));
+    const module = (await (
+      await fetch(`${url}nodes/${packageJson.name}`, { headers: { accept: 'application/json' } })
+    ).json()) as { nodes: { name: string; enabled: boolean; err?: string }[] };
+    assert.deepEqual(
+      module.nodes.map(({ name, enabled, err }) => [name, enabled, err]),
+      nodeTypes.map((type) => [type, true, undefined]),
+    );
+    assert.deepEqual(
+      new Set((await flowsAt(url)).map(({ id }) => id)),
+      new Set(examples.flatMap(({ nodes }) => nodes.map(({ id }) => id))),
+    );
   });
 
   it('asks nothing of the network and shows no tour', async () => {
-    const settings = (await (await fetch(`${url}settings`)).json()) as { telemetryEnabled?: boolean; editorTheme: { tours?: boolean; palette: { catalogues: string[] } } };
+    const settings = (await (await fetch(`${url}settings`)).json()) as {
+      telemetryEnabled?: boolean;
+      editorTheme: { tours?: boolean; palette: { catalogues: string[] } };
+    };
     assert.notEqual(settings.telemetryEnabled, true);
     assert.equal(settings.editorTheme.tours, false);
     assert.deepEqual(settings.editorTheme.palette.catalogues, []);
@@ -86,7 +104,11 @@ describe('npm start in a fresh clone', function () {
 
   it('ends cleanly, leaves nothing behind, and keeps what the user did', async () => {
     const mine = { id: 'mine', type: 'tab', label: 'Mine' };
-    await fetch(`${url}flows`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([mine]) });
+    await fetch(`${url}flows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([mine]),
+    });
     assert.equal(await start.stop(), 0);
     await assert.rejects(fetch(url));
     start = new Start(checkout, new URL(url).port);
@@ -95,6 +117,9 @@ describe('npm start in a fresh clone', function () {
     while (early === undefined) early = await fetch(url).catch(() => undefined);
     assert.equal(early.status, 503);
     assert.equal(await start.ready(), url);
-    assert.deepEqual((await flowsAt(url)).map(({ id }) => id), ['mine']);
+    assert.deepEqual(
+      (await flowsAt(url)).map(({ id }) => id),
+      ['mine'],
+    );
   });
 });

@@ -16,7 +16,9 @@ export interface Tarball {
 
 /** `npm pack` of what is built. Its scripts are left out: they would build again under the feet of the tests. */
 export async function packTarball(folder: string): Promise<Tarball> {
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
   return { file: join(folder, packed.filename), paths: packed.files.map(({ path }) => path).sort() };
 }
@@ -30,7 +32,11 @@ export function installTarball({ file }: Tarball): Install {
     const locked = Object.entries((JSON.parse(readText('package-lock.json')) as { packages: Lock }).packages);
     const packages = {
       '': { dependencies },
-      [`node_modules/${packageJson.name}`]: { version: packageJson.version, resolved: `file:${file}`, dependencies: packageJson.dependencies },
+      [`node_modules/${packageJson.name}`]: {
+        version: packageJson.version,
+        resolved: `file:${file}`,
+        dependencies: packageJson.dependencies,
+      },
       ...Object.fromEntries(locked.filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)),
     };
     await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies }));

@@ -39,7 +39,9 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['The code was right', null, /./],
     ['Unlock the tailgate', 'Notify', /tailgate that can be opened now/],
   ],
-  'Morning report in one sentence': [['Every morning at seven', 'Notify', /^"The car is locked, has open: rearRight window, goes 520 km more/]],
+  'Morning report in one sentence': [
+    ['Every morning at seven', 'Notify', /^"The car is locked, has open: rearRight window, goes 520 km more/],
+  ],
   // With a broker: mqtt-example_spec.
   'Home Assistant through MQTT': [],
 };
@@ -71,7 +73,8 @@ describe('The packed tarball', function () {
 
   /** Node-RED answers a deploy before its nodes are there. */
   const press = async (inject: string): Promise<void> => {
-    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${inject}`, { method: 'POST' })).ok; tries += 1) assert.ok(tries < 200, inject);
+    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${inject}`, { method: 'POST' })).ok; tries += 1)
+      assert.ok(tries < 200, inject);
   };
 
   describe('holds', () => {
@@ -84,29 +87,59 @@ describe('The packed tarball', function () {
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
         /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html|js)$/,
       ];
-      assert.deepEqual(tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))), []);
+      assert.deepEqual(
+        tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))),
+        [],
+      );
     });
 
     it('every example, every document and every part of each node', () => {
-      const parts = nodeTypes.flatMap((type) => [`dist/nodes/${type}.js`, `dist/nodes/${type}.html`, ...languages.flatMap((language) => ['json', 'html'].map((end) => `dist/nodes/locales/${language}/${type}.${end}`))]);
-      const needed = ['README.md', 'CHANGELOG.md', 'LICENSE', String(packageJson['main']), String(packageJson['types']), ...parts, ...filesBelow('examples'), ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`)];
-      assert.deepEqual(needed.filter((path) => !tarball.paths.includes(path)), []);
+      const parts = nodeTypes.flatMap((type) => [
+        `dist/nodes/${type}.js`,
+        `dist/nodes/${type}.html`,
+        ...languages.flatMap((language) =>
+          ['json', 'html'].map((end) => `dist/nodes/locales/${language}/${type}.${end}`),
+        ),
+      ]);
+      const needed = [
+        'README.md',
+        'CHANGELOG.md',
+        'LICENSE',
+        String(packageJson['main']),
+        String(packageJson['types']),
+        ...parts,
+        ...filesBelow('examples'),
+        ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`),
+      ];
+      assert.deepEqual(
+        needed.filter((path) => !tarball.paths.includes(path)),
+        [],
+      );
     });
 
     it('no path of the machine that built it', async () => {
-      const files = (await readdir(installed(), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      const files = (await readdir(installed(), { recursive: true, withFileTypes: true })).filter((entry) =>
+        entry.isFile(),
+      );
       for (const entry of files) {
         const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
-        for (const path of [root, homedir(), folder]) assert.ok(path === '/' || !text.includes(path), `${entry.name} names ${path}`);
+        for (const path of [root, homedir(), folder])
+          assert.ok(path === '/' || !text.includes(path), `${entry.name} names ${path}`);
       }
     });
   });
 
   describe('in a real Node-RED', () => {
     it('is loaded without an error', async () => {
-      const module = (await nodeRed.admin('GET', `nodes/${packageJson.name}`)) as { version: string; nodes: { name: string; types: string[]; enabled: boolean; err?: unknown }[] };
+      const module = (await nodeRed.admin('GET', `nodes/${packageJson.name}`)) as {
+        version: string;
+        nodes: { name: string; types: string[]; enabled: boolean; err?: unknown }[];
+      };
       assert.equal(module.version, packageJson.version);
-      assert.deepEqual(module.nodes.map(({ name, types, enabled, err }) => ({ name, types, enabled, err })), nodeTypes.map((type) => ({ name: type, types: [type], enabled: true, err: undefined })));
+      assert.deepEqual(
+        module.nodes.map(({ name, types, enabled, err }) => ({ name, types, enabled, err })),
+        nodeTypes.map((type) => ({ name: type, types: [type], enabled: true, err: undefined })),
+      );
     });
 
     it('gives the editor a template and a definition of each node', async () => {
@@ -127,7 +160,10 @@ describe('The packed tarball', function () {
     for (const language of languages) {
       it(`speaks ${language}`, async () => {
         const html = await get('nodes', { accept: 'text/html', 'accept-language': language });
-        const words = JSON.parse(await get(`nodes/messages?lng=${language}`)) as Record<string, Record<string, unknown>>;
+        const words = JSON.parse(await get(`nodes/messages?lng=${language}`)) as Record<
+          string,
+          Record<string, unknown>
+        >;
         for (const type of nodeTypes) {
           assert.ok(html.includes(`data-help-name="${type}"`), type);
           assert.ok(words[`${packageJson.name}/${type}`]?.['palette'], type);
@@ -136,13 +172,28 @@ describe('The packed tarball', function () {
     }
 
     it('offers its examples for import', async () => {
-      const listed = JSON.parse(await get(`library/examples/flows/${packageJson.name}`)) as string[] | { f?: string[] }[];
+      const listed = JSON.parse(await get(`library/examples/flows/${packageJson.name}`)) as
+        string[] | { f?: string[] }[];
       const names = (listed as { fn?: string }[]).map((entry) => (typeof entry === 'string' ? entry : entry.fn));
-      assert.deepEqual(names.map((name) => name?.replace(/\.json$/, '')).sort(), examples.map(({ name }) => name));
+      assert.deepEqual(
+        names.map((name) => name?.replace(/\.json$/, '')).sort(),
+        examples.map(({ name }) => name),
+      );
     });
 
     it('answers each example on the demo car', async () => {
-      const imported = await Promise.all(examples.map(async ({ name }) => JSON.parse(await get(`library/examples/flows/${packageJson.name}/${encodeURIComponent(name)}`)) as { id: string; type: string; z?: string; name?: string; label?: string }[]));
+      const imported = await Promise.all(
+        examples.map(
+          async ({ name }) =>
+            JSON.parse(await get(`library/examples/flows/${packageJson.name}/${encodeURIComponent(name)}`)) as {
+              id: string;
+              type: string;
+              z?: string;
+              name?: string;
+              label?: string;
+            }[],
+        ),
+      );
       const flows = imported.flat();
       await nodeRed.admin('POST', 'flows', { flows });
       const sidebar = await DebugSidebar.open(nodeRed.url);
@@ -178,7 +229,8 @@ describe('The packed tarball', function () {
       }
 
       it('with the 9 endpoints of connected v2, the 7 of connected v1 and the 39 resources of extended v1', () => {
-        const count = (iface: string): number => stops.filter((stop) => stop.interface === iface && !stop.unlisted).length;
+        const count = (iface: string): number =>
+          stops.filter((stop) => stop.interface === iface && !stop.unlisted).length;
         assert.deepEqual([count('connected-v2'), count('connected-v1'), count('extended-v1')], [9, 7, 39]);
       });
     });

@@ -51,13 +51,22 @@ type Routes = Partial<Record<InterfaceName, Pick<CommandRoute, 'path' | 'unliste
 const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
   Object.entries(routes).map(([key, { path, unlisted = false }]) => {
     const iface = key as InterfaceName;
-    return { kind, name, interface: iface, method: kind === 'read' ? 'GET' : 'POST', path: interfacePaths[iface] + path, unlisted };
+    return {
+      kind,
+      name,
+      interface: iface,
+      method: kind === 'read' ? 'GET' : 'POST',
+      path: interfacePaths[iface] + path,
+      unlisted,
+    };
   });
 
 export const stops: readonly Stop[] = [
   ...connectedReadNames.flatMap((name) => stopsOf('read', name, connectedReads[name].routes)),
   ...commandNames.flatMap((name) => stopsOf('command', name, commands[name].routes)),
-  ...resourceNames.flatMap((name) => stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } })),
+  ...resourceNames.flatMap((name) =>
+    stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
+  ),
 ];
 
 /** The names of the real dialect differ, as those of the real service do (field notes 0). */
@@ -67,16 +76,24 @@ const naming = {
 } as const;
 
 /** Commands run at the same time, so each has a car of its own. */
-const vinOf = (stop: Stop): string => (stop.kind === 'read' ? demoCar.vin : `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`);
+const vinOf = (stop: Stop): string =>
+  stop.kind === 'read' ? demoCar.vin : `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
 
 /** Deploys the flows of the tour and makes every stop. */
 export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
   const cars = [demoCar, ...stops.filter(({ kind }) => kind === 'command').map((stop) => ({ vin: vinOf(stop) }))];
   const services = await Promise.all(dialects.map((dialect) => startSimulator({ dialect, cars, ...naming[dialect] })));
   try {
-    await nodeRed.admin('POST', 'flows', { flows: dialects.flatMap((dialect, index) => flowOf(dialect, services[index] as Simulator)) });
-    const seen = await Promise.all(dialects.map((dialect, index) => makeStops(nodeRed, dialect, services[index] as Simulator)));
-    return stops.map((stop, index) => ({ ...stop, seen: Object.fromEntries(dialects.map((dialect, at) => [dialect, seen[at]?.[index]])) as Record<Dialect, Seen> }));
+    await nodeRed.admin('POST', 'flows', {
+      flows: dialects.flatMap((dialect, index) => flowOf(dialect, services[index] as Simulator)),
+    });
+    const seen = await Promise.all(
+      dialects.map((dialect, index) => makeStops(nodeRed, dialect, services[index] as Simulator)),
+    );
+    return stops.map((stop, index) => ({
+      ...stop,
+      seen: Object.fromEntries(dialects.map((dialect, at) => [dialect, seen[at]?.[index]])) as Record<Dialect, Seen>,
+    }));
   } finally {
     await Promise.all(services.map((service) => service.close()));
   }
@@ -99,7 +116,11 @@ interface Answer {
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Stop): Promise<Answer> {
   const choice = stop.interface === 'connected-v1' ? 'v1' : stop.interface === 'connected-v2' ? 'v2' : 'auto';
   const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice, vin: vinOf(stop) });
-  const response = await fetch(`${nodeRed.url}tour/${dialect}/${stop.kind}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const response = await fetch(`${nodeRed.url}tour/${dialect}/${stop.kind}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   return (await response.json()) as Answer;
 }
 
@@ -108,16 +129,23 @@ function look(stop: Stop, answer: Answer, service: Simulator): Seen {
   if (error !== undefined) return { answer: '', problems: [`${error.code}: ${error.message}`] };
   const path = stop.path.replace('{vin}', vinOf(stop));
   const asked = service.requests.filter((request) => request.method === stop.method && request.path === path);
-  const problems = asked.length === 1 && (asked[0]?.status ?? 500) < 300 ? [] : [`the service saw ${asked.length} requests to ${path}`];
+  const problems =
+    asked.length === 1 && (asked[0]?.status ?? 500) < 300
+      ? []
+      : [`the service saw ${asked.length} requests to ${path}`];
   const payload = answer.payload as Record<string, unknown>;
   if (stop.kind === 'command') {
     const { outcome, requestStatus, interface: iface, history } = payload;
     if (outcome !== 'succeeded' || iface !== stop.interface) problems.push(`the verdict is ${JSON.stringify(payload)}`);
-    const states = (history as { requestStatus: string }[] | undefined)?.map((change) => change.requestStatus) ?? [requestStatus];
+    const states = (history as { requestStatus: string }[] | undefined)?.map((change) => change.requestStatus) ?? [
+      requestStatus,
+    ];
     return { answer: `${states.join(' → ')}: ${String(outcome)}`, problems };
   }
-  if (answer.vehicle?.interface !== stop.interface || answer.vehicle.read !== stop.name) problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
-  if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload)) problems.push(`specification 2.8 has no ${JSON.stringify(payload)}`);
+  if (answer.vehicle?.interface !== stop.interface || answer.vehicle.read !== stop.name)
+    problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
+  if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
+    problems.push(`specification 2.8 has no ${JSON.stringify(payload)}`);
   return { answer: inWords(payload), problems };
 }
 
@@ -125,15 +153,23 @@ function look(stop: Stop, answer: Answer, service: Simulator): Seen {
 function fits(resource: Resource, { value, unit }: Record<string, unknown>): boolean {
   if (resource.kind === 'boolean') return typeof value === 'boolean' && unit === null;
   if (resource.kind === 'enum') return resource.values.includes(value as string) && unit === null;
-  return typeof value === 'number' && (resource.kind !== 'integer' || Number.isInteger(value)) && unit === resource.unit;
+  return (
+    typeof value === 'number' && (resource.kind !== 'integer' || Number.isInteger(value)) && unit === resource.unit
+  );
 }
 
 function inWords(payload: unknown): string {
-  if (Array.isArray(payload)) return payload.map((item: Record<string, unknown>) => String(item['command'] ?? `…${String(item['vin']).slice(-6)}`)).join(', ');
+  if (Array.isArray(payload))
+    return payload
+      .map((item: Record<string, unknown>) => String(item['command'] ?? `…${String(item['vin']).slice(-6)}`))
+      .join(', ');
   const { value, unit, descriptions, ...members } = payload as Record<string, unknown>;
-  if (descriptions !== undefined) return `${String((descriptions as { model: unknown }).model)}, ${String(members['modelYear'])}`;
+  if (descriptions !== undefined)
+    return `${String((descriptions as { model: unknown }).model)}, ${String(members['modelYear'])}`;
   if (value !== undefined) return [value, unit].filter((part) => part !== null && part !== undefined).join(' ');
-  const states = Object.entries(members).map(([name, state]) => `${name} ${String((state as { value: unknown }).value)}`);
+  const states = Object.entries(members).map(
+    ([name, state]) => `${name} ${String((state as { value: unknown }).value)}`,
+  );
   return states.join(', ');
 }
 
@@ -171,16 +207,23 @@ function flowOf(dialect: Dialect, service: Simulator): object[] {
     node('send', 'connected-vehicle-command', { vehicle, command: '' }, ['watch']),
     node('watch', 'connected-vehicle-command-status', { vehicle, interval: 2 }, ['wrap'], []),
     node('catch', 'catch', { scope: null, uncaught: false }, ['wrap']),
-    node('wrap', 'change', { rules: [set('payload', '{ "payload": payload, "vehicle": vehicle }', 'jsonata')] }, ['answer']),
+    node('wrap', 'change', { rules: [set('payload', '{ "payload": payload, "vehicle": vehicle }', 'jsonata')] }, [
+      'answer',
+    ]),
     node('answer', 'http response', { statusCode: '200', headers: {} }),
   ];
 }
 
 /** The tour as a table for a person. */
 export function tourTable(rows: readonly TourRow[]): string {
-  const cell = ({ answer, problems }: Seen): string => (problems.length === 0 ? (answer ?? '–') : `**failed**: ${problems.join('; ')}`);
-  const lines = rows.map((row) => [row.interface, `${row.method} ${row.path}`, row.name, ...dialects.map((dialect) => cell(row.seen[dialect]))]);
+  const cell = ({ answer, problems }: Seen): string =>
+    problems.length === 0 ? (answer ?? '–') : `**failed**: ${problems.join('; ')}`;
+  const lines = rows.map((row) => [
+    row.interface,
+    `${row.method} ${row.path}`,
+    row.name,
+    ...dialects.map((dialect) => cell(row.seen[dialect])),
+  ]);
   const header = ['interface', 'endpoint', 'read or command', ...dialects.map((dialect) => `seen, ${dialect} dialect`)];
   return [header, header.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
-

@@ -34,7 +34,10 @@ describe('accounts', () => {
   });
 
   it('keep for a command’s own questions what is reserved for commands', async () => {
-    const { client } = openTestAccount(service, { shareForMs: 0, limits: { requestsPerDay: 100, requestsPerMinute: 1_000, commandsPerMinute: 10 } });
+    const { client } = openTestAccount(service, {
+      shareForMs: 0,
+      limits: { requestsPerDay: 100, requestsPerMinute: 1_000, commandsPerMinute: 10 },
+    });
     service.car().set({ commandPlan: { answerAfterMs: 0 } });
     for (let i = 0; i < 96; i += 1) await client.doors({ vin });
     await assert.rejects(client.doors({ vin }), { code: 'QUOTA_SPENT' });
@@ -45,7 +48,12 @@ describe('accounts', () => {
     const clock = new ManualClock();
     let give = (_token: string): void => undefined;
     const token = new Promise<string>((resolve) => (give = resolve));
-    const tokens = { get: () => token, refused: () => Promise.resolve(false), describe: () => pastedToken('demo-token').describe(), close: () => Promise.resolve() };
+    const tokens = {
+      get: () => token,
+      refused: () => Promise.resolve(false),
+      describe: () => pastedToken('demo-token').describe(),
+      close: () => Promise.resolve(),
+    };
     const account = openTestAccount(service, { clock, tokens });
     const reading = account.client.windows({ vin });
     await clock.advance(10_000);

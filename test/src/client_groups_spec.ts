@@ -15,7 +15,10 @@ describe('the extended resources of a service whose extended interface is gone',
   let before: VehicleClient;
 
   beforeEach(async () => {
-    service = await startSimulator({ dialect: 'real', cars: [{ ...demoCar, resources: { bulbFailure: 'HIGH_BEAM_LEFT' } }] });
+    service = await startSimulator({
+      dialect: 'real',
+      cars: [{ ...demoCar, resources: { bulbFailure: 'HIGH_BEAM_LEFT' } }],
+    });
     ({ client } = openTestAccount(service, { service: 'volvo-cars', settings: { apiKeyHeader: 'vendor-api-key' } }));
     ({ client: before } = openTestAccount(service));
   });
@@ -29,8 +32,15 @@ describe('the extended resources of a service whose extended interface is gone',
     assert.ok(service.requests.length <= 11, `${service.requests.length} requests`);
     assert.ok(service.requests.every(({ path }) => path.startsWith('/connected-vehicle/v2/')));
     assert.deepEqual(Object.keys(payload).sort(), [...mapped].sort());
-    assert.deepEqual(vehicle.errors.map(({ read, code }) => [read, code]).sort(), unmapped.map((name) => [name, 'NOT_SUPPORTED']).sort());
-    for (const { message } of vehicle.errors) assert.match(message, /is offered by the extended vehicle interface, which this service no longer has; connected v2 /);
+    assert.deepEqual(
+      vehicle.errors.map(({ read, code }) => [read, code]).sort(),
+      unmapped.map((name) => [name, 'NOT_SUPPORTED']).sort(),
+    );
+    for (const { message } of vehicle.errors)
+      assert.match(
+        message,
+        /is offered by the extended vehicle interface, which this service no longer has; connected v2 /,
+      );
   });
 
   for (const name of mapped) {

@@ -20,7 +20,10 @@ import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 
 const vin = demoCar.vin;
-const coded = (code: ErrorCode) => (error: VehicleError): boolean => error.code === code;
+const coded =
+  (code: ErrorCode) =>
+  (error: VehicleError): boolean =>
+    error.code === code;
 
 describe('the client', () => {
   let service: Simulator;
@@ -39,7 +42,10 @@ describe('the client', () => {
 
       for (const name of connectedReadNames) {
         const { routes }: ConnectedRead = connectedReads[name];
-        for (const [iface, choice] of [['connected-v1', 'v1'], ['connected-v2', 'v2']] as const) {
+        for (const [iface, choice] of [
+          ['connected-v1', 'v1'],
+          ['connected-v2', 'v2'],
+        ] as const) {
           const route = routes[iface];
           if (route === undefined) {
             it(`refuses ${name} on ${choice} before anything is sent`, async () => {
@@ -68,7 +74,12 @@ describe('the client', () => {
           const { payload, vehicle } = await client.resource(name, { vin });
           const resource: Resource = resources[name];
           assert.equal(vehicle.interface, 'extended-v1');
-          assert.equal(typeof payload.value, { boolean: 'boolean', enum: 'string', double: 'number', integer: 'number', number: 'number' }[resource.kind]);
+          assert.equal(
+            typeof payload.value,
+            { boolean: 'boolean', enum: 'string', double: 'number', integer: 'number', number: 'number' }[
+              resource.kind
+            ],
+          );
           if (resource.kind === 'enum') assert.ok(resource.values.includes(payload.value as string));
           assert.equal(payload.unit, 'unit' in resource ? resource.unit : null);
           assert.match(payload.timestamp ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -87,7 +98,10 @@ describe('the client', () => {
       });
 
       it('reads the lock the same way on every interface', async () => {
-        for (const [lock, locked] of [['LOCKED', true], ['UNLOCKED', false]] as const) {
+        for (const [lock, locked] of [
+          ['LOCKED', true],
+          ['UNLOCKED', false],
+        ] as const) {
           service.car().set({ lock });
           for (const choice of ['v1', 'v2'] as const) {
             const { vehicle } = await client.doors({ vin, interface: choice, maxAgeMs: 0 });
@@ -116,7 +130,9 @@ describe('the client', () => {
         ({ client } = openTestAccount(service, { token: service.issueToken({ scopes: needed }) }));
         await client.read(name, { vin });
         for (const missing of needed) {
-          ({ client } = openTestAccount(service, { token: service.issueToken({ scopes: needed.filter((scope) => scope !== missing) }) }));
+          ({ client } = openTestAccount(service, {
+            token: service.issueToken({ scopes: needed.filter((scope) => scope !== missing) }),
+          }));
           await assert.rejects(client.read(name, { vin }), coded('SCOPE_MISSING'));
         }
       });
@@ -133,7 +149,10 @@ describe('the client', () => {
 
     for (const name of commandNames) {
       const { routes }: Command = commands[name];
-      for (const [iface, choice] of [['connected-v1', 'v1'], ['connected-v2', 'v2']] as const) {
+      for (const [iface, choice] of [
+        ['connected-v1', 'v1'],
+        ['connected-v2', 'v2'],
+      ] as const) {
         const route = routes[iface];
         if (route === undefined) {
           it(`refuses ${name} on ${choice} before anything is sent`, async () => {
@@ -143,7 +162,11 @@ describe('the client', () => {
           continue;
         }
         it(`sends ${name} on ${choice}, once`, async () => {
-          const record = await client.send(name, { vin, interface: choice, unlockDuration: name === 'unlock' ? 30 : undefined });
+          const record = await client.send(name, {
+            vin,
+            interface: choice,
+            unlockDuration: name === 'unlock' ? 30 : undefined,
+          });
           const sent = service.requests.filter(({ method }) => method === 'POST');
           assert.equal(sent.length, 1);
           assert.equal(sent[0]?.headers['content-type'], route.contentType.replace('{vendor}', 'vendor'));
@@ -162,7 +185,11 @@ describe('the client', () => {
       for (const name of commandNames) {
         const { routes }: Command = commands[name];
         const record = await client.send(name, { vin });
-        assert.equal(record.interface, routes['connected-v2'] && !routes['connected-v2'].unlisted ? 'connected-v2' : 'connected-v1', name);
+        assert.equal(
+          record.interface,
+          routes['connected-v2'] && !routes['connected-v2'].unlisted ? 'connected-v2' : 'connected-v1',
+          name,
+        );
       }
     });
 
@@ -171,10 +198,21 @@ describe('the client', () => {
       assert.equal((await client.send('honk', { vin })).interface, 'connected-v2');
     });
 
-    for (const [what, duration] of [['0', 0], ['121', 121], ['1.5', 1.5], ['"ten"', 'ten'], ['-1', -1], ['true', true], ['NaN', Number.NaN]] as const) {
+    for (const [what, duration] of [
+      ['0', 0],
+      ['121', 121],
+      ['1.5', 1.5],
+      ['"ten"', 'ten'],
+      ['-1', -1],
+      ['true', true],
+      ['NaN', Number.NaN],
+    ] as const) {
       it(`refuses an unlock duration of ${what} before anything is sent`, async () => {
         for (const choice of ['v1', 'v2', 'auto'] as const) {
-          await assert.rejects(client.send('unlock', { vin, interface: choice, unlockDuration: duration }), coded('INPUT_INVALID'));
+          await assert.rejects(
+            client.send('unlock', { vin, interface: choice, unlockDuration: duration }),
+            coded('INPUT_INVALID'),
+          );
         }
         assert.equal(service.requests.length, 0);
       });
@@ -183,7 +221,8 @@ describe('the client', () => {
     it('refuse a name that the vehicle does not list, without sending it', async () => {
       await assert.rejects(client.send('self-destruct', { vin }), coded('INPUT_INVALID'));
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
-      for (const name of ['', undefined, 7, '../lock', 'a b']) await assert.rejects(client.send(name, { vin }), coded('INPUT_INVALID'));
+      for (const name of ['', undefined, 7, '../lock', 'a b'])
+        await assert.rejects(client.send(name, { vin }), coded('INPUT_INVALID'));
     });
 
     it('are refused by a classic car that has no reduced guard', async () => {
@@ -192,13 +231,17 @@ describe('the client', () => {
 
     it('are not sent at all while the configuration is read only', async () => {
       ({ client } = openTestAccount(service, { readOnly: true }));
-      for (const name of [...commandNames, 'self-destruct']) await assert.rejects(client.send(name, { vin, precheck: true }), coded('READ_ONLY'));
+      for (const name of [...commandNames, 'self-destruct'])
+        await assert.rejects(client.send(name, { vin, precheck: true }), coded('READ_ONLY'));
       assert.equal(service.requests.length, 0);
     });
 
     it('are not sent to a car that says it cannot take one, where that is asked first', async () => {
       service.car().set({ inUse: true });
-      await assert.rejects(client.send('lock', { vin, precheck: true }), (error: VehicleError) => error.code === 'VEHICLE_UNAVAILABLE' && /in use/.test(error.message));
+      await assert.rejects(
+        client.send('lock', { vin, precheck: true }),
+        (error: VehicleError) => error.code === 'VEHICLE_UNAVAILABLE' && /in use/.test(error.message),
+      );
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });
 
@@ -225,7 +268,16 @@ describe('the client', () => {
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });
 
-    const uncertain: FaultOptions[] = [{ status: 500, body: {} }, { status: 502 }, { cut: 'before-headers' }, { cut: 'after-headers' }, { cut: 'mid-body' }, { cut: 'after-effect' }, { error: 'gateway-timeout' }, { html: true }];
+    const uncertain: FaultOptions[] = [
+      { status: 500, body: {} },
+      { status: 502 },
+      { cut: 'before-headers' },
+      { cut: 'after-headers' },
+      { cut: 'mid-body' },
+      { cut: 'after-effect' },
+      { error: 'gateway-timeout' },
+      { html: true },
+    ];
     for (const fault of uncertain) {
       it(`are undetermined and never repeated after ${JSON.stringify(fault)}`, async () => {
         service.faults.add({ match: { method: 'POST' }, ...fault });
@@ -253,7 +305,12 @@ describe('the client', () => {
     }
 
     it('hand on no operation id that is none', async () => {
-      service.faults.add({ match: { method: 'POST' }, status: 200, headers: { 'x-operationid': 'Bearer demo-token' }, body: { operationId: 'Bearer demo-token', data: { invokeStatus: 'REJECTED' } } });
+      service.faults.add({
+        match: { method: 'POST' },
+        status: 200,
+        headers: { 'x-operationid': 'Bearer demo-token' },
+        body: { operationId: 'Bearer demo-token', data: { invokeStatus: 'REJECTED' } },
+      });
       assert.equal((await client.send('lock', { vin })).operationId, null);
     });
 
@@ -269,9 +326,19 @@ describe('the client', () => {
       ({ client } = openTestAccount(service));
     });
 
-    for (const href of ['https://evil.example/x', '//evil.example/x', '/\\evil.example/x', 'http://127.0.0.1:1/x', 'javascript:alert(1)', 'file:///etc/passwd']) {
+    for (const href of [
+      'https://evil.example/x',
+      '//evil.example/x',
+      '/\\evil.example/x',
+      'http://127.0.0.1:1/x',
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+    ]) {
       it(`to ${href} never get the token`, async () => {
-        await assert.rejects(client.commandStatus({ async: { status: 'RUNNING', id: 'x', href, expires: null } }), coded('UNTRUSTED_LINK'));
+        await assert.rejects(
+          client.commandStatus({ async: { status: 'RUNNING', id: 'x', href, expires: null } }),
+          coded('UNTRUSTED_LINK'),
+        );
         assert.equal(service.requests.length, 0);
       });
     }
@@ -283,9 +350,21 @@ describe('the client', () => {
       ({ client } = openTestAccount(service));
     });
 
-    for (const bad of [undefined, null, '', 'short', 'YV4952NA4F120DEM!', 'YV4952NA4F120DEMO1', '../../../etc/pass', 17, {}, ['YV4952NA4F120DEMO']]) {
+    for (const bad of [
+      undefined,
+      null,
+      '',
+      'short',
+      'YV4952NA4F120DEM!',
+      'YV4952NA4F120DEMO1',
+      '../../../etc/pass',
+      17,
+      {},
+      ['YV4952NA4F120DEMO'],
+    ]) {
       it(`refuses ${JSON.stringify(bad)} as a VIN before anything is sent`, async () => {
-        for (const name of readNames.filter((read) => read !== 'vehicles')) await assert.rejects(client.read(name, { vin: bad }), coded('VIN_INVALID'));
+        for (const name of readNames.filter((read) => read !== 'vehicles'))
+          await assert.rejects(client.read(name, { vin: bad }), coded('VIN_INVALID'));
         for (const name of commandNames) await assert.rejects(client.send(name, { vin: bad }), coded('VIN_INVALID'));
         assert.equal(service.requests.length, 0);
       });
@@ -325,7 +404,10 @@ describe('the client', () => {
       service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
       const { payload, vehicle } = await client.readSeveral(['doors', 'windows', 'fuelAmount'], { vin });
       assert.deepEqual(Object.keys(payload), ['doors', 'fuelAmount']);
-      assert.deepEqual(vehicle.errors.map(({ read, code }) => ({ read, code })), [{ read: 'windows', code: 'NOT_SUPPORTED' }]);
+      assert.deepEqual(
+        vehicle.errors.map(({ read, code }) => ({ read, code })),
+        [{ read: 'windows', code: 'NOT_SUPPORTED' }],
+      );
       assert.equal(vehicle.reads.doors?.locked, true);
     });
 
@@ -346,12 +428,25 @@ describe('the client', () => {
     /** The read's end, with time moved on whenever it waits. */
     const outcome = async (read: Promise<unknown>): Promise<unknown> => {
       let over = false;
-      const result = read.then(() => 'answered', (error: VehicleError) => error.code).finally(() => (over = true));
+      const result = read
+        .then(
+          () => 'answered',
+          (error: VehicleError) => error.code,
+        )
+        .finally(() => (over = true));
       while (!over) await clock.advance(250);
       return result;
     };
 
-    for (const fault of [{ cut: 'before-headers' }, { cut: 'mid-body' }, { html: true }, { error: 'outage-text' }, { error: 'gateway-timeout' }, { error: 'token-refused' }, { error: 'key-refused' }] as FaultOptions[]) {
+    for (const fault of [
+      { cut: 'before-headers' },
+      { cut: 'mid-body' },
+      { html: true },
+      { error: 'outage-text' },
+      { error: 'gateway-timeout' },
+      { error: 'token-refused' },
+      { error: 'key-refused' },
+    ] as FaultOptions[]) {
       it(`tries again after one ${JSON.stringify(fault)}`, async () => {
         service.faults.add({ times: 1, ...fault });
         assert.equal(await outcome(client.windows({ vin })), 'answered');
@@ -404,7 +499,8 @@ describe('the client', () => {
         service.faults.add({ nulls });
         assert.equal((await client.windows({ vin })).vehicle.allClosed, null);
         assert.equal((await client.doors({ vin })).vehicle.locked, null);
-        for (const name of resourceNames) assert.equal((await client.resource(name, { vin })).payload.value, null, name);
+        for (const name of resourceNames)
+          assert.equal((await client.resource(name, { vin })).payload.value, null, name);
       });
     }
   });

@@ -24,9 +24,15 @@ describe('commands that a vehicle lists and the specification does not name', ()
         await service.close();
       });
 
-      const posts = (): string[] => service.requests.filter(({ method }) => method === 'POST').map((request) => request.path);
+      const posts = (): string[] =>
+        service.requests.filter(({ method }) => method === 'POST').map((request) => request.path);
       const listAs = (href: unknown): void => {
-        service.faults.add({ match: { method: 'GET', path: /\/commands$/ }, times: 1, status: 200, body: { data: [{ command: 'CLIMATIZATION_START', href }] } });
+        service.faults.add({
+          match: { method: 'GET', path: /\/commands$/ },
+          times: 1,
+          status: 200,
+          body: { data: [{ command: 'CLIMATIZATION_START', href }] },
+        });
       };
 
       for (const name of [command, 'CLIMATIZATION_START', ' Climatization-Start ']) {
@@ -41,7 +47,11 @@ describe('commands that a vehicle lists and the specification does not name', ()
       it('sends nothing to the address of unlock under another name', async () => {
         for (const disguise of ['unlock', 'unl%6Fck', 'UNLOCK', 'unlock/', 'unlock//', 'unlock;x']) {
           listAs(path.replace(/[^/]+$/, disguise));
-          await assert.rejects(client.send(command, { vin }), (error: VehicleError) => error.code === 'INPUT_INVALID', disguise);
+          await assert.rejects(
+            client.send(command, { vin }),
+            (error: VehicleError) => error.code === 'INPUT_INVALID',
+            disguise,
+          );
         }
         assert.deepEqual(posts(), []);
       });
@@ -54,7 +64,14 @@ describe('commands that a vehicle lists and the specification does not name', ()
         assert.deepEqual(posts(), [path, path, path]);
       });
 
-      for (const href of ['https://evil.example/x', '//evil.example/x', '/\\evil.example/x', 'http://127.0.0.1:1/x', 'https://user:word@127.0.0.1/x', 'javascript:alert(1)']) {
+      for (const href of [
+        'https://evil.example/x',
+        '//evil.example/x',
+        '/\\evil.example/x',
+        'http://127.0.0.1:1/x',
+        'https://user:word@127.0.0.1/x',
+        'javascript:alert(1)',
+      ]) {
         it(`sends nothing to ${href}`, async () => {
           listAs(href);
           await assert.rejects(client.send(command, { vin }), { code: 'UNTRUSTED_LINK' });
@@ -63,7 +80,10 @@ describe('commands that a vehicle lists and the specification does not name', ()
       }
 
       it('refuses a name that is not in the list, and says what is', async () => {
-        await assert.rejects(client.send('engine-start', { vin }), (error: Error & { code?: string }) => error.code === 'INPUT_INVALID' && error.message.includes(command));
+        await assert.rejects(
+          client.send('engine-start', { vin }),
+          (error: Error & { code?: string }) => error.code === 'INPUT_INVALID' && error.message.includes(command),
+        );
         assert.deepEqual(posts(), []);
       });
 
@@ -75,7 +95,9 @@ describe('commands that a vehicle lists and the specification does not name', ()
 
       it('is refused for v1, and asks nothing while the vehicle is read only', async () => {
         await assert.rejects(client.send(command, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
-        await assert.rejects(openTestAccount(service, { readOnly: true }).client.send(command, { vin }), { code: 'READ_ONLY' });
+        await assert.rejects(openTestAccount(service, { readOnly: true }).client.send(command, { vin }), {
+          code: 'READ_ONLY',
+        });
         assert.deepEqual(service.requests, []);
       });
     });

@@ -12,7 +12,8 @@ describe('The redactor', () => {
   it('takes out what it has learned, also where it is written with escapes', () => {
     const redactor = createRedactor();
     redactor.learn(' key with a blank ', 'a"quote');
-    for (const text of ['x key with a blank x', 'x key%20with%20a%20blank x', 'x key+with+a+blank x']) assert.equal(redactor.text(text), 'x [secret] x');
+    for (const text of ['x key with a blank x', 'x key%20with%20a%20blank x', 'x key+with+a+blank x'])
+      assert.equal(redactor.text(text), 'x [secret] x');
     assert.equal(redactor.text(JSON.stringify({ text: 'a"quote' })), '{"text":"[secret]"}');
   });
 
@@ -37,22 +38,38 @@ describe('The redactor', () => {
 
   it('shortens a VIN in either case to its last six characters, and leaves other words', () => {
     const { text } = createRedactor();
-    assert.equal(text('/vehicles/YV1CT9551B1570982/doors and yv1ct9551b1570982'), '/vehicles/…570982/doors and …570982');
-    for (const other of ['CONNECTION_FAILURE', 'ABCDEFGHIJKLMNOPQ', '12345678901234567', '6567aa84-1111-2222-3333-444444444444']) assert.equal(text(other), other);
+    assert.equal(
+      text('/vehicles/YV1CT9551B1570982/doors and yv1ct9551b1570982'),
+      '/vehicles/…570982/doors and …570982',
+    );
+    for (const other of [
+      'CONNECTION_FAILURE',
+      'ABCDEFGHIJKLMNOPQ',
+      '12345678901234567',
+      '6567aa84-1111-2222-3333-444444444444',
+    ])
+      assert.equal(text(other), other);
   });
 
   it('shortens a VIN of letters only or of digits only once it has learned it, and learns nothing else as one', () => {
     const redactor = createRedactor();
-    for (const given of [' abcdefghijklmnopq', '12345678901234567', vin, 'doors', '', 17, undefined]) redactor.learnVin(given);
-    assert.equal(redactor.text('ABCDEFGHIJKLMNOPQ abcdefghijklmnopq 12345678901234567 doors'), '…LMNOPQ …lmnopq …234567 doors');
-    for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR']) assert.equal(redactor.text(other), other);
+    for (const given of [' abcdefghijklmnopq', '12345678901234567', vin, 'doors', '', 17, undefined])
+      redactor.learnVin(given);
+    assert.equal(
+      redactor.text('ABCDEFGHIJKLMNOPQ abcdefghijklmnopq 12345678901234567 doors'),
+      '…LMNOPQ …lmnopq …234567 doors',
+    );
+    for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR'])
+      assert.equal(redactor.text(other), other);
     assert.equal(redactor.learned('12345678901234567'), '12345678901234567');
   });
 
   it('goes through plain data, names of members included', () => {
     const redactor = createRedactor();
     redactor.learn('secret-word');
-    assert.deepEqual(redactor.value({ 'secret-word': [{ a: 'secret-word', n: 1, none: null }] }), { '[secret]': [{ a: '[secret]', n: 1, none: null }] });
+    assert.deepEqual(redactor.value({ 'secret-word': [{ a: 'secret-word', n: 1, none: null }] }), {
+      '[secret]': [{ a: '[secret]', n: 1, none: null }],
+    });
   });
 
   it('rebuilds an error with all that it says, and its cause from name and code alone', () => {
@@ -60,8 +77,17 @@ describe('The redactor', () => {
     redactor.learn('secret-word');
     const retryAt = new Date(5);
     const cause = Object.assign(new Error('secret-word'), { code: 'ECONNRESET' });
-    const error = redactor.error(new VehicleError('NETWORK', 'No secret-word', { retryAt, httpStatus: 401, operationId: 'secret-word', cause }));
-    assert.deepEqual(error.report(), { code: 'NETWORK', message: 'No [secret]', retryable: true, retryAt: retryAt.toISOString(), httpStatus: 401, operationId: '[secret]' });
+    const error = redactor.error(
+      new VehicleError('NETWORK', 'No secret-word', { retryAt, httpStatus: 401, operationId: 'secret-word', cause }),
+    );
+    assert.deepEqual(error.report(), {
+      code: 'NETWORK',
+      message: 'No [secret]',
+      retryable: true,
+      retryAt: retryAt.toISOString(),
+      httpStatus: 401,
+      operationId: '[secret]',
+    });
     assert.deepEqual(error.cause, { name: 'Error', code: 'ECONNRESET' });
     const harmless = new VehicleError('NETWORK', 'Nothing', { cause: { code: 'EPIPE' } });
     assert.equal(redactor.error(harmless), harmless);
@@ -86,7 +112,9 @@ describe('The redactor', () => {
     'as password of HTTP Basic': Buffer.from(`a:${secret}`).toString('base64'),
     'as password of HTTP Basic, otherwise shifted': Buffer.from(`ab:${secret}`).toString('base64'),
     'as password of HTTP Basic, shifted once more': Buffer.from(`abc:${secret}`).toString('base64'),
-    'form-encoded in HTTP Basic': Buffer.from(`id:${new URLSearchParams({ '': secret }).toString().slice(1)}`).toString('base64'),
+    'form-encoded in HTTP Basic': Buffer.from(`id:${new URLSearchParams({ '': secret }).toString().slice(1)}`).toString(
+      'base64',
+    ),
   };
 
   for (const [what, text] of Object.entries(forms)) {
@@ -95,7 +123,8 @@ describe('The redactor', () => {
       assert.match(redacted, /^before .*\[secret\].* after$/);
       for (const form of [secret, encodeURIComponent(secret), 'odd']) assert.ok(!redacted.includes(form), redacted);
       for (const decoding of ['base64', 'hex'] as const) {
-        for (const word of redacted.split(/[\s:=]/)) assert.ok(!Buffer.from(word, decoding).toString().includes('odd'), redacted);
+        for (const word of redacted.split(/[\s:=]/))
+          assert.ok(!Buffer.from(word, decoding).toString().includes('odd'), redacted);
       }
     });
   }
@@ -132,14 +161,26 @@ describe('The redactor', () => {
     it(`takes out what looks like a secret: ${text.slice(0, 40)}`, () => assert.equal(redact(text), clean));
   }
 
-  for (const text of ['', 'Front-left window open for 12 minutes', 'VehicleError: code=NETWORK (ECONNRESET)', 'state=OPEN', 'Basic', 'the api key is missing', '2026-06-01T08:00:00.000Z', '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}']) {
+  for (const text of [
+    '',
+    'Front-left window open for 12 minutes',
+    'VehicleError: code=NETWORK (ECONNRESET)',
+    'state=OPEN',
+    'Basic',
+    'the api key is missing',
+    '2026-06-01T08:00:00.000Z',
+    '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}',
+  ]) {
     it(`leaves the rest as it is: ${text}`, () => assert.equal(redact(text), text));
   }
 
   it('goes through data of every kind and depth, and changes nothing of the original', () => {
     const original = {
       [token]: [1, null, undefined, true, `x ${token}`],
-      headers: new Map([['authorization', 'anything'], ['accept', 'application/json']]),
+      headers: new Map([
+        ['authorization', 'anything'],
+        ['accept', 'application/json'],
+      ]),
       set: new Set([token]),
       apiKey: 'short',
       refreshToken: '',

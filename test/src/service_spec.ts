@@ -4,17 +4,39 @@ import { resolveService, type VehicleError } from '../../src/index';
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 
 describe('a service profile', () => {
-  for (const baseUrl of ['', 'car.example', 'http://car.example', 'ftp://car.example', 'https://user:pw@car.example', 'https://car.example/?a=b', 'https://car.example/#x', 'https://car.example/x#', 'https://car.example/?', 'http://127.0.0.1.evil.example', 'javascript:alert(1)']) {
-    it(`refuses ${JSON.stringify(baseUrl)} as a base URL`, () => assert.throws(() => resolveService('custom', { baseUrl }), refused));
+  for (const baseUrl of [
+    '',
+    'car.example',
+    'http://car.example',
+    'ftp://car.example',
+    'https://user:pw@car.example',
+    'https://car.example/?a=b',
+    'https://car.example/#x',
+    'https://car.example/x#',
+    'https://car.example/?',
+    'http://127.0.0.1.evil.example',
+    'javascript:alert(1)',
+  ]) {
+    it(`refuses ${JSON.stringify(baseUrl)} as a base URL`, () =>
+      assert.throws(() => resolveService('custom', { baseUrl }), refused));
   }
 
-  for (const baseUrl of ['https://car.example', 'https://car.example/proxy/', 'http://127.0.0.1:8080', 'http://localhost:1', 'http://[::1]:8080']) {
-    it(`takes ${baseUrl} as a base URL`, () => assert.equal(resolveService('custom', { baseUrl }).baseUrl, baseUrl.replace(/\/$/, '')));
+  for (const baseUrl of [
+    'https://car.example',
+    'https://car.example/proxy/',
+    'http://127.0.0.1:8080',
+    'http://localhost:1',
+    'http://[::1]:8080',
+  ]) {
+    it(`takes ${baseUrl} as a base URL`, () =>
+      assert.equal(resolveService('custom', { baseUrl }).baseUrl, baseUrl.replace(/\/$/, '')));
   }
 
   for (const apiKeyHeader of ['authorization', 'Accept', 'content-length', 'host', 'a b', 'x\r\ny', 'ключ']) {
-    it(`refuses ${JSON.stringify(apiKeyHeader)} as the name of the key header`, () => assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', apiKeyHeader }), refused));
+    it(`refuses ${JSON.stringify(apiKeyHeader)} as the name of the key header`, () =>
+      assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', apiKeyHeader }), refused));
   }
 
-  it('refuses a media type vendor that is none', () => assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
+  it('refuses a media type vendor that is none', () =>
+    assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
 });

@@ -2,7 +2,16 @@ import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { VehicleError } from '../../src/index';
-import { createTransport, isReset, largestBody, longestLine, mostSockets, mostSocketsUnderLoad, type Transport, type TransportRequest } from '../../src/transport';
+import {
+  createTransport,
+  isReset,
+  largestBody,
+  longestLine,
+  mostSockets,
+  mostSocketsUnderLoad,
+  type Transport,
+  type TransportRequest,
+} from '../../src/transport';
 import { ManualClock } from '../support/manual-clock';
 
 describe('transport', () => {
@@ -38,7 +47,13 @@ describe('transport', () => {
   });
 
   const ask = (path = '/', changes: Partial<TransportRequest> = {}): ReturnType<Transport['send']> =>
-    transport.send({ method: 'GET', url: new URL(path, base), headers: { accept: 'application/json' }, timeoutMs: 30_000, ...changes });
+    transport.send({
+      method: 'GET',
+      url: new URL(path, base),
+      headers: { accept: 'application/json' },
+      timeoutMs: 30_000,
+      ...changes,
+    });
   const failure = async (promise: Promise<unknown>): Promise<VehicleError> => {
     const [result] = await Promise.allSettled([promise]);
     assert.equal(result?.status, 'rejected');
@@ -49,10 +64,12 @@ describe('transport', () => {
     const seen: unknown[] = [];
     answer = (request, response) => {
       const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-        seen.push(request.method, request.url, request.headers['x-key'], Buffer.concat(chunks).toString());
-        response.writeHead(202, { 'X-Name': 'value' }).end('grün');
-      });
+      request
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          seen.push(request.method, request.url, request.headers['x-key'], Buffer.concat(chunks).toString());
+          response.writeHead(202, { 'X-Name': 'value' }).end('grün');
+        });
     };
     const got = await ask('/a/b?c=d', { method: 'POST', headers: { 'x-key': 'k' }, body: '{"unlockDuration":5}' });
     assert.deepEqual(seen, ['POST', '/a/b?c=d', 'k', '{"unlockDuration":5}']);
@@ -100,7 +117,8 @@ describe('transport', () => {
 
   it('cuts off a body that never ends', async () => {
     answer = (_request, response) => {
-      const more = (): void => void (response.destroyed || response.write(Buffer.alloc(64 * 1024, 'a'), () => setImmediate(more)));
+      const more = (): void =>
+        void (response.destroyed || response.write(Buffer.alloc(64 * 1024, 'a'), () => setImmediate(more)));
       more();
     };
     assert.equal((await failure(ask())).code, 'BAD_RESPONSE');
@@ -139,7 +157,10 @@ describe('transport', () => {
     const asked = Array.from({ length: mostSockets + 2 }, () => failure(ask('/', { timeoutMs: 5_000 })));
     while (arrived < mostSockets) await clock.advance(0);
     await clock.advance(5_000);
-    assert.deepEqual((await Promise.all(asked.slice(0, mostSockets))).map(({ code }) => code), Array(mostSockets).fill('TIMEOUT'));
+    assert.deepEqual(
+      (await Promise.all(asked.slice(0, mostSockets))).map(({ code }) => code),
+      Array(mostSockets).fill('TIMEOUT'),
+    );
     while (arrived < mostSockets + 2) await clock.advance(0);
     await clock.advance(5_000);
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
@@ -180,7 +201,8 @@ describe('transport', () => {
   });
 
   it('leaves no socket and no timer when it is closed, and fails what is under way', async () => {
-    const open = (): number => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocketWrap')).length;
+    const open = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocketWrap')).length;
     const before = open();
     await Promise.all(Array.from({ length: 3 }, () => ask()));
     answer = () => undefined;

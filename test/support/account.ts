@@ -1,13 +1,27 @@
-import { openAccount, pastedToken, resolveService, type Account, type AccountOptions, type ServiceName } from '../../src/index';
+import {
+  openAccount,
+  pastedToken,
+  resolveService,
+  type Account,
+  type AccountOptions,
+  type ServiceName,
+} from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];
 
-type Changes = Partial<Omit<AccountOptions, 'service'>> & { service?: ServiceName; token?: string; settings?: Record<string, string> };
+type Changes = Partial<Omit<AccountOptions, 'service'>> & {
+  service?: ServiceName;
+  token?: string;
+  settings?: Record<string, string>;
+};
 
 /** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
-export function openTestAccount(simulator: Simulator, { service = 'custom', token = 'demo-token', settings = {}, ...changes }: Changes = {}): Account {
+export function openTestAccount(
+  simulator: Simulator,
+  { service = 'custom', token = 'demo-token', settings = {}, ...changes }: Changes = {},
+): Account {
   const account = openAccount({
     service: resolveService(service, { baseUrl: simulator.url, ...settings }),
     apiKey: 'demo-key',
@@ -20,4 +34,5 @@ export function openTestAccount(simulator: Simulator, { service = 'custom', toke
   return account;
 }
 
-export const closeAccounts = async (): Promise<void> => void (await Promise.all(accounts.splice(0).map((account) => account.close())));
+export const closeAccounts = async (): Promise<void> =>
+  void (await Promise.all(accounts.splice(0).map((account) => account.close())));

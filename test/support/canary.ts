@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useClock } from '../../nodes/shared/time';
+import { useClock } from '../../nodes/shared/node-red/time';
 import { commandNames, readNames } from '../../src/index';
 import { refusals } from '../../src/simulator/answer';
 import { startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
@@ -48,7 +48,13 @@ class Run {
   readonly #credentials = { apiKey: unique('key'), clientId: unique('id'), clientSecret: unique('secret') };
   readonly #accessToken = unique('token');
   readonly #secrets = new Set<string>([...Object.values(this.#credentials), this.#accessToken]);
-  readonly #heap = { logs: [] as string[], messages: [] as string[], statuses: [] as string[], answers: [] as string[], files: [] as string[] };
+  readonly #heap = {
+    logs: [] as string[],
+    messages: [] as string[],
+    statuses: [] as string[],
+    answers: [] as string[],
+    files: [] as string[],
+  };
   readonly #hits: string[] = [];
   #requests = 0;
   #answered = 0;
@@ -133,7 +139,12 @@ class Run {
     await this.#useSome();
     await this.#signIn('deny');
     await this.#signIn('allow', { match: { path: '/as/token.oauth2' }, status: 500, body: this.#echo(), times: 1 });
-    await this.#signIn('allow', { match: { path: '/as/token.oauth2' }, status: 400, body: { error: 'invalid_grant', error_description: JSON.stringify(this.#echo()) }, times: 1 });
+    await this.#signIn('allow', {
+      match: { path: '/as/token.oauth2' },
+      status: 400,
+      body: { error: 'invalid_grant', error_description: JSON.stringify(this.#echo()) },
+      times: 1,
+    });
     await this.#signIn('allow', { match: { path: '/as/token.oauth2' }, cut: 'after-effect', times: 1 });
     await this.#signIn('allow');
     await this.#useEverything();
@@ -144,7 +155,10 @@ class Run {
     }
     this.#collect();
     const saved = (): string[] => this.#files().filter((name) => /connected-vehicle.[\da-f]{32}\.json$/.test(name));
-    const harms: ((file: string) => void)[] = [(file) => truncateSync(file, 30), (file) => writeFileSync(file, '{"version":99}')];
+    const harms: ((file: string) => void)[] = [
+      (file) => truncateSync(file, 30),
+      (file) => writeFileSync(file, '{"version":99}'),
+    ];
     for (const harm of harms) {
       await this.#flow.unload();
       saved().forEach(harm);
@@ -156,7 +170,11 @@ class Run {
     this.#service.revokeGrants();
     await this.#clock.advance(300_000);
     await this.#useSome();
-    await this.#load({ ...this.#credentials, clientSecret: unique('secret-refused'), refreshToken: this.#track(this.#service.issueRefreshToken()) });
+    await this.#load({
+      ...this.#credentials,
+      clientSecret: unique('secret-refused'),
+      refreshToken: this.#track(this.#service.issueRefreshToken()),
+    });
     await this.#useSome();
     this.#collect();
     await this.#flow.unload();
@@ -196,13 +214,21 @@ class Run {
     const vehicle = 'v';
     const nodes = [
       { id: 'cmd', type: 'connected-vehicle-command', vehicle, wires: [['out']] },
-      { id: 'watch', type: 'connected-vehicle-command-status', vehicle, timeout: 20, interval: 2, wires: [['out'], ['out']] },
+      {
+        id: 'watch',
+        type: 'connected-vehicle-command-status',
+        vehicle,
+        timeout: 20,
+        interval: 2,
+        wires: [['out'], ['out']],
+      },
       { id: 'guard', type: 'connected-vehicle-guard', vehicle, minutes: 0, poll: 0, wires: [['out'], ['out']] },
       { id: 'out', type: 'helper' },
     ].map((node) => ({ z: 'tab', ...node }) as NodeConfig);
     this.#flow.heard = ['n', 'cmd', 'watch', 'guard'];
     await this.#flow.load({ type: 'connected-vehicle-status' }, this.#vehicle(changes), credentials, nodes);
-    const hear = (id: string, keep: (msg: Received) => void): void => void this.#flow.node(id).on('input', (msg) => keep(msg as Received));
+    const hear = (id: string, keep: (msg: Received) => void): void =>
+      void this.#flow.node(id).on('input', (msg) => keep(msg as Received));
     for (const id of ['out', 'out0', 'caught']) hear(id, (msg) => this.#heap.messages.push(this.#plain(msg)));
     hear('badges', ({ status }) => this.#heap.statuses.push(JSON.stringify(status)));
     for (const id of ['caught', 'completed']) hear(id, () => (this.#answered += 1));
@@ -220,14 +246,16 @@ class Run {
   async #useEverything(): Promise<void> {
     for (const read of readNames) await this.#send('n', { read });
     await this.#send('n', { read: readNames });
-    for (const interfaceName of ['v1', 'v2']) for (const read of ['windows', 'doors']) await this.#send('n', { read, interface: interfaceName });
+    for (const interfaceName of ['v1', 'v2'])
+      for (const read of ['windows', 'doors']) await this.#send('n', { read, interface: interfaceName });
     for (const command of commandNames) await this.#command(command);
     await this.#command('climatization-start');
     await this.#useSome();
   }
 
   async #useSome(): Promise<void> {
-    for (const read of ['windows', 'details', 'odometer', 'vehicles', ['windows', 'doors']]) await this.#send('n', { read });
+    for (const read of ['windows', 'details', 'odometer', 'vehicles', ['windows', 'doors']])
+      await this.#send('n', { read });
     await this.#send('n', { read: 'windows', vin: 'not a VIN' });
     await this.#send('n', { read: 'nonsense' });
     await this.#command('flash');
@@ -253,8 +281,17 @@ class Run {
     for (const action of ['vehicles', 'check']) await this.#ask(action, form);
     for (const action of ['state', 'commands', 'diagnostics']) await this.#ask(action, {});
     await this.#ask('check', formOf(this.#vehicle({ baseUrl: 'http://127.0.0.1:9' })));
-    await this.#ask('check', formOf(this.#vehicle(), { apiKey: this.#track(unique('typed-key')), accessToken: this.#track(unique('typed-token')) }));
-    await this.#ask('check', { options: { service: this.#accessToken }, credentials: { apiKey: this.#credentials.apiKey } });
+    await this.#ask(
+      'check',
+      formOf(this.#vehicle(), {
+        apiKey: this.#track(unique('typed-key')),
+        accessToken: this.#track(unique('typed-token')),
+      }),
+    );
+    await this.#ask('check', {
+      options: { service: this.#accessToken },
+      credentials: { apiKey: this.#credentials.apiKey },
+    });
   }
 
   async #ask(action: string, body: object): Promise<Record<string, unknown>> {
@@ -267,11 +304,20 @@ class Run {
   /** A service that tells in its errors whatever it was told. */
   #echo(): object {
     const text = `token ${this.#accessToken}, key ${this.#credentials.apiKey}, ${this.#credentials.clientSecret}, vehicle ${this.#vins.join(' ')}`;
-    return { error: { message: text, description: text, detail: text }, message: text, operationId: this.#accessToken, exveErrorMsg: text };
+    return {
+      error: { message: text, description: text, detail: text },
+      message: text,
+      operationId: this.#accessToken,
+      exveErrorMsg: text,
+    };
   }
 
   #faults(): FaultOptions[] {
-    const echoed = [400, 401, 403, 404, 409, 429, 500, 503].map((status) => ({ status, body: this.#echo(), headers: { 'vendor-api-operationid': this.#accessToken } }));
+    const echoed = [400, 401, 403, 404, 409, 429, 500, 503].map((status) => ({
+      status,
+      body: this.#echo(),
+      headers: { 'vendor-api-operationid': this.#accessToken },
+    }));
     const others: FaultOptions[] = [
       { html: true },
       { hugeBytes: 2 ** 21 },
@@ -286,9 +332,18 @@ class Run {
       { latencyMs: 200_000 },
     ];
     const named = (Object.keys(refusals) as NonNullable<FaultOptions['error']>[]).map((error) => ({ error }));
-    const stops = ({ error, status }: FaultOptions): boolean => error === 'quota' || error === 'rate-limited' || status === 429;
+    const stops = ({ error, status }: FaultOptions): boolean =>
+      error === 'quota' || error === 'rate-limited' || status === 429;
     const all: FaultOptions[] = [...named, ...echoed, ...others];
-    return this.#whole ? [...all.filter((fault) => !stops(fault)), ...all.filter(stops)] : [named[0] as FaultOptions, echoed[1] as FaultOptions, echoed[7] as FaultOptions, { html: true }, { cut: 'mid-body' }];
+    return this.#whole
+      ? [...all.filter((fault) => !stops(fault)), ...all.filter(stops)]
+      : [
+          named[0] as FaultOptions,
+          echoed[1] as FaultOptions,
+          echoed[7] as FaultOptions,
+          { html: true },
+          { cut: 'mid-body' },
+        ];
   }
 
   #track(secret: string): string {
@@ -314,7 +369,9 @@ class Run {
 
   #files(): string[] {
     const { userDir } = this.#flow;
-    return (readdirSync(userDir, { recursive: true }) as string[]).map((name) => join(userDir, name)).filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
+    return (readdirSync(userDir, { recursive: true }) as string[])
+      .map((name) => join(userDir, name))
+      .filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
   }
 
   /** A message as text, without what holds a whole VIN by contract. */
@@ -326,7 +383,8 @@ class Run {
 
   #search(): void {
     for (const place of ['logs', 'messages', 'statuses', 'answers'] as const) {
-      for (const text of this.#heap[place].slice(this.#searched[place])) this.#look(place, text, [...this.#secrets, ...this.#vins]);
+      for (const text of this.#heap[place].slice(this.#searched[place]))
+        this.#look(place, text, [...this.#secrets, ...this.#vins]);
       this.#searched[place] = this.#heap[place].length;
     }
     for (const file of this.#heap.files.slice(this.#searched.files)) {
@@ -335,13 +393,19 @@ class Run {
       if (text === null) continue;
       // The pack's own memory of commands under way names the vehicle, for the owner's eyes only.
       const isPrivate = ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
-      this.#look(`file ${file.slice(this.#flow.userDir.length)}`, text, isPrivate ? [...this.#secrets] : [...this.#secrets, ...this.#vins]);
+      this.#look(
+        `file ${file.slice(this.#flow.userDir.length)}`,
+        text,
+        isPrivate ? [...this.#secrets] : [...this.#secrets, ...this.#vins],
+      );
     }
     this.#searched.files = this.#heap.files.length;
   }
 
   #look(place: string, text: string, words: readonly string[]): void {
-    for (const word of words) if (text.includes(word)) this.#hits.push(`${place}: ${text.slice(Math.max(0, text.indexOf(word) - 80), text.indexOf(word) + 20)}`);
+    for (const word of words)
+      if (text.includes(word))
+        this.#hits.push(`${place}: ${text.slice(Math.max(0, text.indexOf(word) - 80), text.indexOf(word) + 20)}`);
   }
 }
 

@@ -1,5 +1,12 @@
 import type { ReadName } from '../../src/catalogue/reads';
-import { baseIntervals, nextPoll, PollingProfile, pollGroupOf, type LastFailure, type PolledReading } from '../../src/polling/profile';
+import {
+  baseIntervals,
+  nextPoll,
+  PollingProfile,
+  pollGroupOf,
+  type LastFailure,
+  type PolledReading,
+} from '../../src/polling/profile';
 
 /**
  * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it
@@ -99,7 +106,7 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
   };
   const questions = [...(day.asked ?? [])].sort((one, other) => one.at - other.at);
 
-  for (let now = day.start; now < day.end; ) {
+  for (let now = day.start; now < day.end;) {
     for (const reader of readers) {
       // One after the other, the doors first: what one shows counts for the next.
       if (dueOf(reader, now) > now) continue;
@@ -129,7 +136,13 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
   return outcome;
 }
 
-const readOf = { door: 'doors', unlock: 'doors', window: 'windows', engine: 'engineRunning', closed: 'windows' } as const satisfies Record<Kind, ReadName>;
+const readOf = {
+  door: 'doors',
+  unlock: 'doors',
+  window: 'windows',
+  engine: 'engineRunning',
+  closed: 'windows',
+} as const satisfies Record<Kind, ReadName>;
 
 class Reader {
   readonly read: ReadName;
@@ -144,11 +157,18 @@ class Reader {
 /** What the service tells: the car's last push. */
 class Cloud {
   readonly #day: Day;
-  readonly #states: { at: number; state: CarState; happening: Happening | null; pushed: { doors: number; windows: number; running: number } }[];
+  readonly #states: {
+    at: number;
+    state: CarState;
+    happening: Happening | null;
+    pushed: { doors: number; windows: number; running: number };
+  }[];
 
   constructor(day: Day) {
     this.#day = day;
-    this.#states = [{ at: day.start - hour, state: parked, happening: null, pushed: { doors: 0, windows: 0, running: 0 } }];
+    this.#states = [
+      { at: day.start - hour, state: parked, happening: null, pushed: { doors: 0, windows: 0, running: 0 } },
+    ];
     for (const happening of [...day.happenings].sort((a, b) => a.at - b.at)) {
       const before = this.#states.at(-1) ?? fail();
       const at = happening.at + pushDelay;
@@ -163,7 +183,8 @@ class Cloud {
 
   /** @param before how many reads in a row failed for a reason that lasts */
   failureOf(read: ReadName, now: number, before: number): LastFailure | null {
-    if (this.#day.outages.some(([from, to]) => now >= from && now < to)) return { retryable: true, retryAt: null, lasting: 0 };
+    if (this.#day.outages.some(([from, to]) => now >= from && now < to))
+      return { retryable: true, retryAt: null, lasting: 0 };
     const broken = this.#day.broken?.find((one) => one.read === read && now >= one.from && now < one.to);
     if (broken === undefined) return null;
     return { retryable: !broken.lasting, retryAt: null, lasting: broken.lasting ? before + 1 : 0 };
@@ -173,13 +194,24 @@ class Cloud {
     const { state, pushed } = this.#states.findLast(({ at }) => at <= now) ?? fail();
     switch (read) {
       case 'doors':
-        return { payload: { ...state, timestamp: pushed.doors }, vehicle: { locked: state.locked, open: state.doors, unknown: ['tankLid'] } };
+        return {
+          payload: { ...state, timestamp: pushed.doors },
+          vehicle: { locked: state.locked, open: state.doors, unknown: ['tankLid'] },
+        };
       case 'windows':
-        return { payload: { open: state.windows, timestamp: pushed.windows }, vehicle: { open: state.windows, unknown: ['sunroof'] } };
+        return {
+          payload: { open: state.windows, timestamp: pushed.windows },
+          vehicle: { open: state.windows, unknown: ['sunroof'] },
+        };
       case 'engineRunning':
         return { payload: { value: state.running, timestamp: pushed.running }, vehicle: {} };
       case 'accessibility':
-        return { payload: state.running ? { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } : { value: 'AVAILABLE', unavailableReason: null }, vehicle: {} };
+        return {
+          payload: state.running
+            ? { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' }
+            : { value: 'AVAILABLE', unavailableReason: null },
+          vehicle: {},
+        };
       default:
         return { payload: { value: 1 }, vehicle: {} };
     }
@@ -191,11 +223,15 @@ class Cloud {
       const { state, happening } = this.#states[i] ?? fail();
       const before = (this.#states[i - 1] ?? fail()).state;
       if (happening === null) continue;
-      const over = (still: (state: CarState) => boolean): number => this.#states.slice(i).find((later) => !still(later.state))?.at ?? Number.POSITIVE_INFINITY;
-      for (const door of state.doors.filter((name) => !before.doors.includes(name))) yield { kind: 'door', happening, over: over((later) => later.doors.includes(door)) };
+      const over = (still: (state: CarState) => boolean): number =>
+        this.#states.slice(i).find((later) => !still(later.state))?.at ?? Number.POSITIVE_INFINITY;
+      for (const door of state.doors.filter((name) => !before.doors.includes(name)))
+        yield { kind: 'door', happening, over: over((later) => later.doors.includes(door)) };
       if (before.locked && !state.locked) yield { kind: 'unlock', happening, over: over((later) => !later.locked) };
-      for (const name of state.windows.filter((window) => !before.windows.includes(window))) yield { kind: 'window', happening, over: over((later) => later.windows.includes(name)) };
-      for (const name of before.windows.filter((window) => !state.windows.includes(window))) yield { kind: 'closed', happening, over: over((later) => !later.windows.includes(name)) };
+      for (const name of state.windows.filter((window) => !before.windows.includes(window)))
+        yield { kind: 'window', happening, over: over((later) => later.windows.includes(name)) };
+      for (const name of before.windows.filter((window) => !state.windows.includes(window)))
+        yield { kind: 'closed', happening, over: over((later) => !later.windows.includes(name)) };
       if (!before.running && state.running) yield { kind: 'engine', happening, over: over((later) => later.running) };
     }
   }

@@ -140,7 +140,12 @@ export function troubledDay(seed: number): Day {
   const anyRead = () => watched[Math.floor(random() * watched.length)] ?? 'doors';
   const broken = Array.from({ length: Math.floor(random() * 8) }, (): Breakage => {
     const from = sometime();
-    return { read: anyRead(), from, to: from + Math.round(random() < 0.6 ? minute + second : random() * 5 * hour), lasting: random() < 0.5 };
+    return {
+      read: anyRead(),
+      from,
+      to: from + Math.round(random() < 0.6 ? minute + second : random() * 5 * hour),
+      lasting: random() < 0.5,
+    };
   });
   const asked = Array.from({ length: Math.floor(random() * 30) }, () => ({ read: anyRead(), at: sometime() }));
   const slower = random() < 0.3 ? { doorsMs: ([2, 5, 10][Math.floor(random() * 4)] ?? 60) * minute } : {};

@@ -1,9 +1,15 @@
 import helper = require('node-red-node-test-helper');
 
-export type EditorAnswer = Record<string, unknown> & { error?: { code: string; message: string; retryAt: string | null } };
+export type EditorAnswer = Record<string, unknown> & {
+  error?: { code: string; message: string; retryAt: string | null };
+};
 
 /** What the dialogs of the editor send to the runtime of a test flow. */
-export async function askEditor(action: string, body: object = {}, { id = 'v', headers = {} }: { id?: string; headers?: Record<string, string> } = {}): Promise<EditorAnswer> {
+export async function askEditor(
+  action: string,
+  body: object = {},
+  { id = 'v', headers = {} }: { id?: string; headers?: Record<string, string> } = {},
+): Promise<EditorAnswer> {
   const request = helper.request().post(`/connected-vehicle/${id}/${action}`);
   const response = await request.set(headers).set('content-type', 'application/json').send(JSON.stringify(body));
   return response.body as EditorAnswer;

@@ -34,7 +34,9 @@ interface Manifest {
 
 const read = (...path: string[]): string => readFileSync(join(nodes, ...path), 'utf8');
 
-export const types = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest)['node-red'].nodes);
+export const types = Object.keys(
+  (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest)['node-red'].nodes,
+);
 export const languages = readdirSync(join(nodes, 'locales'));
 export const icons = readdirSync(join(nodes, 'icons'));
 
@@ -42,7 +44,8 @@ export const page = (type: string): string => read(`${type}.html`);
 export const help = (language: string, type: string): string => read('locales', language, `${type}.html`);
 
 /** What stands between the tags of the edit form, as the file has it: with signs in place of what all forms repeat. */
-const packedTemplate = (type: string): string => /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+const packedTemplate = (type: string): string =>
+  /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
 
 /** The edit form, spelled out by the configuration's script, as an editor does. */
 export const template = (type: string): string => {
@@ -51,12 +54,15 @@ export const template = (type: string): string => {
   return form;
 };
 
-export const script = (type: string): string => /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+export const script = (type: string): string =>
+  /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
 
 /** The editor half as it is written. */
 export const source = (type: string): string => readFileSync(join(root, `nodes/${type}.editor.ts`), 'utf8');
 
-export const sharedSources = readdirSync(join(root, 'nodes/shared/editor')).map((file) => readFileSync(join(root, 'nodes/shared/editor', file), 'utf8'));
+export const sharedSources = readdirSync(join(root, 'nodes/shared/editor')).map((file) =>
+  readFileSync(join(root, 'nodes/shared/editor', file), 'utf8'),
+);
 
 /** The message catalogue of a type, as the file has it. */
 export const catalogue = (language: string, type: string): string => read('locales', language, `${type}.json`);
@@ -66,7 +72,8 @@ export function words(language: string, type: string): Map<string, string> {
   const texts = new Map<string, string>();
   const collect = (path: string, value: unknown): void => {
     if (typeof value === 'string') texts.set(path, value);
-    else for (const [key, inner] of Object.entries(value as object)) collect(path === '' ? key : `${path}.${key}`, inner);
+    else
+      for (const [key, inner] of Object.entries(value as object)) collect(path === '' ? key : `${path}.${key}`, inner);
   };
   collect('', JSON.parse(catalogue(language, type)));
   return texts;
@@ -90,7 +97,12 @@ interface Selection {
 /** The definition of a type, run with an editor whose texts are their keys, whose forms are closed, and which holds these nodes. */
 export const definition = (type: string, held: readonly HeldNode[] = []): EditorDefinition => run(type, held);
 
-function run(type: string, held: readonly HeldNode[], selected: Partial<Selection> = {}, known = types): EditorDefinition {
+function run(
+  type: string,
+  held: readonly HeldNode[],
+  selected: Partial<Selection> = {},
+  known = types,
+): EditorDefinition {
   const registered: Record<string, EditorDefinition> = {};
   const selection: Selection = { val: () => undefined, text: () => undefined, ...selected };
   runInNewContext(script(type), {
@@ -102,7 +114,8 @@ function run(type: string, held: readonly HeldNode[], selected: Partial<Selectio
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
         getType: (name: string) => (known.includes(name) ? (registered[name] ?? run(name, held)) : registered[name]),
         node: (id: string) => held.find((node) => node.id === id) ?? null,
-        eachNode: (callback: (node: HeldNode) => void) => held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+        eachNode: (callback: (node: HeldNode) => void) =>
+          held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
       },
     },
   });
@@ -134,7 +147,9 @@ export function propertiesOf(object: ObjectExpression): Map<string, Expression> 
 /** The value of a literal, of a list or an object of them; throws at anything that would have to be run. */
 export function literal(expression: Expression): unknown {
   if (expression.type === 'Literal') return expression.value;
-  if (expression.type === 'ArrayExpression') return expression.elements.map((element) => literal(element as Expression));
-  if (expression.type === 'ObjectExpression') return Object.fromEntries([...propertiesOf(expression)].map(([name, value]) => [name, literal(value)]));
+  if (expression.type === 'ArrayExpression')
+    return expression.elements.map((element) => literal(element as Expression));
+  if (expression.type === 'ObjectExpression')
+    return Object.fromEntries([...propertiesOf(expression)].map(([name, value]) => [name, literal(value)]));
   throw new Error(`${expression.type} is not a literal`);
 }

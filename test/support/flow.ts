@@ -10,7 +10,10 @@ import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
 import type { Simulator } from '../../src/simulator/index';
 
-export type Received = Record<string, unknown> & { payload?: unknown; vehicle?: Record<string, unknown> & { error?: Record<string, unknown> } };
+export type Received = Record<string, unknown> & {
+  payload?: unknown;
+  vehicle?: Record<string, unknown> & { error?: Record<string, unknown> };
+};
 
 const nodeTypes = [vehicle, status, command, commandStatus, guard];
 

@@ -1,4 +1,4 @@
-import { sleepOn, type Clock } from '../../src/clock';
+import { sleepOn, type Clock } from '../../src/util/clock';
 
 interface Timer {
   due: number;

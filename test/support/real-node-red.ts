@@ -21,21 +21,33 @@ export type Install = (userDir: string) => Promise<void>;
 const linkCheckout: Install = async (userDir) => {
   await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
   await symlink(root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
-  await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }));
+  await writeFile(
+    join(userDir, 'package.json'),
+    JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }),
+  );
 };
 
 /**
  * A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it.
  * @param settings more of settings.js, as far as JSON can say it
  */
-export async function startNodeRed(flows: readonly object[] = [], install: Install = linkCheckout, settings: object = {}): Promise<RealNodeRed> {
+export async function startNodeRed(
+  flows: readonly object[] = [],
+  install: Install = linkCheckout,
+  settings: object = {},
+): Promise<RealNodeRed> {
   const userDir = await mkdtemp(join(tmpdir(), 'node-red-'));
   await install(userDir);
   await writeFile(join(userDir, 'flows.json'), JSON.stringify(flows));
 
-  const child = fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const ended = once(child, 'exit');
-  const [{ port }] = (await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error('Node-RED did not start')))])) as [{ port: number }];
+  const [{ port }] = (await Promise.race([
+    once(child, 'message'),
+    ended.then(() => Promise.reject(new Error('Node-RED did not start'))),
+  ])) as [{ port: number }];
   const url = `http://127.0.0.1:${port}/`;
   return {
     url,

@@ -1,5 +1,14 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { followWatch, resolveService, sleepOn, type Clock, type CommandRecord, VehicleError, WatchStore, type VehicleClient } from '../../src/index';
+import {
+  followWatch,
+  resolveService,
+  sleepOn,
+  type Clock,
+  type CommandRecord,
+  VehicleError,
+  WatchStore,
+  type VehicleClient,
+} from '../../src/index';
 
 /**
  * The child of the test that kills: follows commands as the node does, with its store and on a clock that runs a thousand times too
@@ -61,7 +70,10 @@ async function main(): Promise<void> {
     store.open().map(async (open, index) => {
       const { id } = open.record;
       if (store.hasEnded(id)) return store.end(id);
-      for await (const { settled, report } of followWatch({ ...open, startedAt: Date.now() }, { client: clientOf(2 + (index % 5)), clock })) {
+      for await (const { settled, report } of followWatch(
+        { ...open, startedAt: Date.now() },
+        { client: clientOf(2 + (index % 5)), clock },
+      )) {
         tell();
         if (!settled) {
           store.put({ ...open, history: report.history });

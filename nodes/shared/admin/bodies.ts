@@ -7,26 +7,34 @@ const longText = z.string().check(z.maxLength(20_000));
 /** Null: not typed, so the stored one is meant. */
 const typed = z._default(z.nullable(longText), null);
 
-export const formBody = z.lazy(() => z.object({
-  /** As typed: a number may be the name of an environment variable still. */
-  options: z.record(z.string(), z.unknown()),
-  credentials: z.object({ apiKey: typed, accessToken: typed, clientId: typed, clientSecret: typed, refreshToken: typed }),
-  /** Where this editor can be reached: the redirect address of a sign-in that names none. */
-  callback: z._default(shortText, ''),
-  /** The nodes of the flows that use the configuration. */
-  users: z._default(
-    z
-      .array(
-        z.object({
-          label: shortText,
-          reads: z.array(shortText).check(z.maxLength(100)),
-          commands: z.array(shortText).check(z.maxLength(100)),
-        }),
-      )
-      .check(z.maxLength(1000)),
-    [],
-  ),
-}));
+export const formBody = z.lazy(() =>
+  z.object({
+    /** As typed: a number may be the name of an environment variable still. */
+    options: z.record(z.string(), z.unknown()),
+    credentials: z.object({
+      apiKey: typed,
+      accessToken: typed,
+      clientId: typed,
+      clientSecret: typed,
+      refreshToken: typed,
+    }),
+    /** Where this editor can be reached: the redirect address of a sign-in that names none. */
+    callback: z._default(shortText, ''),
+    /** The nodes of the flows that use the configuration. */
+    users: z._default(
+      z
+        .array(
+          z.object({
+            label: shortText,
+            reads: z.array(shortText).check(z.maxLength(100)),
+            commands: z.array(shortText).check(z.maxLength(100)),
+          }),
+        )
+        .check(z.maxLength(1000)),
+      [],
+    ),
+  }),
+);
 export type FormBody = z.infer<typeof formBody>;
 
 /** The address that the browser was sent to, pasted back. */

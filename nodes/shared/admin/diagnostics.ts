@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { runtime } from '../load';
-import { redactor } from '../redaction';
-import type { VehicleNode } from '../vehicle-node';
+import { redactor } from '../vehicle/redaction';
+import type { VehicleNode } from '../vehicle/vehicle-node';
 
 /** "Copy diagnostics": what helps to help, with everything private removed. @throws VehicleError */
 export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
@@ -33,7 +33,8 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
 function usersOf(RED: NodeAPI, id: string): Record<string, number> {
   const counts: Record<string, number> = {};
   RED.nodes.eachNode((node) => {
-    if ((node as unknown as Record<string, unknown>)['vehicle'] === id) counts[node.type] = (counts[node.type] ?? 0) + 1;
+    if ((node as unknown as Record<string, unknown>)['vehicle'] === id)
+      counts[node.type] = (counts[node.type] ?? 0) + 1;
   });
   return counts;
 }
@@ -42,7 +43,10 @@ function packVersion(): string {
   // From dist/nodes/shared/admin; a folded build stands higher.
   for (const up of ['../../../..', '../../..', '../..', '..']) {
     try {
-      const { name, version } = JSON.parse(readFileSync(join(__dirname, up, 'package.json'), 'utf8')) as { name?: unknown; version?: unknown };
+      const { name, version } = JSON.parse(readFileSync(join(__dirname, up, 'package.json'), 'utf8')) as {
+        name?: unknown;
+        version?: unknown;
+      };
       if (name === '@connected-vehicle/node-red') return String(version);
     } catch {
       // Not here.

@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import type { Account, ServiceProfile } from '../../../src/index';
-import { accessOf, serviceOf } from '../access';
-import { Demo } from '../demo';
+import { accessOf, serviceOf } from '../vehicle/access';
+import { Demo } from '../vehicle/demo-car';
 import { runtime } from '../load';
-import type { VehicleCredentials, VehicleOptions } from '../options';
-import type { VehicleNode } from '../vehicle-node';
+import type { VehicleCredentials, VehicleOptions } from '../input/options';
+import type { VehicleNode } from '../vehicle/vehicle-node';
 import type { FormBody } from './bodies';
 
 /** What stands in the open dialog, with the deployed configuration behind it. */
@@ -35,20 +35,31 @@ export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const stored = runtime().parseOptions(runtime().vehicleCredentials, deployed?.credentials ?? {});
   if (before === null || !isSamePlace(before, options)) refuseStored(body, stored);
   const credentials = Object.fromEntries(
-    Object.entries(stored).map(([name, value]) => [name, (body.credentials[name as keyof VehicleCredentials] ?? value).trim()]),
+    Object.entries(stored).map(([name, value]) => [
+      name,
+      (body.credentials[name as keyof VehicleCredentials] ?? value).trim(),
+    ]),
   ) as VehicleCredentials;
   refuseNames(credentials);
-  const isSame = JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
+  const isSame =
+    JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
   return { id, options, credentials, same: isSame ? deployed : null };
 }
 
 /** Runs with the deployed account where the form says the same, else with one for this purpose. */
-export async function withAccount<Result>(RED: NodeAPI, form: Form, work: (account: Account, vin: unknown) => Promise<Result>): Promise<Result> {
+export async function withAccount<Result>(
+  RED: NodeAPI,
+  form: Form,
+  work: (account: Account, vin: unknown) => Promise<Result>,
+): Promise<Result> {
   if (form.same !== null) return work(await form.same.account(), form.same.chooseVin());
   const demo = new Demo();
   let account: Account | undefined;
   try {
-    const access = form.options.service === 'demo' ? await demo.access(form.options) : { vin: '', ...accessOf(RED, form.id, form.options, form.credentials) };
+    const access =
+      form.options.service === 'demo'
+        ? await demo.access(form.options)
+        : { vin: '', ...accessOf(RED, form.id, form.options, form.credentials) };
     account = runtime().openAccount(access);
     return await work(account, form.options.vin || access.vin);
   } finally {
@@ -58,7 +69,12 @@ export async function withAccount<Result>(RED: NodeAPI, form: Form, work: (accou
 }
 
 /** Whatever still reads as the flow file has it stands for what the runtime made of it. */
-function environmentOf(RED: NodeAPI, id: string, resolved: VehicleOptions | null, typed: FormBody['options']): Partial<VehicleOptions> {
+function environmentOf(
+  RED: NodeAPI,
+  id: string,
+  resolved: VehicleOptions | null,
+  typed: FormBody['options'],
+): Partial<VehicleOptions> {
   const raw: Record<string, unknown> = {};
   RED.nodes.eachNode((node) => {
     if (node.id === id) Object.assign(raw, node);
@@ -69,13 +85,19 @@ function environmentOf(RED: NodeAPI, id: string, resolved: VehicleOptions | null
 /** The environment is for what is deployed: whoever types a name must not get what stands behind it. */
 function refuseNames(typed: object): void {
   const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
-  if (Object.values(typed).some(isName)) throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
+  if (Object.values(typed).some(isName))
+    throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
 }
 
 /** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
 function refuseStored(body: FormBody, stored: VehicleCredentials): void {
-  const wanted = Object.entries(stored).some(([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null);
-  if (wanted) throw config('The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.');
+  const wanted = Object.entries(stored).some(
+    ([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null,
+  );
+  if (wanted)
+    throw config(
+      'The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.',
+    );
 }
 
 function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
@@ -91,6 +113,7 @@ function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
 /** Where key, tokens, client id and client secret go. */
 const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 
-const originOf = (service: ServiceProfile, name: (typeof places)[number]): string => (service[name] === '' ? '' : new URL(service[name]).origin);
+const originOf = (service: ServiceProfile, name: (typeof places)[number]): string =>
+  service[name] === '' ? '' : new URL(service[name]).origin;
 
 const config = (sentence: string): Error => new (runtime().VehicleError)('CONFIG', sentence);

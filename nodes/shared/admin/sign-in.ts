@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import type { SignedIn } from '../../../src/index';
-import { clientOf, serviceOf } from '../access';
+import { clientOf, serviceOf } from '../vehicle/access';
 import { runtime } from '../load';
-import { redactor, safeError } from '../redaction';
-import { signInKeeping, type SignInKeeping } from '../sign-ins';
-import { clock } from '../time';
-import { word } from '../words';
+import { redactor, safeError } from '../vehicle/redaction';
+import { signInKeeping, type SignInKeeping } from '../vehicle/sign-ins';
+import { clock } from '../node-red/time';
+import { word } from '../node-red/i18n';
 import { deployedOf, type Form } from './form';
 
 /** How the last sign-in of each config node ended, for the dialog that waits for it. */
@@ -26,11 +26,18 @@ function rememberEnd(id: string, error: End['error']): void {
 }
 
 /** @throws VehicleError CONFIG */
-export function beginSignIn(RED: NodeAPI, { id, options, credentials }: Form, callback: string): { url: string; redirectUrl: string } {
+export function beginSignIn(
+  RED: NodeAPI,
+  { id, options, credentials }: Form,
+  callback: string,
+): { url: string; redirectUrl: string } {
   const { VehicleError, scopesOfService, sendOnce } = runtime();
   const service = serviceOf(options);
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
-    throw new VehicleError('CONFIG', 'Without sign-in and token address there is no sign-in, only pasted tokens. Enter both addresses first.');
+    throw new VehicleError(
+      'CONFIG',
+      'Without sign-in and token address there is no sign-in, only pasted tokens. Enter both addresses first.',
+    );
   }
   const redirectUrl = service.redirectUrl || callback;
   redactor().learn(...Object.values(credentials));
@@ -57,7 +64,10 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: str
   try {
     const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
     // What is wrong with it is told where the token is used.
-    await deployedOf(RED, signedIn.owner)?.account().then((account) => account.refreshToken()).catch(() => undefined);
+    await deployedOf(RED, signedIn.owner)
+      ?.account()
+      .then((account) => account.refreshToken())
+      .catch(() => undefined);
     rememberEnd(signedIn.owner, null);
     return signedIn;
   } catch (error) {
@@ -87,7 +97,12 @@ export async function forgetSaved(RED: NodeAPI, config: NodeDef, given: unknown)
   if (credentials.clientId === '') return;
   const service = serviceOf(parseOptions(vehicleOptions, config));
   const refreshToken = isPastedElsewhere(RED, config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
-  if (service.tokenUrl !== '') await signInKeeping(RED)?.signIns.forgetSaved({ client: clientOf(service, credentials), owner: config.id, refreshToken });
+  if (service.tokenUrl !== '')
+    await signInKeeping(RED)?.signIns.forgetSaved({
+      client: clientOf(service, credentials),
+      owner: config.id,
+      refreshToken,
+    });
 }
 
 function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): boolean {
@@ -132,6 +147,10 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 
 function keeping(RED: NodeAPI): SignInKeeping {
   const found = signInKeeping(RED);
-  if (found === null) throw new (runtime().VehicleError)('CONFIG', 'This Node-RED has no user directory to keep a sign-in in. Paste an access token instead.');
+  if (found === null)
+    throw new (runtime().VehicleError)(
+      'CONFIG',
+      'This Node-RED has no user directory to keep a sign-in in. Paste an access token instead.',
+    );
   return found;
 }

@@ -8,7 +8,11 @@ export function addressVerdict(value = ''): Verdict {
   const address = parseAddress(value);
   if (address === null) return shared('reason.address');
   if (address.username + address.password !== '') return shared('reason.addressSecret');
-  return address.protocol === 'https:' || (address.protocol === 'http:' && loopback.test(address.hostname)) || shared('reason.addressInsecure');
+  return (
+    address.protocol === 'https:' ||
+    (address.protocol === 'http:' && loopback.test(address.hostname)) ||
+    shared('reason.addressInsecure')
+  );
 }
 
 function parseAddress(text: string): URL | null {

@@ -24,16 +24,25 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): number 
   RED.nodes.eachNode((node) => {
     if (node.vehicle === vehicle && node.id !== edited?.id) users.push(node);
   });
-  const polled = users.map(({ id, type, vin, read = 'windows', reads = [], poll = 0, interface: iface, onlyWhileNotInUse }) => ({
-    vehicle: alone ? id : vin || own || '',
-    reads: type.endsWith('-guard') ? ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])] : read === 'several' ? reads : [read],
-    poll: Number(poll),
-    interface: iface,
-  }));
+  const polled = users.map(
+    ({ id, type, vin, read = 'windows', reads = [], poll = 0, interface: iface, onlyWhileNotInUse }) => ({
+      vehicle: alone ? id : vin || own || '',
+      reads: type.endsWith('-guard')
+        ? ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])]
+        : read === 'several'
+          ? reads
+          : [read],
+      poll: Number(poll),
+      interface: iface,
+    }),
+  );
   // The doors keep watch for the others.
   const saves = polling === 'adaptive' && polled.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
-  const shareOf = (read: string): number => (saves && read !== 'doors' && rowOf(read)?.group !== 'doors' ? stretched : 1);
-  return Math.round(callsOfRequests(polled, requestOf).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0));
+  const shareOf = (read: string): number =>
+    saves && read !== 'doors' && rowOf(read)?.group !== 'doors' ? stretched : 1;
+  return Math.round(
+    callsOfRequests(polled, requestOf).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0),
+  );
 }
 
 /** A whole number of seconds, with which the nodes of the vehicle together keep within its quota: the editor asks before it deploys others. */

@@ -19,7 +19,8 @@ export const part = (name: string): JQuery => $(`.car-form [data-part="${name}"]
 /** What stands in an input or a dropdown, without blanks around it. */
 export const textOf = (element: JQuery): string => String(element.val() ?? '').trim();
 
-export const options = (choices: readonly Choice[]): JQuery[] => choices.map(({ value, text }) => $('<option>').val(value).text(text));
+export const options = (choices: readonly Choice[]): JQuery[] =>
+  choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
 /** Selects a value; one that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
 function choose(select: JQuery, value: string): void {
@@ -53,12 +54,17 @@ export function saveProperties(node: AnyNode, field: Field): void {
 }
 
 /** `conve:lock` and `exve:warnings`, where the build has left one letter of their first part. */
-const wholeScope = (scope: string): string => scope.replace(/^(c|e):/, (_, first) => (first === 'c' ? 'conve:' : 'exve:'));
+const wholeScope = (scope: string): string =>
+  scope.replace(/^(c|e):/, (_, first) => (first === 'c' ? 'conve:' : 'exve:'));
 
 /** Names the scopes, each once; says nothing where there is none. */
 export function showScopes(line: JQuery, scopes: readonly string[]): void {
   line.empty();
-  if (scopes.length > 0) line.append(shared('scopes'), ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(wholeScope(scope))]));
+  if (scopes.length > 0)
+    line.append(
+      shared('scopes'),
+      ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(wholeScope(scope))]),
+    );
 }
 
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */

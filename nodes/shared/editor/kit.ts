@@ -1,7 +1,17 @@
 import { addressVerdict } from './addresses';
 import { ask } from './ask';
 import { callsOf, pollVerdict } from './calls';
-import { configField, labelStyle, nodeField, options, part, saveProperties, showProperties, showScopes, textOf } from './forms';
+import {
+  configField,
+  labelStyle,
+  nodeField,
+  options,
+  part,
+  saveProperties,
+  showProperties,
+  showScopes,
+  textOf,
+} from './forms';
 import { aliveInterfaces, showInterface } from './interfaces';
 import { readThemes, rowOf, scopesAt, titleOf } from './reads';
 import { spellOut, spellOutForms } from './templates';
@@ -13,6 +23,27 @@ import { vinVerdict, wholeVerdict } from './validators';
  * (scripts/forms.mjs). So they are functions, and called when a form is at work, not while the editor loads.
  */
 export const kit = {
-  addressVerdict, aliveInterfaces, ask, callsOf, configField, labelStyle, nodeField, options, part, pollVerdict, readThemes, rowOf,
-  saveProperties, scopesAt, showProperties, showInterface, showScopes, spellOut, spellOutForms, textOf, titleOf, vinVerdict, wholeVerdict,
+  addressVerdict,
+  aliveInterfaces,
+  ask,
+  callsOf,
+  configField,
+  labelStyle,
+  nodeField,
+  options,
+  part,
+  pollVerdict,
+  readThemes,
+  rowOf,
+  saveProperties,
+  scopesAt,
+  showProperties,
+  showInterface,
+  showScopes,
+  spellOut,
+  spellOutForms,
+  textOf,
+  titleOf,
+  vinVerdict,
+  wholeVerdict,
 };

@@ -17,15 +17,28 @@ export interface ReadRow {
 }
 
 const rowsOf = (packed: readonly PackedRead[]): ReadRow[] =>
-  packed.map(([names, scopes, routes, group, unit, values, yes, no]) => ({ names: names.split(' '), scopes: scopes.split(' '), routes, group, unit, values, yes, no }));
+  packed.map(([names, scopes, routes, group, unit, values, yes, no]) => ({
+    names: names.split(' '),
+    scopes: scopes.split(' '),
+    routes,
+    group,
+    unit,
+    values,
+    yes,
+    no,
+  }));
 
-const themes = Object.entries(READS).map(([theme, packed]): [theme: string, rows: ReadRow[]] => [theme, rowsOf(packed)]);
+const themes = Object.entries(READS).map(([theme, packed]): [theme: string, rows: ReadRow[]] => [
+  theme,
+  rowsOf(packed),
+]);
 
 /** What can be read, by the headings of the dropdown and in its order; reads that differ in nothing but their name share a row. */
 export const readThemes = (): typeof themes => themes;
 
 /** The row of a read; none of a name that is not known, and of the journal, which is no read of the service. */
-export const rowOf = (name: string): ReadRow | undefined => themes.flatMap(([, rows]) => rows).find(({ names }) => names.includes(name));
+export const rowOf = (name: string): ReadRow | undefined =>
+  themes.flatMap(([, rows]) => rows).find(({ names }) => names.includes(name));
 
 /** What a read needs at a service; where the extended interface is gone, the scopes of the group that has the value, or null if none has. */
 export function scopesAt(alive: readonly string[], { scopes, routes, group }: ReadRow): readonly string[] | null {

@@ -3,7 +3,11 @@
  * labels on properties and no tie between `defaults` and the options they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
-type EditorNode<Options> = Partial<Options> & { id: string; type: string; _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object } };
+type EditorNode<Options> = Partial<Options> & {
+  id: string;
+  type: string;
+  _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
+};
 
 interface EditorProperty<Options, Value> {
   value: Value;
@@ -23,7 +27,10 @@ interface EditorDefinition<Options, Credentials> {
   icon: string;
   defaults: { [Name in keyof Options]-?: EditorProperty<Options, Options[Name]> };
   credentials?: {
-    [Name in keyof Credentials]-?: { type: 'password'; validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string };
+    [Name in keyof Credentials]-?: {
+      type: 'password';
+      validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string;
+    };
   };
   inputs?: 0 | 1;
   outputs?: number;
@@ -46,7 +53,16 @@ declare const ALIVE: Readonly<Record<string, readonly string[]>>;
 type Routes = Partial<Record<'v1' | 'v2', { unlisted?: true }>>;
 
 /** Reads that are alike (nodes/shared/editor/reads.ts), without the names of the columns; names and scopes with blanks between them. */
-type PackedRead = readonly [names: string, scopes: string, routes: Routes | 0, group?: string, unit?: string, values?: string, yes?: string, no?: string];
+type PackedRead = readonly [
+  names: string,
+  scopes: string,
+  routes: Routes | 0,
+  group?: string,
+  unit?: string,
+  values?: string,
+  yes?: string,
+  no?: string,
+];
 
 /** Signs of the forms and what they stand for, the last one first. Filled in by the build. */
 declare const ABBREVIATIONS: readonly (readonly [sign: string, spelled: string])[];
@@ -85,7 +101,13 @@ declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     /** A node of the flows being edited, by its id. */
-    node(id: string): { service?: string; vin?: string; polling?: string; shareFor?: number | string; requestsPerDay?: number | string } | null;
+    node(id: string): {
+      service?: string;
+      vin?: string;
+      polling?: string;
+      shareFor?: number | string;
+      requestsPerDay?: number | string;
+    } | null;
     /** The definition of a type. */
     getType(type: string): object | undefined;
     /** Every node that is no configuration. */

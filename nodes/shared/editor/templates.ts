@@ -12,4 +12,5 @@ export const spellOut = (form: string): string =>
   );
 
 /** Does so with all forms that the editor has loaded so far, before one of them is opened; a form that is spelled out stays as it is. */
-export const spellOutForms = (): void => void $('script[data-template-name^=connected-vehicle]').text((_, form) => spellOut(form));
+export const spellOutForms = (): void =>
+  void $('script[data-template-name^=connected-vehicle]').text((_, form) => spellOut(form));

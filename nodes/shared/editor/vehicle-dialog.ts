@@ -10,8 +10,15 @@ import type { Say } from './words';
  */
 
 const say: Say = (key, values = {}) => {
-  const found = key.split('.').reduce<string | DialogWords | undefined>((at, part) => (typeof at === 'object' ? at[part] : undefined), DIALOG_WORDS);
-  return String(found ?? values['defaultValue'] ?? key).replace(/__(\w+)__/g, (_, name: string) => String(values[name] ?? ''));
+  const found = key
+    .split('.')
+    .reduce<string | DialogWords | undefined>(
+      (at, part) => (typeof at === 'object' ? at[part] : undefined),
+      DIALOG_WORDS,
+    );
+  return String(found ?? values['defaultValue'] ?? key).replace(/__(\w+)__/g, (_, name: string) =>
+    String(values[name] ?? ''),
+  );
 };
 
 /** What a password field shows in place of what is stored. */
@@ -26,20 +33,26 @@ interface State {
 const timeOf = (iso: string): string => {
   const date = new Date(iso);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  return isToday
+    ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    : date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
 };
 
 /** Shows lines of text, as warnings where they are bad. */
 function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
-  part(name).empty().append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
+  part(name)
+    .empty()
+    .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
 }
 
 /** @param about what was asked, where a fault of it has words of its own: the sign-in service is not that of the vehicles */
-const complaint = ({ code, message }: Refusal, about = ''): string => say(`check.${about}.${code}`, { defaultValue: say(`check.${code}`, { defaultValue: message }) });
+const complaint = ({ code, message }: Refusal, about = ''): string =>
+  say(`check.${about}.${code}`, { defaultValue: say(`check.${code}`, { defaultValue: message }) });
 
 /** What stands in the open form. */
 function bodyOf(node: EditorNode<object>): object {
-  const values = (names: object, of: (input: JQuery) => unknown): object => Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
+  const values = (names: object, of: (input: JQuery) => unknown): object =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
   const typed = (input: JQuery): string | null => (input.val() === stored ? null : textOf(input));
   return {
     options: values(node._def.defaults, (input) => (input.is(':checkbox') ? input.prop('checked') : textOf(input))),
@@ -54,15 +67,28 @@ function usersOf(id: string): object[] {
   const users: object[] = [];
   RED.nodes.eachNode(({ vehicle, type, name, read, reads, command, verify }) => {
     if (vehicle !== id) return;
-    const needed = { '-status': read === 'several' ? reads : [read], '-command-status': verify ? ['doors'] : [], '-guard': ['windows', 'doors'] }[type.slice(17)];
-    users.push({ label: name || type, reads: needed ?? [], commands: type.endsWith('-command') && command ? [command] : [] });
+    const needed = {
+      '-status': read === 'several' ? reads : [read],
+      '-command-status': verify ? ['doors'] : [],
+      '-guard': ['windows', 'doors'],
+    }[type.slice(17)];
+    users.push({
+      label: name || type,
+      reads: needed ?? [],
+      commands: type.endsWith('-command') && command ? [command] : [],
+    });
   });
   return users;
 }
 
 function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
-  const list = $('#connected-vehicle-found').empty().toggle(vehicles.length > 0);
-  const names = vehicles.map(({ vin, model, year }) => ({ value: vin, text: [model, year, vin].filter(Boolean).join(' ') }));
+  const list = $('#connected-vehicle-found')
+    .empty()
+    .toggle(vehicles.length > 0);
+  const names = vehicles.map(({ vin, model, year }) => ({
+    value: vin,
+    text: [model, year, vin].filter(Boolean).join(' '),
+  }));
   list.append(options([{ value: '', text: say('choose', { count: vehicles.length }) }, ...names]));
   tell('found', error ? [complaint(error), true] : [vehicles.length > 0 ? '' : say('noVehicles'), true]);
 }
@@ -70,8 +96,15 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
 function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>): void {
   const lines = findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
     const at = until && timeOf(until);
-    if (code === null) return [`${verdict === 'good' ? '✓' : '?'} ${say(`check.${verdict}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`, false];
-    const what = code === 'SCOPE_MISSING' && label ? say('check.node', { label, scopes: scopes.join(' ') }) : complaint({ code, message: message ?? '' }, about);
+    if (code === null)
+      return [
+        `${verdict === 'good' ? '✓' : '?'} ${say(`check.${verdict}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`,
+        false,
+      ];
+    const what =
+      code === 'SCOPE_MISSING' && label
+        ? say('check.node', { label, scopes: scopes.join(' ') })
+        : complaint({ code, message: message ?? '' }, about);
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
   tell('result', ...(error ? [[complaint(error), true] as [string, boolean]] : lines));
@@ -79,10 +112,14 @@ function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>)
 
 function showState({ token, quota }: Partial<State>): void {
   const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
-  const signedIn = signedInAt ? say('signedIn', { since: timeOf(signedInAt), at: timeOf(lastRefreshAt ?? signedInAt) }) : '';
+  const signedIn = signedInAt
+    ? say('signedIn', { since: timeOf(signedInAt), at: timeOf(lastRefreshAt ?? signedInAt) })
+    : '';
   const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeOf(expiresAt) }) : '';
   tell('token', [problem ?? (signedIn || ends), Boolean(problem)]);
-  part('used').text(quota ? say('used', { used: quota.usedToday.toLocaleString(), all: quota.perDay.toLocaleString() }) : '');
+  part('used').text(
+    quota ? say('used', { used: quota.usedToday.toLocaleString(), all: quota.perDay.toLocaleString() }) : '',
+  );
 }
 
 /** Asks again and again while the dialog is open. */
@@ -115,7 +152,10 @@ export function prepareDialog(node: EditorNode<object>): void {
     ask(id, 'vehicles', bodyOf(node), showVehicles);
   });
   $('#connected-vehicle-found').on('change', (event) => {
-    if (textOf($(event.target))) field('vin').val(textOf($(event.target))).trigger('change');
+    if (textOf($(event.target)))
+      field('vin')
+        .val(textOf($(event.target)))
+        .trigger('change');
   });
   on('check', () => {
     tell('result', [say('asking')]);
@@ -137,10 +177,14 @@ export function prepareDialog(node: EditorNode<object>): void {
       popup?.location.replace(url);
       part('paste').show();
       tell('signIn', [say('signInOpen', { redirectUrl })]);
-      part('signIn').append($('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')));
+      part('signIn').append(
+        $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
+      );
     });
   });
-  on('sign-in-finish', () => ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)));
+  on('sign-in-finish', () =>
+    ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)),
+  );
 
   const calls = callsOf(id);
   part('calls').text(calls > 0 ? say('calls', { calls: calls.toLocaleString() }) : '');
@@ -156,7 +200,8 @@ const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 /** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
 function forgetElsewhere({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
-  const place = (): string => [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? places.map(origin) : [])].join(' ');
+  const place = (): string =>
+    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? places.map(origin) : [])].join(' ');
   const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
   const before = place();
   const look = (): void => {

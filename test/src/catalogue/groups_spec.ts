@@ -29,12 +29,18 @@ describe('the groups of connected v2', () => {
       const resource: Resource = resources[name];
       if ('words' in row) {
         for (const value of Object.values(row.words)) {
-          assert.ok(resource.kind === 'enum' ? typeof value === 'string' && resource.values.includes(value) : typeof value === 'boolean', `${name}: ${value}`);
+          assert.ok(
+            resource.kind === 'enum'
+              ? typeof value === 'string' && resource.values.includes(value)
+              : typeof value === 'boolean',
+            `${name}: ${value}`,
+          );
         }
       }
       if ('bulbs' in row) {
         assert.ok(resource.kind === 'enum');
-        for (const value of [...Object.values(row.bulbs), row.several]) assert.ok(value === null || resource.values.includes(value), `${name}: ${value}`);
+        for (const value of [...Object.values(row.bulbs), row.several])
+          assert.ok(value === null || resource.values.includes(value), `${name}: ${value}`);
       }
       if ('units' in row) assert.ok('unit' in resource && row.units[resource.unit] !== undefined, name);
     }

@@ -6,7 +6,9 @@ const named = `
   RUNNING WAITING COMPLETED REJECTED UNKNOWN TIMEOUT CONNECTION_FAILURE VEHICLE_IN_SLEEP UNLOCK_TIME_FRAME_PASSED UNABLE_TO_LOCK_DOOR_OPEN
   EXPIRED SENT NOT_SUPPORTED CAR_IN_SLEEP_MODE DELIVERED DELIVERY_TIMEOUT SUCCESS CAR_TIMEOUT CAR_ERROR NOT_ALLOWED_PRIVACY_ENABLED
   NOT_ALLOWED_WRONG_USAGE_MODE INVOCATION_SPECIFIC_ERROR VEHICLE_REQUEST_TIMEOUT VEHICLE_RESPONSE_TIMEOUT VEHICLE_RESPONSE_ERROR
-  VEHICLE_IN_SLEEP_MODE PRIVACY_POLICY_ENABLED`.trim().split(/\s+/);
+  VEHICLE_IN_SLEEP_MODE PRIVACY_POLICY_ENABLED`
+  .trim()
+  .split(/\s+/);
 
 describe('What a request status means', () => {
   it('stands in one table: each word that the service has named, and no other', () => {
@@ -23,7 +25,10 @@ describe('What a request status means', () => {
   });
 
   it('is success for two words only', () => {
-    assert.deepEqual(named.filter((word) => meaningOf(word).outcome === 'succeeded'), ['COMPLETED', 'SUCCESS']);
+    assert.deepEqual(
+      named.filter((word) => meaningOf(word).outcome === 'succeeded'),
+      ['COMPLETED', 'SUCCESS'],
+    );
   });
 
   it('does not depend on how the word is written', () => {
@@ -31,6 +36,17 @@ describe('What a request status means', () => {
   });
 
   it('is undetermined for everything else', () => {
-    for (const word of [null, '', ' ', 'TELEPORTED', 'COMPLETED!', 'NOT COMPLETED', 'constructor', '__proto__', 'toString']) assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
+    for (const word of [
+      null,
+      '',
+      ' ',
+      'TELEPORTED',
+      'COMPLETED!',
+      'NOT COMPLETED',
+      'constructor',
+      '__proto__',
+      'toString',
+    ])
+      assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
   });
 });

@@ -14,8 +14,18 @@ describe('The scopes', () => {
 
   it('of volvo-cars are those of connected v2: what is asked for at sign-in has no scope of a dead interface', () => {
     const scopes = scopesOfService(alive);
-    assert.deepEqual(scopes.filter((scope) => scope.startsWith('exve:')), []);
-    for (const scope of ['openid', 'conve:honk_flash', 'conve:fuel_status', 'conve:tyre_status', 'conve:vehicle_relation']) assert.ok(scopes.includes(scope), scope);
+    assert.deepEqual(
+      scopes.filter((scope) => scope.startsWith('exve:')),
+      [],
+    );
+    for (const scope of [
+      'openid',
+      'conve:honk_flash',
+      'conve:fuel_status',
+      'conve:tyre_status',
+      'conve:vehicle_relation',
+    ])
+      assert.ok(scopes.includes(scope), scope);
     for (const scope of scopes) assert.ok(everyScope.includes(scope), scope);
     assert.equal(new Set(scopes).size, scopes.length);
   });

@@ -78,7 +78,8 @@ describe('arming', () => {
   });
 
   it('knows an unlock however it is written', () => {
-    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK', 'UNLOC\u212a']) assert.equal(isUnlock(name), true, name);
+    for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK', 'UNLOC\u212a'])
+      assert.equal(isUnlock(name), true, name);
     for (const name of ['lock', 'lock-reduced-guard', '', null, 7]) assert.equal(isUnlock(name), false, String(name));
   });
 });

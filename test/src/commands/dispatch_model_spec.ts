@@ -18,7 +18,9 @@ describe('Commands on random histories', () => {
       try {
         met.push(await sendAround(new Random(seed)));
       } catch (error) {
-        throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, { cause: error });
+        throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, {
+          cause: error,
+        });
       }
     }
   });
@@ -26,7 +28,8 @@ describe('Commands on random histories', () => {
   it('met everything on the way', function () {
     if (histories < 300) this.skip();
     const counts = new Map<string, number>();
-    for (const one of met) for (const [what, many] of Object.entries(one)) counts.set(what, (counts.get(what) ?? 0) + many);
+    for (const one of met)
+      for (const [what, many] of Object.entries(one)) counts.set(what, (counts.get(what) ?? 0) + many);
     if (histories >= 10_000) console.log(`      ${[...counts].map(([what, many]) => `${what} ${many}`).join(', ')}`);
     for (const [what, many] of counts) assert.ok(many > histories / 100, `${what}: ${many} times only`);
   });

@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { type Account, type CommandRecord, type DispatchOptions, type VehicleError, watchCommand } from '../../../src/index';
+import {
+  type Account,
+  type CommandRecord,
+  type DispatchOptions,
+  type VehicleError,
+  watchCommand,
+} from '../../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
@@ -22,8 +28,10 @@ describe('commands with care', () => {
     await service.close();
   });
 
-  const send = (command: string, options: DispatchOptions = {}): Promise<CommandRecord> => account.commands.send(command, { vin, interface: 'v1', ...options });
-  const posts = (): string[] => service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
+  const send = (command: string, options: DispatchOptions = {}): Promise<CommandRecord> =>
+    account.commands.send(command, { vin, interface: 'v1', ...options });
+  const posts = (): string[] =>
+    service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
   const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
     try {
       await moving(work);
@@ -49,7 +57,10 @@ describe('commands with care', () => {
     it('refuses a second command while a v2 command blocks, and takes it afterwards', async () => {
       const first = send('lock', { interface: 'v2' });
       await arrive(() => posts().length === 1);
-      const error = await send('flash').then(() => null, (refusal: VehicleError) => refusal);
+      const error = await send('flash').then(
+        () => null,
+        (refusal: VehicleError) => refusal,
+      );
       assert.equal(error?.code, 'VEHICLE_UNAVAILABLE');
       assert.equal(error?.retryable, true);
       assert.match(error?.message ?? '', /lock/);
@@ -60,7 +71,15 @@ describe('commands with care', () => {
 
     it('refuses a second command until the link of a v1 command says that it has ended', async () => {
       await send('lock');
-      assert.equal((await send('honk').then(() => null, (error: VehicleError) => error))?.code, 'VEHICLE_UNAVAILABLE');
+      assert.equal(
+        (
+          await send('honk').then(
+            () => null,
+            (error: VehicleError) => error,
+          )
+        )?.code,
+        'VEHICLE_UNAVAILABLE',
+      );
       await clock.advance(5_000);
       await send('honk');
       assert.deepEqual(posts(), ['lock', 'honk']);
@@ -69,12 +88,16 @@ describe('commands with care', () => {
     it('takes the word of a watch for the end', async () => {
       const record = await send('flash');
       const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
+          account.commands.learned(report, settled);
       };
       await moving(watch());
       service.clearRequests();
       await send('honk');
-      assert.deepEqual(service.requests.map(({ method }) => method), ['POST']);
+      assert.deepEqual(
+        service.requests.map(({ method }) => method),
+        ['POST'],
+      );
     });
 
     it('lets nothing that hangs stand in the way for longer than a command can take', async () => {
@@ -123,7 +146,10 @@ describe('commands with care', () => {
       service.clearRequests();
       for (let i = 0; i < 60; i += 1) await clock.advance(1_000);
       assert.ok(service.requests.length <= 20, String(service.requests.length));
-      assert.deepEqual(await Promise.all(crowd.map((one) => one.catch((error: VehicleError) => error.code))), crowd.map(() => 'VEHICLE_UNAVAILABLE'));
+      assert.deepEqual(
+        await Promise.all(crowd.map((one) => one.catch((error: VehicleError) => error.code))),
+        crowd.map(() => 'VEHICLE_UNAVAILABLE'),
+      );
       assert.deepEqual(posts(), []);
     });
 
@@ -142,14 +168,28 @@ describe('commands with care', () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
       const record = await send('lock');
       const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock, timeoutMs: 10_000, verify: false })) account.commands.learned(report, settled);
+        for await (const { report, settled } of watchCommand(record, {
+          client: account.client,
+          clock,
+          timeoutMs: 10_000,
+          verify: false,
+        }))
+          account.commands.learned(report, settled);
       };
       await moving(watch());
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
     });
 
     it('does not take a word that says nothing for the end', async () => {
-      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }, { afterMs: 4_000, status: 'RUNNING' }, { afterMs: 60_000, status: 'COMPLETED' }] } });
+      service.car().set({
+        commandPlan: {
+          steps: [
+            { afterMs: 0, status: 'UNKNOWN' },
+            { afterMs: 4_000, status: 'RUNNING' },
+            { afterMs: 60_000, status: 'COMPLETED' },
+          ],
+        },
+      });
       await send('lock');
       await clock.advance(2_000);
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -182,12 +222,19 @@ describe('commands with care', () => {
 
     for (const [what, plan, restart] of [
       ['was lost', { answerAfterMs: 0 }, 1_000],
-      ['answered with a word that says nothing', { steps: [{ afterMs: 0, status: 'UNKNOWN' }], answerAfterMs: 0 }, 1_000],
+      [
+        'answered with a word that says nothing',
+        { steps: [{ afterMs: 0, status: 'UNKNOWN' }], answerAfterMs: 0 },
+        1_000,
+      ],
       ['is of a time that lies ahead', { answerAfterMs: 0 }, -600_000],
     ] as const) {
       it(`is held after a restart by a command that ${what}, whichever account sent it`, async () => {
         const kept = { data: undefined as unknown };
-        const journal = { load: () => Promise.resolve(kept.data), save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))) };
+        const journal = {
+          load: () => Promise.resolve(kept.data),
+          save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))),
+        };
         service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
         if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
         await moving(openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v2' }));
@@ -204,13 +251,18 @@ describe('commands with care', () => {
 
     it('knows after a restart what was under way, from the journal', async () => {
       const kept = { data: undefined as unknown };
-      const journal = { load: () => Promise.resolve(kept.data), save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))) };
+      const journal = {
+        load: () => Promise.resolve(kept.data),
+        save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))),
+      };
       await openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v1' });
       await clock.advance(1_000);
       // Another clock of the same time stands for another process.
       const later = new ManualClock(clock.now() + 1_000);
       const restarted = openTestAccount(service, { clock: later, journal });
-      await assert.rejects(restarted.commands.send('unlock', { vin, interface: 'v1' }), { code: 'VEHICLE_UNAVAILABLE' });
+      await assert.rejects(restarted.commands.send('unlock', { vin, interface: 'v1' }), {
+        code: 'VEHICLE_UNAVAILABLE',
+      });
       await later.advance(148_000);
       await restarted.commands.send('unlock', { vin, interface: 'v1' });
       assert.deepEqual(posts(), ['lock', 'unlock']);
@@ -240,12 +292,17 @@ describe('commands with care', () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
       await send('lock');
-      const other = await send('lock', { vin: 'YV1CT9551B1570982' }).then(() => null, (error: VehicleError) => error.code);
+      const other = await send('lock', { vin: 'YV1CT9551B1570982' }).then(
+        () => null,
+        (error: VehicleError) => error.code,
+      );
       assert.equal(other, 'VEHICLE_NOT_LINKED');
     });
 
     it('sends each command of a crowd once, and never two at a time', async () => {
-      const crowd = Array.from({ length: 20 }, (_, index) => send(['lock', 'honk', 'flash'][index % 3] ?? 'lock', { whenBusy: 'queue' }));
+      const crowd = Array.from({ length: 20 }, (_, index) =>
+        send(['lock', 'honk', 'flash'][index % 3] ?? 'lock', { whenBusy: 'queue' }),
+      );
       await moving(Promise.all(crowd));
       const times = service.car().invocations.map(({ receivedAt }) => receivedAt);
       assert.equal(times.length, 20);
@@ -257,7 +314,11 @@ describe('commands with care', () => {
     it('waits with growing pauses for a car that sleeps, then sends once', async () => {
       service.car().set({ powerSaving: true });
       const reasons: string[] = [];
-      const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000, onWaiting: (reason) => reasons.push(reason) });
+      const sent = send('lock', {
+        whenUnavailable: 'wait',
+        waitMs: 600_000,
+        onWaiting: (reason) => reasons.push(reason),
+      });
       for (let i = 0; i < 240; i += 1) await clock.advance(1_000);
       assert.deepEqual(posts(), []);
       assert.match(reasons[0] ?? '', /power/);
@@ -344,7 +405,10 @@ describe('commands with care', () => {
       await send('lock', { interface: 'v1' });
       service.car().set({ inUse: true });
       const begun = clock.now();
-      assert.equal((await failure(send('honk', { whenBusy: 'queue', whenUnavailable: 'wait', waitMs: 30_000 }))).code, 'VEHICLE_UNAVAILABLE');
+      assert.equal(
+        (await failure(send('honk', { whenBusy: 'queue', whenUnavailable: 'wait', waitMs: 30_000 }))).code,
+        'VEHICLE_UNAVAILABLE',
+      );
       assert.ok(clock.now() - begun < 32_000);
       assert.deepEqual(posts(), ['lock']);
     });
@@ -366,7 +430,10 @@ describe('commands with care', () => {
 
     it('asks nothing and waits for nothing while the vehicle is read only', async () => {
       const { commands } = openTestAccount(service, { clock, readOnly: true });
-      await assert.rejects(commands.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }), { code: 'READ_ONLY' });
+      await assert.rejects(
+        commands.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }),
+        { code: 'READ_ONLY' },
+      );
       assert.deepEqual(service.requests, []);
     });
   });
@@ -377,7 +444,8 @@ describe('commands with care', () => {
       const record = await send('lock', { sentBy: 'Everybody left' });
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
       const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
+          account.commands.learned(report, settled);
       };
       await moving(watch());
       await moving(send('flash', { sentBy: 'Find it' }));
@@ -385,7 +453,10 @@ describe('commands with care', () => {
       assert.equal(flash?.sentBy, 'Find it');
       assert.equal(lock?.sentBy, 'Everybody left');
       assert.equal(lock?.operationId, record.operationId);
-      assert.deepEqual(lock?.states.map(({ requestStatus }) => requestStatus), ['RUNNING', 'WAITING', 'COMPLETED']);
+      assert.deepEqual(
+        lock?.states.map(({ requestStatus }) => requestStatus),
+        ['RUNNING', 'WAITING', 'COMPLETED'],
+      );
       assert.equal(lock?.outcome, 'succeeded');
       assert.equal(lock?.verified, true);
       assert.ok(Date.parse(lock?.settledAt ?? '') >= Date.parse(record.sentAt));
@@ -396,7 +467,10 @@ describe('commands with care', () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
       const entries = await account.journal.list();
-      assert.deepEqual(entries.map(({ command, outcome }) => `${command} ${outcome}`), ['lock failed']);
+      assert.deepEqual(
+        entries.map(({ command, outcome }) => `${command} ${outcome}`),
+        ['lock failed'],
+      );
     });
 
     it('has a command as soon as it is on its way', async () => {
@@ -405,25 +479,36 @@ describe('commands with care', () => {
       const [entry] = await account.journal.list();
       assert.deepEqual([entry?.command, entry?.outcome, entry?.settledAt], ['lock', 'pending', null]);
       const record = await moving(sent);
-      assert.deepEqual((await account.journal.list()).map(({ id, outcome }) => [id, outcome]), [[record.id, 'succeeded']]);
+      assert.deepEqual(
+        (await account.journal.list()).map(({ id, outcome }) => [id, outcome]),
+        [[record.id, 'succeeded']],
+      );
     });
 
     it('has a command whose verdict comes though it was lost on the way', async () => {
       const record = await send('lock');
       await account.journal.clear();
       const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) account.commands.learned(report, settled);
+        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
+          account.commands.learned(report, settled);
       };
       await moving(watch());
       await clock.advance(0);
       const entries = await account.journal.list();
-      assert.deepEqual(entries.map(({ id, outcome }) => [id, outcome]), [[record.id, 'succeeded']]);
+      assert.deepEqual(
+        entries.map(({ id, outcome }) => [id, outcome]),
+        [[record.id, 'succeeded']],
+      );
     });
 
     it('does not stop a command when it cannot be kept', async () => {
       const warnings: string[] = [];
       const broken = { load: () => Promise.resolve(undefined), save: () => Promise.reject(new Error('full')) };
-      const { commands, journal } = openTestAccount(service, { clock, journal: broken, warn: (sentence) => warnings.push(sentence) });
+      const { commands, journal } = openTestAccount(service, {
+        clock,
+        journal: broken,
+        warn: (sentence) => warnings.push(sentence),
+      });
       assert.equal((await commands.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
       assert.equal((await journal.list()).length, 1);
       await clock.advance(0);

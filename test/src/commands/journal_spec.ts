@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { Journal, journalEntry, type JournalChanges, type JournalEntry, type JournalStore } from '../../../src/commands/journal';
+import {
+  Journal,
+  journalEntry,
+  type JournalChanges,
+  type JournalEntry,
+  type JournalStore,
+} from '../../../src/commands/journal';
 import type { CommandRecord } from '../../../src/record';
 import { Random } from '../../support/random';
 
@@ -103,7 +109,10 @@ describe('The journal', () => {
     await journal.add(entry('a'));
     await journal.add(entry('b'));
     assert.equal(await journal.update('a', { ...settled, states: [...settled.states] }), true);
-    assert.deepEqual(await new Journal(store).list(), [entry('b'), entry('a', { ...settled, states: [...settled.states] })]);
+    assert.deepEqual(await new Journal(store).list(), [
+      entry('b'),
+      entry('a', { ...settled, states: [...settled.states] }),
+    ]);
   });
 
   it('takes no verdict back, whatever a second watch of the command says', async () => {
@@ -111,21 +120,40 @@ describe('The journal', () => {
     await journal.add(entry('a'));
     await journal.update('a', settled);
     await journal.update('a', { states: entry('a').states, outcome: 'pending' });
-    await journal.update('a', { ...settled, outcome: 'undetermined', reason: 'The time ran out.', verified: null, settledAt: '2026-06-01T08:10:00.000Z' });
+    await journal.update('a', {
+      ...settled,
+      outcome: 'undetermined',
+      reason: 'The time ran out.',
+      verified: null,
+      settledAt: '2026-06-01T08:10:00.000Z',
+    });
     await journal.update('a', { ...settled, outcome: 'failed', reason: 'Odd.', settledAt: '2026-06-01T08:10:00.000Z' });
     assert.deepEqual(await journal.list(), [entry('a', settled)]);
   });
 
   it('lets a verdict that knows more take the place of one that knew less', async () => {
     const journal = new Journal(new MemoryStore());
-    const unclear = { outcome: 'undetermined', reason: 'The time ran out.', verified: null, settledAt: '2026-06-01T08:00:03.000Z' } as const;
+    const unclear = {
+      outcome: 'undetermined',
+      reason: 'The time ran out.',
+      verified: null,
+      settledAt: '2026-06-01T08:00:03.000Z',
+    } as const;
     await journal.add(entry('a', unclear));
-    await journal.update('a', { ...unclear, verified: true, reason: 'The doors say that it happened.', settledAt: '2026-06-01T08:01:00.000Z' });
+    await journal.update('a', {
+      ...unclear,
+      verified: true,
+      reason: 'The doors say that it happened.',
+      settledAt: '2026-06-01T08:01:00.000Z',
+    });
     await journal.update('a', { ...unclear, reason: 'Cannot tell.' });
     assert.equal((await journal.list())[0]?.reason, 'The doors say that it happened.');
     await journal.update('a', { ...settled, verified: null });
     const [last] = await journal.list();
-    assert.deepEqual([last?.outcome, last?.verified, last?.reason, last?.settledAt], ['succeeded', true, settled.reason, settled.settledAt]);
+    assert.deepEqual(
+      [last?.outcome, last?.verified, last?.reason, last?.settledAt],
+      ['succeeded', true, settled.reason, settled.settledAt],
+    );
     assert.deepEqual(last?.states, settled.states);
   });
 
@@ -147,7 +175,10 @@ describe('The journal', () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
     await Promise.all(Array.from({ length: 130 }, (_, i) => journal.add(entry(`c${i}`))));
-    assert.deepEqual(await ids(journal), Array.from({ length: 100 }, (_, i) => `c${129 - i}`));
+    assert.deepEqual(
+      await ids(journal),
+      Array.from({ length: 100 }, (_, i) => `c${129 - i}`),
+    );
     assert.deepEqual(await ids(new Journal(store, { limit: 3 })), ['c129', 'c128', 'c127']);
   });
 
@@ -193,8 +224,15 @@ describe('The journal', () => {
       async: null,
     };
     assert.deepEqual(journalEntry(record, 'Evening lock', new Date('2026-06-01T08:00:00Z')), entry('a'));
-    const done = journalEntry({ ...record, requestStatus: 'REJECTED', outcome: 'failed', message: 'The car refused the command.' }, null, new Date('2026-06-01T08:00:09Z'));
-    assert.deepEqual([done.reason, done.settledAt, done.outcome], ['The car refused the command.', '2026-06-01T08:00:09.000Z', 'failed']);
+    const done = journalEntry(
+      { ...record, requestStatus: 'REJECTED', outcome: 'failed', message: 'The car refused the command.' },
+      null,
+      new Date('2026-06-01T08:00:09Z'),
+    );
+    assert.deepEqual(
+      [done.reason, done.settledAt, done.outcome],
+      ['The car refused the command.', '2026-06-01T08:00:09.000Z', 'failed'],
+    );
   });
 });
 
@@ -226,7 +264,10 @@ describe('The journal and its store', () => {
     assert.deepEqual([store.saves, done], [2, 0], 'fulfilled when stored, not before');
     store.release();
     await Promise.all(others);
-    assert.equal((await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} }))).length, 51);
+    assert.equal(
+      (await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} }))).length,
+      51,
+    );
   });
 
   it('that cannot be saved to says so to each caller, and gets everything with the next change', async () => {
@@ -252,7 +293,11 @@ describe('The journal and its store', () => {
     assert.equal(store.saves, 0);
     store.failure = null;
     assert.equal(await journal.update('old', { verified: true }), true);
-    assert.deepEqual(await new Journal(store).list(), [entry('new', { verified: false }), entry('old', { verified: true }), entry('older')]);
+    assert.deepEqual(await new Journal(store).list(), [
+      entry('new', { verified: false }),
+      entry('old', { verified: true }),
+      entry('older'),
+    ]);
   });
 
   it('that throws at once is a rejection too', async () => {
@@ -277,7 +322,10 @@ describe('The journal and its store', () => {
     }
     await clearing;
     assert.deepEqual(await listing, []);
-    assert.deepEqual(await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} })), []);
+    assert.deepEqual(
+      await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} })),
+      [],
+    );
   });
 
   it('does not bring back what was cleared, even where that could not be stored at first', async () => {
@@ -312,7 +360,15 @@ describe('The journal and its store', () => {
 
   it('with broken entries loses those only, and says how many', async () => {
     const warnings: string[] = [];
-    const broken = [null, 'x', {}, [], { ...entry('c'), id: 7 }, { ...entry('d'), sentAt: 'noon' }, { ...entry(''), vin: null }];
+    const broken = [
+      null,
+      'x',
+      {},
+      [],
+      { ...entry('c'), id: 7 },
+      { ...entry('d'), sentAt: 'noon' },
+      { ...entry(''), vin: null },
+    ];
     const store = new MemoryStore({ version: 9, entries: [entry('b'), ...broken, entry('a')] });
     const journal = new Journal(store, { warn: (sentence) => warnings.push(sentence) });
     assert.deepEqual(await journal.list(), [entry('b'), entry('a')]);
@@ -325,7 +381,12 @@ describe('The journal and its store', () => {
       interface: 1,
       sentBy: {},
       operationId: undefined,
-      states: [null, { requestStatus: 'RUNNING' }, { requestStatus: null, at: 'x' }, { requestStatus: 'COMPLETED', at: 'y', more: 1 }],
+      states: [
+        null,
+        { requestStatus: 'RUNNING' },
+        { requestStatus: null, at: 'x' },
+        { requestStatus: 'COMPLETED', at: 'y', more: 1 },
+      ],
       outcome: 'perfect',
       reason: 0,
       verified: 'yes',
@@ -335,7 +396,10 @@ describe('The journal and its store', () => {
       interface: null,
       sentBy: null,
       operationId: null,
-      states: [{ requestStatus: null, at: 'x' }, { requestStatus: 'COMPLETED', at: 'y' }],
+      states: [
+        { requestStatus: null, at: 'x' },
+        { requestStatus: 'COMPLETED', at: 'y' },
+      ],
       outcome: 'undetermined',
     });
     assert.deepEqual(await new Journal(new MemoryStore([odd])).list(), [expected]);

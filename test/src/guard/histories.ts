@@ -1,5 +1,12 @@
-import type { GuardInput, GuardReading, GuardSettings, OpeningKind, OpeningMembers, WatchName } from '../../../src/guard';
-import { openingKinds } from '../../../src/guard';
+import type {
+  GuardInput,
+  GuardReading,
+  GuardSettings,
+  OpeningKind,
+  OpeningMembers,
+  WatchName,
+} from '../../../src/guard/reducer';
+import { openingKinds } from '../../../src/guard/reducer';
 import type { Random } from '../../support/random';
 import { changesOf, zoneNames, type History } from './oracle';
 
@@ -16,14 +23,19 @@ export function randomHistory(random: Random): History {
   const zone = random.pick(zoneNames);
   const minutes = random.between(60, 400);
   const changes = changesOf(zone);
-  const middle = changes.length > 0 && random.chance(0.5) ? (changes[random.between(0, changes.length - 1)] ?? 0) : Date.UTC(2026, 5, 1) + random.between(0, 1440) * minute;
+  const middle =
+    changes.length > 0 && random.chance(0.5)
+      ? (changes[random.between(0, changes.length - 1)] ?? 0)
+      : Date.UTC(2026, 5, 1) + random.between(0, 1440) * minute;
   const start = middle - random.between(0, minutes) * minute;
   const allowed = random.between(0, 40);
   return {
     start,
     minutes,
     inputs: inputsOf(random, start, minutes),
-    allowed: Object.fromEntries(openingKinds.map((kind) => [kind, random.chance(0.3) ? random.between(0, 60) : allowed])) as Record<OpeningKind, number>,
+    allowed: Object.fromEntries(
+      openingKinds.map((kind) => [kind, random.chance(0.3) ? random.between(0, 60) : allowed]),
+    ) as Record<OpeningKind, number>,
     repeat: random.chance(0.4) ? 0 : random.between(1, 60),
     quiet: random.chance(0.5) ? null : { ...twoTimes(random), zone },
     watch: watchOf(random),
@@ -42,7 +54,8 @@ export const settingsOf = (history: History): GuardSettings => ({
   onlyWhileNotInUse: history.onlyWhileNotInUse,
 });
 
-const time = (minutes: number): string => `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+const time = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 
 function twoTimes(random: Random): { from: number; to: number } {
   const from = random.between(0, 1439);
@@ -56,7 +69,10 @@ function watchOf(random: Random): WatchName[] {
 
 function inputsOf(random: Random, start: number, minutes: number): GuardInput[] {
   const car = new Car(random);
-  const times = Array.from({ length: random.between(1, random.pick([4, 30])) }, () => start + random.between(0, minutes) * minute).sort((a, b) => a - b);
+  const times = Array.from(
+    { length: random.between(1, random.pick([4, 30])) },
+    () => start + random.between(0, minutes) * minute,
+  ).sort((a, b) => a - b);
   return times.map((at) => {
     car.live();
     if (random.chance(0.08)) return { type: 'snooze', at, minutes: random.pick([null, 0, random.between(1, 90)]) };
@@ -93,7 +109,8 @@ class Car {
   /** Now and then an old one arrives late, or once more. */
   reading(at: number): GuardReading {
     const random = this.#random;
-    if (this.#past.length > 0 && random.chance(0.1)) return { ...random.pick(this.#past as [GuardReading, ...GuardReading[]]), at };
+    if (this.#past.length > 0 && random.chance(0.1))
+      return { ...random.pick(this.#past as [GuardReading, ...GuardReading[]]), at };
     const reading = this.#fresh(at);
     this.#past.push(reading);
     return random.chance(0.1) ? { type: 'reading', at } : reading;
@@ -129,6 +146,14 @@ class Car {
   #timestamp(at: number): unknown {
     const random = this.#random;
     if (random.chance(0.8)) return new Date(at + this.#ahead - random.between(0, 3) * minute).toISOString();
-    return random.pick([null, undefined, 'yesterday', 17, '1970-01-01T00:00:00Z', new Date(at + random.between(1, 99) * minute).toISOString(), new Date(at - random.between(0, 5000) * minute).toISOString()]);
+    return random.pick([
+      null,
+      undefined,
+      'yesterday',
+      17,
+      '1970-01-01T00:00:00Z',
+      new Date(at + random.between(1, 99) * minute).toISOString(),
+      new Date(at - random.between(0, 5000) * minute).toISOString(),
+    ]);
   }
 }

@@ -1,4 +1,11 @@
-import type { GuardEvent, GuardInput, NamedOpening, OpenOpening, OpeningKind, WatchName } from '../../../src/guard';
+import type {
+  GuardEvent,
+  GuardInput,
+  NamedOpening,
+  OpenOpening,
+  OpeningKind,
+  WatchName,
+} from '../../../src/guard/reducer';
 
 /**
  * The guard once more, as stupid as possible: no state, no timers. At every minute, and after every input, it works out from
@@ -24,9 +31,27 @@ const minute = 60_000;
 /** Minutes east of Greenwich before, and from, each change of the clocks in 2026. */
 const zones = {
   UTC: { before: 0, changes: [] },
-  'Europe/Berlin': { before: 60, changes: [[Date.UTC(2026, 2, 29, 1), 120], [Date.UTC(2026, 9, 25, 1), 60]] },
-  'America/St_Johns': { before: -210, changes: [[Date.UTC(2026, 2, 8, 5, 30), -150], [Date.UTC(2026, 10, 1, 4, 30), -210]] },
-  'Australia/Lord_Howe': { before: 660, changes: [[Date.UTC(2026, 3, 4, 15), 630], [Date.UTC(2026, 9, 3, 15, 30), 660]] },
+  'Europe/Berlin': {
+    before: 60,
+    changes: [
+      [Date.UTC(2026, 2, 29, 1), 120],
+      [Date.UTC(2026, 9, 25, 1), 60],
+    ],
+  },
+  'America/St_Johns': {
+    before: -210,
+    changes: [
+      [Date.UTC(2026, 2, 8, 5, 30), -150],
+      [Date.UTC(2026, 10, 1, 4, 30), -210],
+    ],
+  },
+  'Australia/Lord_Howe': {
+    before: 660,
+    changes: [
+      [Date.UTC(2026, 3, 4, 15), 630],
+      [Date.UTC(2026, 9, 3, 15, 30), 660],
+    ],
+  },
 } as const satisfies Record<string, { before: number; changes: readonly (readonly [when: number, after: number])[] }>;
 
 export type Zone = keyof typeof zones;
@@ -40,7 +65,13 @@ export function wallMinute(zone: Zone, at: number): number {
   return (((Math.floor(at / minute) + offset) % 1440) + 1440) % 1440;
 }
 
-const table: readonly [key: WatchName, kind: OpeningKind, read: 'windows' | 'doors', name: string, mayBeMissing?: true][] = [
+const table: readonly [
+  key: WatchName,
+  kind: OpeningKind,
+  read: 'windows' | 'doors',
+  name: string,
+  mayBeMissing?: true,
+][] = [
   ['frontLeftWindow', 'window', 'windows', 'frontLeft'],
   ['frontRightWindow', 'window', 'windows', 'frontRight'],
   ['rearLeftWindow', 'window', 'windows', 'rearLeft'],
@@ -58,7 +89,8 @@ const table: readonly [key: WatchName, kind: OpeningKind, read: 'windows' | 'doo
 
 type Row = (typeof table)[number];
 
-const rowsNamed = (names: readonly WatchName[]): Row[] => table.filter(([key, kind]) => names.includes(key) || names.includes(kind));
+const rowsNamed = (names: readonly WatchName[]): Row[] =>
+  table.filter(([key, kind]) => names.includes(key) || names.includes(kind));
 
 /** What one opening's past amounts to. A number of a moment is its place in the run, for two things may share a minute. */
 interface Story {
@@ -129,16 +161,29 @@ function atOneMoment(
   const watched = rowsNamed(history.watch);
   const story = (row: Row): Story => stories.get(row) ?? nothingHeard;
 
-  const isUnknown = (row: Row): boolean => (!story(row).everRead || story(row).untold !== null) && (story(row).everTold || row[4] !== true);
+  const isUnknown = (row: Row): boolean =>
+    (!story(row).everRead || story(row).untold !== null) && (story(row).everTold || row[4] !== true);
   const isClosed = (row: Row): boolean => story(row).everRead && story(row).untold === null && story(row).open === null;
-  const allClosed = (rows: readonly Row[]): boolean => rows.some(isClosed) && rows.every((row) => isClosed(row) || (row[4] === true && !story(row).everTold));
+  const allClosed = (rows: readonly Row[]): boolean =>
+    rows.some(isClosed) && rows.every((row) => isClosed(row) || (row[4] === true && !story(row).everTold));
   const describe = (row: Row): OpenOpening => {
     const since = story(row).open?.since ?? NaN;
-    return { ...nameOf(row), since: new Date(since).toISOString(), minutes: Math.floor((at - since) / minute), confirmed: story(row).untold === null };
+    return {
+      ...nameOf(row),
+      since: new Date(since).toISOString(),
+      minutes: Math.floor((at - since) / minute),
+      confirmed: story(row).untold === null,
+    };
   };
   const mayClaimAll = (rows: readonly Row[]): boolean =>
-    table.every((row) => row[1] === 'lock' || (rows.includes(row) && isClosed(row)) || (row[4] === true && (!story(row).everTold || isClosed(row))));
-  const besides = (rows: readonly Row[]): NamedOpening[] => rows.filter((row) => isUnknown(row) && story(row).open === null).map(nameOf);
+    table.every(
+      (row) =>
+        row[1] === 'lock' ||
+        (rows.includes(row) && isClosed(row)) ||
+        (row[4] === true && (!story(row).everTold || isClosed(row))),
+    );
+  const besides = (rows: readonly Row[]): NamedOpening[] =>
+    rows.filter((row) => isUnknown(row) && story(row).open === null).map(nameOf);
 
   const openNow = watched.flatMap((row) => story(row).open ?? []);
   if (openNow.length === 0 || openNow.some(({ fromMoment }) => fromMoment === moment)) wakeMoments.push(moment);
@@ -149,9 +194,23 @@ function atOneMoment(
     const asked = input.only === undefined || input.only.length === 0 ? watched : rowsNamed(input.only);
     const open = asked.filter((row) => story(row).open !== null);
     const unknown = asked.filter(isUnknown);
-    if (open.length > 0) saidNow.push({ type: 'alert', at: iso, reason: 'asked', openings: open.map(describe), unknown: besides(asked) });
-    else if (allClosed(asked)) saidNow.push({ type: 'clear', at: iso, reason: 'asked', openings: asked.filter(isClosed).map(nameOf), everything: mayClaimAll(asked) });
-    else saidNow.push({ type: 'cannot-tell', at: iso, reason: 'asked', openings: (unknown.length > 0 ? unknown : asked).map(nameOf) });
+    if (open.length > 0)
+      saidNow.push({ type: 'alert', at: iso, reason: 'asked', openings: open.map(describe), unknown: besides(asked) });
+    else if (allClosed(asked))
+      saidNow.push({
+        type: 'clear',
+        at: iso,
+        reason: 'asked',
+        openings: asked.filter(isClosed).map(nameOf),
+        everything: mayClaimAll(asked),
+      });
+    else
+      saidNow.push({
+        type: 'cannot-tell',
+        at: iso,
+        reason: 'asked',
+        openings: (unknown.length > 0 ? unknown : asked).map(nameOf),
+      });
   }
   events.push(...saidNow);
   const before: Said[] = [...said, ...saidNow.map((event) => ({ moment, event }))];
@@ -159,8 +218,21 @@ function atOneMoment(
   // All clear: everything is closed, and since the last unasked all clear there was an alert.
   if (allClosed(watched)) {
     const lastClear = before.findLastIndex(({ event }) => event.type === 'clear' && event.reason === 'closed');
-    if (before.slice(lastClear + 1).some(({ event }) => event.type === 'alert' && event.openings.some((opening) => watched.some((row) => isSame(opening, row))))) {
-      events.push({ type: 'clear', at: iso, reason: 'closed', openings: watched.filter(isClosed).map(nameOf), everything: mayClaimAll(watched) });
+    if (
+      before
+        .slice(lastClear + 1)
+        .some(
+          ({ event }) =>
+            event.type === 'alert' && event.openings.some((opening) => watched.some((row) => isSame(opening, row))),
+        )
+    ) {
+      events.push({
+        type: 'clear',
+        at: iso,
+        reason: 'closed',
+        openings: watched.filter(isClosed).map(nameOf),
+        everything: mayClaimAll(watched),
+      });
     }
   }
 
@@ -179,11 +251,15 @@ function atOneMoment(
   });
   const isNews = (row: Row): boolean => {
     const from = Math.max(story(row).open?.fromMoment ?? 0, history.onlyWhileNotInUse ? use.lastInUseMoment : -1);
-    return !unaskedAlerts.some((one) => one.moment >= from && one.event.openings.some((opening) => isSame(opening, row)));
+    return !unaskedAlerts.some(
+      (one) => one.moment >= from && one.event.openings.some((opening) => isSame(opening, row)),
+    );
   };
   const lastAlert = unaskedAlerts.at(-1);
-  const repeatIsDue = history.repeat > 0 && lastAlert !== undefined && at - Date.parse(lastAlert.event.at) >= history.repeat * minute;
-  const snoozeIsOver = snooze !== undefined && snoozeEnd !== null && (lastAlert === undefined || lastAlert.moment < snooze.moment);
+  const repeatIsDue =
+    history.repeat > 0 && lastAlert !== undefined && at - Date.parse(lastAlert.event.at) >= history.repeat * minute;
+  const snoozeIsOver =
+    snooze !== undefined && snoozeEnd !== null && (lastAlert === undefined || lastAlert.moment < snooze.moment);
   if (overdue.some(isNews) || (overdue.length > 0 && (repeatIsDue || snoozeIsOver))) {
     const reason = overdue.some(isNews) ? 'open-too-long' : 'repeat';
     events.push({ type: 'alert', at: iso, reason, openings: overdue.map(describe), unknown: besides(watched) });
@@ -193,9 +269,12 @@ function atOneMoment(
   const blind = watched.filter((row) => {
     const { untold } = story(row);
     if (untold === null || !isUnknown(row) || at - untold.since < history.allowed[row[1]] * minute) return false;
-    return ![...before, ...events.map((event) => ({ moment, event }))].some((one) => one.moment >= untold.fromMoment && saidUnknown(one.event, row));
+    return ![...before, ...events.map((event) => ({ moment, event }))].some(
+      (one) => one.moment >= untold.fromMoment && saidUnknown(one.event, row),
+    );
   });
-  if (blind.length > 0) events.push({ type: 'cannot-tell', at: iso, reason: 'untold-too-long', openings: blind.map(nameOf) });
+  if (blind.length > 0)
+    events.push({ type: 'cannot-tell', at: iso, reason: 'untold-too-long', openings: blind.map(nameOf) });
   return events;
 }
 
@@ -237,7 +316,9 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
 }
 
 function useOf(happened: readonly Happened[]): { inUse: boolean; leftAt: number; lastInUseMoment: number } {
-  const told = happened.flatMap(({ moment, input }) => (input.type === 'reading' && input.inUse !== undefined ? [{ moment, at: input.at, inUse: input.inUse }] : []));
+  const told = happened.flatMap(({ moment, input }) =>
+    input.type === 'reading' && input.inUse !== undefined ? [{ moment, at: input.at, inUse: input.inUse }] : [],
+  );
   const lastInUse = told.findLastIndex(({ inUse }) => inUse === true);
   return {
     inUse: lastInUse >= 0 && lastInUse === told.length - 1,
@@ -262,9 +343,13 @@ function isQuiet({ quiet }: History, at: number): boolean {
 /** Whether an event said of an opening that it cannot be told, be it in half a sentence. */
 function saidUnknown(event: GuardEvent, row: Row): boolean {
   if (event.type === 'clear') return false;
-  const unknown = event.type === 'alert' ? [...event.unknown, ...event.openings.filter(({ confirmed }) => !confirmed)] : event.openings;
+  const unknown =
+    event.type === 'alert'
+      ? [...event.unknown, ...event.openings.filter(({ confirmed }) => !confirmed)]
+      : event.openings;
   return unknown.some((opening) => isSame(opening, row));
 }
 
 const nameOf = ([, kind, , name]: Row): NamedOpening => ({ kind, name });
-const isSame = (opening: NamedOpening, [, kind, , name]: Row): boolean => opening.kind === kind && opening.name === name;
+const isSame = (opening: NamedOpening, [, kind, , name]: Row): boolean =>
+  opening.kind === kind && opening.name === name;

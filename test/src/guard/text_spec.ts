@@ -1,5 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { guardText, guardWordKeys, type GuardEvent, type GuardWords, type NamedOpening, type OpenOpening } from '../../../src/guard';
+import {
+  guardText,
+  guardWordKeys,
+  type GuardEvent,
+  type GuardWords,
+  type NamedOpening,
+  type OpenOpening,
+} from '../../../src/guard/reducer';
 
 const english: GuardWords = {
   language: 'en-US',
@@ -40,14 +47,50 @@ const english: GuardWords = {
   days_other: '{count} days',
 };
 
-const window = (name: string, minutes = 12, confirmed = true): OpenOpening => ({ kind: 'window', name, since: '', minutes, confirmed });
+const window = (name: string, minutes = 12, confirmed = true): OpenOpening => ({
+  kind: 'window',
+  name,
+  since: '',
+  minutes,
+  confirmed,
+});
 const hood = (minutes: number): OpenOpening => ({ kind: 'hood', name: 'hood', since: '', minutes, confirmed: true });
-const lock = (minutes: number): OpenOpening => ({ kind: 'lock', name: 'carLocked', since: '', minutes, confirmed: true });
-const alert = (openings: OpenOpening[], unknown: NamedOpening[] = []): GuardEvent => ({ type: 'alert', at: '', reason: 'open-too-long', openings, unknown });
-const clear = (...openings: NamedOpening[]): GuardEvent => ({ type: 'clear', at: '', reason: 'closed', openings, everything: false });
-const allClear = (...openings: NamedOpening[]): GuardEvent => ({ type: 'clear', at: '', reason: 'closed', openings, everything: true });
-const four = (kind: 'window' | 'door'): NamedOpening[] => ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map((name) => ({ kind, name }));
-const cannotTell = (...openings: NamedOpening[]): GuardEvent => ({ type: 'cannot-tell', at: '', reason: 'asked', openings });
+const lock = (minutes: number): OpenOpening => ({
+  kind: 'lock',
+  name: 'carLocked',
+  since: '',
+  minutes,
+  confirmed: true,
+});
+const alert = (openings: OpenOpening[], unknown: NamedOpening[] = []): GuardEvent => ({
+  type: 'alert',
+  at: '',
+  reason: 'open-too-long',
+  openings,
+  unknown,
+});
+const clear = (...openings: NamedOpening[]): GuardEvent => ({
+  type: 'clear',
+  at: '',
+  reason: 'closed',
+  openings,
+  everything: false,
+});
+const allClear = (...openings: NamedOpening[]): GuardEvent => ({
+  type: 'clear',
+  at: '',
+  reason: 'closed',
+  openings,
+  everything: true,
+});
+const four = (kind: 'window' | 'door'): NamedOpening[] =>
+  ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map((name) => ({ kind, name }));
+const cannotTell = (...openings: NamedOpening[]): GuardEvent => ({
+  type: 'cannot-tell',
+  at: '',
+  reason: 'asked',
+  openings,
+});
 const tailGate: NamedOpening = { kind: 'tailGate', name: 'tailGate' };
 const locked: NamedOpening = { kind: 'lock', name: 'carLocked' };
 
@@ -62,14 +105,26 @@ describe('guardText', () => {
     [alert([window('frontLeft', 48 * 60)]), 'Front-left window open for 2 days'],
     [alert([window('frontLeft', 1234 * 1440)]), 'Front-left window open for 1,234 days'],
     [alert([window('frontLeft'), window('rearRight')]), 'Front-left window and rear-right window open for 12 minutes'],
-    [alert([window('frontLeft'), window('rearRight'), hood(12)]), 'Front-left window, rear-right window, and hood open for 12 minutes'],
-    [alert([window('frontLeft'), hood(3), window('rearRight')]), 'Front-left window and rear-right window open for 12 minutes and hood open for 3 minutes'],
+    [
+      alert([window('frontLeft'), window('rearRight'), hood(12)]),
+      'Front-left window, rear-right window, and hood open for 12 minutes',
+    ],
+    [
+      alert([window('frontLeft'), hood(3), window('rearRight')]),
+      'Front-left window and rear-right window open for 12 minutes and hood open for 3 minutes',
+    ],
     [alert([{ ...window('frontLeft'), kind: 'door' }]), 'Front-left door open for 12 minutes'],
     [alert([lock(40)]), 'Car unlocked for 40 minutes'],
     [alert([window('frontLeft'), lock(12)]), 'Front-left window open for 12 minutes and car unlocked for 12 minutes'],
     [alert([window('frontLeft', 12, false)]), 'Front-left window open for 12 minutes (cannot be confirmed now)'],
-    [alert([window('frontLeft', 12, false), hood(12)]), 'Front-left window open for 12 minutes (cannot be confirmed now) and hood open for 12 minutes'],
-    [alert([window('frontLeft')], [tailGate]), 'Front-left window open for 12 minutes; cannot tell whether the tailgate is closed'],
+    [
+      alert([window('frontLeft', 12, false), hood(12)]),
+      'Front-left window open for 12 minutes (cannot be confirmed now) and hood open for 12 minutes',
+    ],
+    [
+      alert([window('frontLeft')], [tailGate]),
+      'Front-left window open for 12 minutes; cannot tell whether the tailgate is closed',
+    ],
     [allClear(window('frontLeft'), tailGate), 'All closed'],
     [allClear(tailGate, locked), 'All closed and locked'],
     [clear(...four('door')), 'Doors closed'],
@@ -78,15 +133,22 @@ describe('guardText', () => {
     [clear(tailGate, locked), 'Tailgate closed, car locked'],
     [clear(locked), 'Car locked'],
     [cannotTell(tailGate), 'Cannot tell whether the tailgate is closed'],
-    [cannotTell(window('rearLeft'), tailGate, locked), 'Cannot tell whether the rear-left window and tailgate are closed, nor whether the car is locked'],
+    [
+      cannotTell(window('rearLeft'), tailGate, locked),
+      'Cannot tell whether the rear-left window and tailgate are closed, nor whether the car is locked',
+    ],
     [cannotTell(locked), 'Cannot tell whether the car is locked'],
   ];
   for (const [event, text] of sentences) it(`says: ${text}`, () => assert.equal(guardText(event, english), text));
 
-  it('needs exactly the keys that it names', () => assert.deepEqual(Object.keys(english).sort(), guardWordKeys('en-US').sort()));
+  it('needs exactly the keys that it names', () =>
+    assert.deepEqual(Object.keys(english).sort(), guardWordKeys('en-US').sort()));
 
-  it('follows the plurals, the list and the numbers of the words\' own language', () => {
-    assert.deepEqual(guardWordKeys('pl').filter((key) => key.startsWith('minutes_')), ['minutes_few', 'minutes_many', 'minutes_one', 'minutes_other']);
+  it("follows the plurals, the list and the numbers of the words' own language", () => {
+    assert.deepEqual(
+      guardWordKeys('pl').filter((key) => key.startsWith('minutes_')),
+      ['minutes_few', 'minutes_many', 'minutes_one', 'minutes_other'],
+    );
     const polish: GuardWords = {
       ...english,
       language: 'pl',
@@ -98,21 +160,36 @@ describe('guardText', () => {
       minutes_few: '{count} minut (few)',
       minutes_many: '{count} minut (many)',
     };
-    assert.equal(guardText(alert([window('frontLeft', 22), hood(22)]), polish), 'Lewe przednie okno i maska: otwarte od 22 minut (few)');
+    assert.equal(
+      guardText(alert([window('frontLeft', 22), hood(22)]), polish),
+      'Lewe przednie okno i maska: otwarte od 22 minut (few)',
+    );
     assert.equal(guardText(alert([window('frontLeft', 12)]), polish), 'Lewe przednie okno: otwarte od 12 minut (many)');
   });
 
   it('takes a language with one plural only', () => {
-    assert.deepEqual(guardWordKeys('ja').filter((key) => key.startsWith('days_')), ['days_other']);
+    assert.deepEqual(
+      guardWordKeys('ja').filter((key) => key.startsWith('days_')),
+      ['days_other'],
+    );
   });
 
   it('shows the key of a word that is missing, and no words at all do not break it', () => {
-    assert.equal(guardText(alert([window('frontLeft')]), { ...english, frontLeftWindow: undefined } as unknown as GuardWords), 'FrontLeftWindow open for 12 minutes');
+    assert.equal(
+      guardText(alert([window('frontLeft')]), { ...english, frontLeftWindow: undefined } as unknown as GuardWords),
+      'FrontLeftWindow open for 12 minutes',
+    );
     assert.equal(guardText(alert([window('frontLeft')]), {}), 'Open_one');
-    assert.equal(guardText(alert([window('frontLeft')]), { ...english, language: 'not a language' }), 'Front-left window open for 12 minutes');
+    assert.equal(
+      guardText(alert([window('frontLeft')]), { ...english, language: 'not a language' }),
+      'Front-left window open for 12 minutes',
+    );
   });
 
   it('does not take a name from the words for a place to fill', () => {
-    assert.equal(guardText(alert([window('frontLeft')]), { ...english, frontLeftWindow: '{time} $& window' }), '{time} $& window open for 12 minutes');
+    assert.equal(
+      guardText(alert([window('frontLeft')]), { ...english, frontLeftWindow: '{time} $& window' }),
+      '{time} $& window open for 12 minutes',
+    );
   });
 });

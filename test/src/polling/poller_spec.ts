@@ -1,5 +1,19 @@
 import { strict as assert } from 'node:assert';
-import { callsOfRequests, isReadName, Poller, requestOf, resourceNames, services, type AnyReadName, type Clock, type PolledFailure, type PollerOptions, type PollerUser, type ReadName, type Turn } from '../../../src/index';
+import {
+  callsOfRequests,
+  isReadName,
+  Poller,
+  requestOf,
+  resourceNames,
+  services,
+  type AnyReadName,
+  type Clock,
+  type PolledFailure,
+  type PollerOptions,
+  type PollerUser,
+  type ReadName,
+  type Turn,
+} from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
@@ -7,7 +21,9 @@ const minute = 60 * second;
 const vin = 'YV4952NA4F120DEMO';
 
 /** What the car looks like to each read, unless a test says otherwise. */
-const parked: Partial<Record<ReadName, { payload: unknown; vehicle: { locked?: boolean; open?: string[]; unknown?: string[] } }>> = {
+const parked: Partial<
+  Record<ReadName, { payload: unknown; vehicle: { locked?: boolean; open?: string[]; unknown?: string[] } }>
+> = {
   doors: { payload: { state: 'closed' }, vehicle: { locked: true, open: [], unknown: [] } },
   windows: { payload: { state: 'closed' }, vehicle: { open: [], unknown: [] } },
   engineRunning: { payload: { value: false }, vehicle: {} },
@@ -32,7 +48,15 @@ describe('the poller of an account', () => {
   });
 
   const open = (changes: Partial<PollerOptions> = {}): void => {
-    poller = new Poller({ id: 'account', adaptive: false, alive: services['volvo-cars'].alive, quota: () => ({ used: 0, perDay: 9_600, perMinute: 96 }), shareForMs: 5 * second, clock, ...changes });
+    poller = new Poller({
+      id: 'account',
+      adaptive: false,
+      alive: services['volvo-cars'].alive,
+      quota: () => ({ used: 0, perDay: 9_600, perMinute: 96 }),
+      shareForMs: 5 * second,
+      clock,
+      ...changes,
+    });
   };
   /** What fails, and how. */
   let failing: Partial<Record<ReadName, PolledFailure>>;
@@ -46,8 +70,13 @@ describe('the poller of an account', () => {
     }
   };
   /** A node that polls and is answered at once. */
-  const node = (name: string, reads: readonly AnyReadName[], everyMs: number, whose = vin, more: Partial<PollerUser> = {}): (() => void) =>
-    poller.start({ vin: whose, reads, everyMs, ...more }, (turn) => ask(name, whose, turn));
+  const node = (
+    name: string,
+    reads: readonly AnyReadName[],
+    everyMs: number,
+    whose = vin,
+    more: Partial<PollerUser> = {},
+  ): (() => void) => poller.start({ vin: whose, reads, everyMs, ...more }, (turn) => ask(name, whose, turn));
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
 
@@ -65,8 +94,13 @@ describe('the poller of an account', () => {
     assert.equal(timesOf('doors').length, 1);
     await clock.advance(10 * minute);
     assert.equal(timesOf('doors').length, 11);
-    const gaps = timesOf('doors').slice(2).map((at, i) => at - (timesOf('doors')[i + 1] ?? 0));
-    assert.ok(gaps.every((gap) => gap === minute), gaps.join());
+    const gaps = timesOf('doors')
+      .slice(2)
+      .map((at, i) => at - (timesOf('doors')[i + 1] ?? 0));
+    assert.ok(
+      gaps.every((gap) => gap === minute),
+      gaps.join(),
+    );
   });
 
   it('lets those meet that one request serves, and nobody else', async () => {
@@ -79,8 +113,13 @@ describe('the poller of an account', () => {
     node('other car', ['doors'], minute, 'YV4952NA4F120TEST');
     await clock.advance(20 * minute);
     assert.deepEqual(timesOf('hood'), timesOf('doors'));
-    assert.ok(timesOf('every other time').slice(1).every((at) => timesOf('doors').includes(at)));
-    for (const name of ['windows', 'other car']) assert.ok(!timesOf(name).some((at) => timesOf('doors').includes(at)), name);
+    assert.ok(
+      timesOf('every other time')
+        .slice(1)
+        .every((at) => timesOf('doors').includes(at)),
+    );
+    for (const name of ['windows', 'other car'])
+      assert.ok(!timesOf(name).some((at) => timesOf('doors').includes(at)), name);
   });
 
   it('spreads a thousand cars over the minute', async () => {
@@ -89,7 +128,10 @@ describe('the poller of an account', () => {
     await clock.advance(2 * minute);
     polls = [];
     await clock.advance(minute);
-    const perSecond = Array.from({ length: 60 }, (_, i) => polls.filter(({ at }) => Math.floor(at / second) % 60 === i).length);
+    const perSecond = Array.from(
+      { length: 60 },
+      (_, i) => polls.filter(({ at }) => Math.floor(at / second) % 60 === i).length,
+    );
     assert.equal(polls.length, 1_000);
     assert.ok(Math.max(...perSecond) < 40, perSecond.join());
   });
@@ -105,35 +147,71 @@ describe('the poller of an account', () => {
     stop();
     for (const name of ['several', 'late']) assert.deepEqual(timesOf(name), timesOf('doors'), name);
     assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
-    assert.ok(!timesOf('version 1').slice(1).some((at) => timesOf('doors').includes(at)));
+    assert.ok(
+      !timesOf('version 1')
+        .slice(1)
+        .some((at) => timesOf('doors').includes(at)),
+    );
   });
 
   for (const [what, nodes] of [
-    ['lists that differ', [[['doors'], 300], [['doors', 'windows'], 300], [['doors', 'fuelAmount'], 600]]],
-    ['a guard beside status nodes', [[['windows', 'doors', 'accessibility'], 120], [['windows'], 120], [['doors'], 60]]],
-    ['two interfaces', [[['doors'], 300], [['doors'], 300, 'v1']]],
-    ['resources of one group', [[['tripMeter1', 'tripMeter2'], 600], [['averageSpeed'], 600], [['odometer'], 3_600]]],
+    [
+      'lists that differ',
+      [
+        [['doors'], 300],
+        [['doors', 'windows'], 300],
+        [['doors', 'fuelAmount'], 600],
+      ],
+    ],
+    [
+      'a guard beside status nodes',
+      [
+        [['windows', 'doors', 'accessibility'], 120],
+        [['windows'], 120],
+        [['doors'], 60],
+      ],
+    ],
+    [
+      'two interfaces',
+      [
+        [['doors'], 300],
+        [['doors'], 300, 'v1'],
+      ],
+    ],
+    [
+      'resources of one group',
+      [
+        [['tripMeter1', 'tripMeter2'], 600],
+        [['averageSpeed'], 600],
+        [['odometer'], 3_600],
+      ],
+    ],
   ] as const) {
     for (const adaptive of [false, true]) {
       it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that never rests' : 'fixed'})`, async () => {
         open({ adaptive });
         const sent = new Map<string, Set<number>>();
         const alive = services['volvo-cars'].alive;
-        const nameOf = (read: AnyReadName, iface?: string): string => (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
+        const nameOf = (read: AnyReadName, iface?: string): string =>
+          (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
         for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {
           poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (turn) => {
             for (const read of turn.reads) {
               const name = nameOf(read, iface);
               sent.set(name, (sent.get(name) ?? new Set()).add(clock.now()));
               // Unlocked: a car that rests costs less.
-              if (isReadName(read)) poller.saw(read, vin, { payload: { value: null }, vehicle: { locked: false, open: [], unknown: [] } });
+              if (isReadName(read))
+                poller.saw(read, vin, { payload: { value: null }, vehicle: { locked: false, open: [], unknown: [] } });
             }
           });
         }
         await clock.advance(60 * minute);
         for (const moments of sent.values()) moments.clear();
         await clock.advance(24 * 60 * minute);
-        const sum = callsOfRequests(nodes.map(([reads, poll, iface]) => ({ vehicle: vin, reads, poll, interface: iface })), nameOf);
+        const sum = callsOfRequests(
+          nodes.map(([reads, poll, iface]) => ({ vehicle: vin, reads, poll, interface: iface })),
+          nameOf,
+        );
         for (const { read, calls } of sum) {
           const { size } = sent.get(nameOf(read)) ?? new Set();
           if (what !== 'two interfaces') assert.ok(Math.abs(size - calls) <= 1, `${read}: ${size}, not ${calls}`);
@@ -151,7 +229,8 @@ describe('the poller of an account', () => {
     await clock.advance(10 * minute);
     const firsts = ['0', '1', '2', '3', '4', '5'].flatMap((name) => timesOf(name).slice(0, 1)).sort((a, b) => a - b);
     assert.equal(firsts.length, 6);
-    for (const at of firsts) assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
+    for (const at of firsts)
+      assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
   });
 
   it('takes no answer for a turn that is as old as the last turn', async () => {
@@ -161,14 +240,21 @@ describe('the poller of an account', () => {
     poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, turn);
     poller.start({ vin, reads: ['windows'], everyMs: 10 * minute }, turn);
     await clock.advance(10 * second);
-    assert.deepEqual(ages.sort((a, b) => a - b), [2.5 * second, 30 * second]);
+    assert.deepEqual(
+      ages.sort((a, b) => a - b),
+      [2.5 * second, 30 * second],
+    );
   });
 
   for (const adaptive of [false, true]) {
     it(`goes on when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
       const machine = clock;
       let ahead = 3 * 60 * minute;
-      const wrong: Clock = { now: () => machine.now() + ahead, after: (ms, callback) => machine.after(ms, callback), sleep: (ms, signal) => machine.sleep(ms, signal) };
+      const wrong: Clock = {
+        now: () => machine.now() + ahead,
+        after: (ms, callback) => machine.after(ms, callback),
+        sleep: (ms, signal) => machine.sleep(ms, signal),
+      };
       open({ adaptive, clock: wrong });
       node('doors', ['doors'], minute);
       node('windows', ['windows'], minute);
@@ -232,10 +318,16 @@ describe('the poller of an account', () => {
       node('engine', ['engineRunning'], 2 * minute);
       await clock.advance(60 * minute);
       const last = polls.filter(({ name }) => name === 'all').slice(-5);
-      assert.deepEqual(last.map(({ due }) => due), Array.from({ length: 5 }, () => ['doors']));
+      assert.deepEqual(
+        last.map(({ due }) => due),
+        Array.from({ length: 5 }, () => ['doors']),
+      );
     });
 
-    for (const failure of [{ retryable: true, retryAt: null }, { retryable: false, retryAt: null }]) {
+    for (const failure of [
+      { retryable: true, retryAt: null },
+      { retryable: false, retryAt: null },
+    ]) {
       it(`reads the others at their own seconds while the doors alone cannot be read (${failure.retryable ? 'for now' : 'for good'})`, async () => {
         node('doors', ['doors'], minute);
         node('windows', ['windows'], minute);
@@ -245,7 +337,10 @@ describe('the poller of an account', () => {
         await clock.advance(minute);
         const from = clock.now();
         await clock.advance(60 * minute);
-        assert.deepEqual(['doors', 'windows', 'engine'].map((name) => within(name, from)), [60, 60, 30]);
+        assert.deepEqual(
+          ['doors', 'windows', 'engine'].map((name) => within(name, from)),
+          [60, 60, 30],
+        );
       });
     }
 
@@ -280,10 +375,16 @@ describe('the poller of an account', () => {
       await clock.advance(3 * 60 * minute);
       const from = clock.now();
       await clock.advance(60 * minute);
-      assert.deepEqual(['windows 0', 'windows 1'].map((name) => within(name, from)), [60, 60]);
+      assert.deepEqual(
+        ['windows 0', 'windows 1'].map((name) => within(name, from)),
+        [60, 60],
+      );
     });
 
-    for (const [what, cars, perDay, longest] of [['eight cars on 10,000 requests a day', 8, 9_600, 4 * minute], ['one car on 1,000', 1, 960, 4 * minute]] as const) {
+    for (const [what, cars, perDay, longest] of [
+      ['eight cars on 10,000 requests a day', 8, 9_600, 4 * minute],
+      ['one car on 1,000', 1, 960, 4 * minute],
+    ] as const) {
       it(`spreads what is left of the day: the doors of ${what} every minute`, async () => {
         poller.close();
         const sent: number[] = [];

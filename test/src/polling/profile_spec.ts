@@ -1,7 +1,18 @@
 import { strict as assert } from 'node:assert';
 import { readNames, type ReadName } from '../../../src/catalogue/reads';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { baseIntervals, callsPerDay, moodFactors, nextPoll, phaseOf, pollGroupOf, pollGroups, PollingProfile, type DueOptions, type PolledReading } from '../../../src/polling/profile';
+import {
+  baseIntervals,
+  callsPerDay,
+  moodFactors,
+  nextPoll,
+  phaseOf,
+  pollGroupOf,
+  pollGroups,
+  PollingProfile,
+  type DueOptions,
+  type PolledReading,
+} from '../../../src/polling/profile';
 import { hour, live, minute, requests, second } from '../../support/day';
 import { ordinaryDay, randomDay, troubledDay } from '../../support/days';
 
@@ -11,13 +22,25 @@ const transient = { retryable: true, retryAt: null, lasting: 0 };
 const lasting = { retryable: false, retryAt: null, lasting: 1 };
 const lastingAgain = { ...lasting, lasting: 3 };
 
-const doors = (locked: boolean | null, open: string[] = [], unknown: string[] = [], timestamp = 'a'): PolledReading => ({ payload: { locked, open, timestamp }, vehicle: { locked, open, unknown } });
-const windows = (open: string[] = [], unknown: string[] = []): PolledReading => ({ payload: open, vehicle: { open, unknown } });
+const doors = (
+  locked: boolean | null,
+  open: string[] = [],
+  unknown: string[] = [],
+  timestamp = 'a',
+): PolledReading => ({ payload: { locked, open, timestamp }, vehicle: { locked, open, unknown } });
+const windows = (open: string[] = [], unknown: string[] = []): PolledReading => ({
+  payload: open,
+  vehicle: { open, unknown },
+});
 const engine = (value: boolean | null): PolledReading => ({ payload: { value }, vehicle: {} });
-const accessibility = (value: string, unavailableReason: string | null = null): PolledReading => ({ payload: { value, unavailableReason }, vehicle: {} });
+const accessibility = (value: string, unavailableReason: string | null = null): PolledReading => ({
+  payload: { value, unavailableReason },
+  vehicle: {},
+});
 
 describe('the adaptive profile', () => {
-  const profileAt = (): PollingProfile => new PollingProfile({ id: 'car', hourOf: (now) => new Date(now).getUTCHours() });
+  const profileAt = (): PollingProfile =>
+    new PollingProfile({ id: 'car', hourOf: (now) => new Date(now).getUTCHours() });
   /** Left locked, closed and not in use, all read at one moment. */
   const parked = (now = noon): PollingProfile => {
     const profile = profileAt();
@@ -26,8 +49,10 @@ describe('the adaptive profile', () => {
     profile.saw('engineRunning', engine(false), now);
     return profile;
   };
-  const due = (profile: PollingProfile, read: ReadName, now: number, options: Partial<DueOptions> = {}): number => profile.dueAt({ read, now, since: now - hour, lastRead: now, ...options });
-  const interval = (profile: PollingProfile, read: ReadName, now: number): number => moodFactors[profile.mood(now)][pollGroupOf(read)] * baseIntervals[pollGroupOf(read)];
+  const due = (profile: PollingProfile, read: ReadName, now: number, options: Partial<DueOptions> = {}): number =>
+    profile.dueAt({ read, now, since: now - hour, lastRead: now, ...options });
+  const interval = (profile: PollingProfile, read: ReadName, now: number): number =>
+    moodFactors[profile.mood(now)][pollGroupOf(read)] * baseIntervals[pollGroupOf(read)];
 
   it('has a group for every read', () => {
     for (const read of readNames) assert.ok(pollGroups.includes(pollGroupOf(read)), read);
@@ -50,15 +75,24 @@ describe('the adaptive profile', () => {
     it('and lets a parked, locked, closed car rest, and sleep at night', () => {
       assert.equal(parked().mood(noon), 'resting');
       assert.equal(parked(midnight - hour).mood(midnight, hour), 'sleeping');
-      assert.equal(new PollingProfile({ id: 'car', night: { from: 1, to: 5 }, hourOf: () => 3 }).mood(noon), 'stirring');
+      assert.equal(
+        new PollingProfile({ id: 'car', night: { from: 1, to: 5 }, hourOf: () => 3 }).mood(noon),
+        'stirring',
+      );
     });
 
     for (const [what, change] of [
       ['an unlocked car', (profile: PollingProfile) => profile.saw('doors', doors(false), noon)],
       ['a lock that cannot be told', (profile: PollingProfile) => profile.saw('doors', doors(null), noon)],
       ['an open door', (profile: PollingProfile) => profile.saw('doors', doors(true, ['hood']), noon)],
-      ['a door that cannot be told', (profile: PollingProfile) => profile.saw('doors', doors(true, [], ['rearLeft']), noon)],
-      ['a window that cannot be told', (profile: PollingProfile) => profile.saw('windows', windows([], ['rearLeft']), noon)],
+      [
+        'a door that cannot be told',
+        (profile: PollingProfile) => profile.saw('doors', doors(true, [], ['rearLeft']), noon),
+      ],
+      [
+        'a window that cannot be told',
+        (profile: PollingProfile) => profile.saw('windows', windows([], ['rearLeft']), noon),
+      ],
       ['an engine that cannot be told', (profile: PollingProfile) => profile.saw('engineRunning', engine(null), noon)],
       ['doors that can no longer be read', (profile: PollingProfile) => profile.failed('doors', lasting)],
       ['windows that can no longer be read', (profile: PollingProfile) => profile.failed('windows', lasting)],
@@ -161,7 +195,8 @@ describe('the adaptive profile', () => {
       const profile = parked();
       const at = noon + 10 * minute;
       profile.saw('doors', doors(false), at);
-      for (const read of ['windows', 'engineRunning', 'accessibility'] as const) assert.equal(due(profile, read, at, { lastRead: noon }), at, read);
+      for (const read of ['windows', 'engineRunning', 'accessibility'] as const)
+        assert.equal(due(profile, read, at, { lastRead: noon }), at, read);
       assert.ok(due(profile, 'odometer', at, { lastRead: at - minute }) > at);
       assert.ok(due(profile, 'windows', at, { lastRead: at }) > at);
     });
@@ -184,7 +219,10 @@ describe('the adaptive profile', () => {
     });
 
     it('by the reader’s own interval where it has one', () => {
-      assert.equal(due(parked(), 'windows', noon, { baseMs: 10 * second, doorsMs: 10 * second }), nextPoll('car', 300 * second, noon));
+      assert.equal(
+        due(parked(), 'windows', noon, { baseMs: 10 * second, doorsMs: 10 * second }),
+        nextPoll('car', 300 * second, noon),
+      );
       assert.equal(due(parked(), 'odometer', noon, { baseMs: 24 * hour }), nextPoll('car', 24 * hour, noon));
     });
 
@@ -197,13 +235,19 @@ describe('the adaptive profile', () => {
       assert.equal(due(profileAt(), 'doors', noon, { stretch }), nextPoll('car', 90 * second, noon));
       assert.equal(due(profileAt(), 'odometer', noon, { stretch }), nextPoll('car', 6 * hour, noon));
       // Doors that are read so seldom still keep watch.
-      assert.equal(due(parked(), 'windows', noon + 2.5 * minute, { stretch }), nextPoll('car', 45 * minute, noon + 2.5 * minute));
+      assert.equal(
+        due(parked(), 'windows', noon + 2.5 * minute, { stretch }),
+        nextPoll('car', 45 * minute, noon + 2.5 * minute),
+      );
     });
 
     it('at the reader’s own seconds for windows that are read more often than the doors', () => {
       assert.equal(due(parked(), 'windows', noon, { doorsMs: 10 * minute }), nextPoll('car', minute, noon));
       assert.equal(due(parked(), 'windows', noon, { doorsMs: null }), nextPoll('car', minute, noon));
-      assert.equal(due(parked(), 'windows', noon, { doorsMs: 5 * minute, baseMs: 5 * minute }), nextPoll('car', 150 * minute, noon));
+      assert.equal(
+        due(parked(), 'windows', noon, { doorsMs: 5 * minute, baseMs: 5 * minute }),
+        nextPoll('car', 150 * minute, noon),
+      );
     });
   });
 
@@ -218,9 +262,13 @@ describe('the adaptive profile', () => {
     });
 
     it('by trying seldom what failed again and again and may never work, but never doors and windows', () => {
-      assert.equal(due(profileAt(), 'accessibility', noon, { lastFailure: lasting }), nextPoll('car', 15 * minute, noon));
+      assert.equal(
+        due(profileAt(), 'accessibility', noon, { lastFailure: lasting }),
+        nextPoll('car', 15 * minute, noon),
+      );
       assert.equal(due(profileAt(), 'accessibility', noon, { lastFailure: lastingAgain }), nextPoll('car', hour, noon));
-      for (const read of ['doors', 'windows'] as const) assert.equal(due(profileAt(), read, noon, { lastFailure: lastingAgain }), nextPoll('car', minute, noon), read);
+      for (const read of ['doors', 'windows'] as const)
+        assert.equal(due(profileAt(), read, noon, { lastFailure: lastingAgain }), nextPoll('car', minute, noon), read);
     });
 
     for (const failure of [transient, lasting]) {
@@ -232,7 +280,11 @@ describe('the adaptive profile', () => {
         assert.equal(due(profile, 'engineRunning', later), nextPoll('car', 2 * minute, later));
         const again = noon + 2 * minute;
         profile.saw('doors', doors(true), again);
-        assert.equal(due(profile, 'windows', again, { lastRead: later }), again, 'nobody knows what happened meanwhile');
+        assert.equal(
+          due(profile, 'windows', again, { lastRead: later }),
+          again,
+          'nobody knows what happened meanwhile',
+        );
         assert.equal(profile.mood(again), 'stirring');
       });
     }
@@ -263,22 +315,37 @@ describe('the adaptive profile', () => {
     it('notices no opened door, unlocked car or window opened after unlocking later on random days', () => {
       for (let seed = 1_000; seed < 1_060; seed += 1) {
         const day = randomDay(seed);
-        assertPunctual(live(day, 'fixed', `car ${seed}`).notices, live(day, 'adaptive', `car ${seed}`).notices, `day ${seed}`);
+        assertPunctual(
+          live(day, 'fixed', `car ${seed}`).notices,
+          live(day, 'adaptive', `car ${seed}`).notices,
+          `day ${seed}`,
+        );
       }
     });
 
     it('notices none of that later while endpoints fail alone, messages ask beside the polls and the doors are read more seldom', () => {
       for (let seed = 2_000; seed < 2_120; seed += 1) {
         const day = troubledDay(seed);
-        assertPunctual(live(day, 'fixed', `car ${seed}`).notices, live(day, 'adaptive', `car ${seed}`).notices, `day ${seed}`);
+        assertPunctual(
+          live(day, 'fixed', `car ${seed}`).notices,
+          live(day, 'adaptive', `car ${seed}`).notices,
+          `day ${seed}`,
+        );
       }
     });
 
-    const assertPunctual = (fixed: ReturnType<typeof live>['notices'], adaptive: ReturnType<typeof live>['notices'], what: string): void => {
+    const assertPunctual = (
+      fixed: ReturnType<typeof live>['notices'],
+      adaptive: ReturnType<typeof live>['notices'],
+      what: string,
+    ): void => {
       fixed.forEach(({ kind, delay, happening }, i) => {
         if (kind === 'engine' || kind === 'closed') return;
         const other = adaptive[i]?.delay ?? Number.POSITIVE_INFINITY;
-        assert.ok(other <= (delay ?? Number.POSITIVE_INFINITY), `${what}: ${happening.what} after ${other} ms, not ${delay} ms`);
+        assert.ok(
+          other <= (delay ?? Number.POSITIVE_INFINITY),
+          `${what}: ${happening.what} after ${other} ms, not ${delay} ms`,
+        );
       });
     };
   });
@@ -289,7 +356,10 @@ describe('the moments of a poll', () => {
     let at = noon;
     const moments = Array.from({ length: 5 }, () => (at = nextPoll('node', minute, at)));
     for (const [i, moment] of moments.entries()) assert.equal(moment % minute, phaseOf('node', minute), `${i}`);
-    assert.deepEqual(moments.slice(1).map((moment, i) => moment - (moments[i] ?? 0)), [minute, minute, minute, minute]);
+    assert.deepEqual(
+      moments.slice(1).map((moment, i) => moment - (moments[i] ?? 0)),
+      [minute, minute, minute, minute],
+    );
   });
 
   it('are spread over the interval for nodes that poll alike', () => {
@@ -304,8 +374,8 @@ describe('the moments of a poll', () => {
 
   it('meet where one interval divides the other, so that the read is shared', () => {
     const often = new Set<number>();
-    for (let at = noon; at < noon + hour; ) often.add((at = nextPoll('same', minute, at)));
-    for (let at = noon; at < noon + 55 * minute; ) assert.ok(often.has((at = nextPoll('same', 5 * minute, at))));
+    for (let at = noon; at < noon + hour;) often.add((at = nextPoll('same', minute, at)));
+    for (let at = noon; at < noon + 55 * minute;) assert.ok(often.has((at = nextPoll('same', 5 * minute, at))));
   });
 
   it('do not come twice because a timer fired a little early', () => {
@@ -316,14 +386,20 @@ describe('the moments of a poll', () => {
 
 describe('the calls a day', () => {
   it('are those of the fixed schedule for the nodes of the fixed schedule', () => {
-    const nodes = requests.map((read) => ({ vehicle: 'home', reads: [read], poll: baseIntervals[pollGroupOf(read)] / second }));
+    const nodes = requests.map((read) => ({
+      vehicle: 'home',
+      reads: [read],
+      poll: baseIntervals[pollGroupOf(read)] / second,
+    }));
     const { fixed, adaptive } = callsPerDay(nodes);
     assert.equal(fixed, 4_776);
     assert.ok(adaptive > 1_900 && adaptive < 2_388, `${adaptive}`);
   });
 
   it('do not count what the pack keeps itself', () => {
-    assert.deepEqual(callsOfRequests([{ vehicle: 'home', reads: ['windows', 'journal'], poll: 60 }]), [{ read: 'windows', calls: 1_440 }]);
+    assert.deepEqual(callsOfRequests([{ vehicle: 'home', reads: ['windows', 'journal'], poll: 60 }]), [
+      { read: 'windows', calls: 1_440 },
+    ]);
   });
 
   it('count a request once however many nodes share it', () => {
@@ -340,6 +416,7 @@ describe('the calls a day', () => {
   });
 
   it('are none without a poll', () => {
-    for (const poll of [0, -5, Number.NaN]) assert.deepEqual(callsPerDay([{ vehicle: 'home', reads: ['windows'], poll }]), { fixed: 0, adaptive: 0 });
+    for (const poll of [0, -5, Number.NaN])
+      assert.deepEqual(callsPerDay([{ vehicle: 'home', reads: ['windows'], poll }]), { fixed: 0, adaptive: 0 });
   });
 });

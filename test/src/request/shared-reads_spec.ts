@@ -8,13 +8,15 @@ class Desk {
   asked: string[] = [];
   #open: { key: string; signal: AbortSignal; resolve(value: string): void; reject(error: unknown): void }[] = [];
 
-  load = (key: string) => (signal: AbortSignal): Promise<string> => {
-    this.asked.push(key);
-    return new Promise((resolve, reject) => {
-      this.#open.push({ key, signal, resolve, reject });
-      signal.addEventListener('abort', () => reject(signal.reason));
-    });
-  };
+  load =
+    (key: string) =>
+    (signal: AbortSignal): Promise<string> => {
+      this.asked.push(key);
+      return new Promise((resolve, reject) => {
+        this.#open.push({ key, signal, resolve, reject });
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    };
 
   answer(value: string): void {
     for (const { resolve } of this.#open.splice(0)) resolve(value);
@@ -33,7 +35,8 @@ describe('shared reads', () => {
   let clock: ManualClock;
   let desk: Desk;
   let reads: SharedReads<string>;
-  const ask = (key: string, options: Parameters<SharedReads<string>['read']>[1] = {}): Promise<SharedRead<string>> => reads.read(key, options, desk.load(key));
+  const ask = (key: string, options: Parameters<SharedReads<string>['read']>[1] = {}): Promise<SharedRead<string>> =>
+    reads.read(key, options, desk.load(key));
 
   beforeEach(() => {
     clock = new ManualClock();
@@ -131,7 +134,8 @@ describe('shared reads', () => {
     const both = [ask('windows'), ask('windows')];
     const failure = new VehicleError('SERVICE_ERROR', 'Broken.');
     desk.fail(failure);
-    for (const result of await Promise.allSettled(both)) assert.equal(result.status === 'rejected' && result.reason, failure);
+    for (const result of await Promise.allSettled(both))
+      assert.equal(result.status === 'rejected' && result.reason, failure);
     const again = ask('windows');
     desk.answer('CLOSED');
     assert.equal((await again).source, 'live');

@@ -9,7 +9,14 @@ async function hammer([directory = '', account = '', times = '']: string[]): Pro
       const next = Number(stored?.refreshToken.slice('refresh-'.length) ?? 0) + 1;
       await locked.prepare();
       await locked.save(
-        { refreshToken: `refresh-${next}`, accessToken: '', expiresAt: null, scopes: null, refreshedAt: 0, outdated: [] },
+        {
+          refreshToken: `refresh-${next}`,
+          accessToken: '',
+          expiresAt: null,
+          scopes: null,
+          refreshedAt: 0,
+          outdated: [],
+        },
         stored?.generation ?? 0,
       );
       return next;

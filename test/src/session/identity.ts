@@ -1,6 +1,12 @@
 import { VehicleError } from '../../../src/errors';
 import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
-import { startSimulator, type FaultOptions, type RecordedRequest, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import {
+  startSimulator,
+  type FaultOptions,
+  type RecordedRequest,
+  type Simulator,
+  type SimulatorOptions,
+} from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/transport';
 
 const tokenPath = '/as/token.oauth2';
@@ -24,12 +30,19 @@ export class Identity {
   }
 
   get client(): OAuthClient {
-    return { audience: this.simulator.url, tokenUrl: this.simulator.url + tokenPath, clientId: 'demo-client', clientSecret: 'secret:with/odd chars' };
+    return {
+      audience: this.simulator.url,
+      tokenUrl: this.simulator.url + tokenPath,
+      clientId: 'demo-client',
+      clientSecret: 'secret:with/odd chars',
+    };
   }
 
   readonly send: Send = async (request) => {
     const response = await this.transport.send(request);
-    this.issued.push(...[...response.body.matchAll(/"(?:access|refresh)_token":"([^"]+)"/g)].map((match) => match[1] ?? ''));
+    this.issued.push(
+      ...[...response.body.matchAll(/"(?:access|refresh)_token":"([^"]+)"/g)].map((match) => match[1] ?? ''),
+    );
     await this.beforeAnswer();
     return response;
   };

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
-import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/grant-keepers';
+import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/token-managers';
 import { refreshingToken, type RefreshingOptions } from '../../../src/session/refreshing';
 import { TokenStore } from '../../../src/session/store';
 import type { TokenSource } from '../../../src/session/tokens';
@@ -46,14 +46,23 @@ describe('a refreshing access token', () => {
   const newStore = (secret = 'credential secret'): TokenStore => new TokenStore({ directory, secret });
 
   const source = (options: Partial<RefreshingOptions> = {}): TokenSource => {
-    const made = refreshingToken({ client: identity.client, owner: 'config-1', store, send: identity.send, clock, random: () => 0.5, keepers, ...options });
+    const made = refreshingToken({
+      client: identity.client,
+      owner: 'config-1',
+      store,
+      send: identity.send,
+      clock,
+      random: () => 0.5,
+      keepers,
+      ...options,
+    });
     sources.push(made);
     return made;
   };
 
   /** Waits in real time, without guessing how long, for what real files and sockets bring about. */
   const until = async (condition: () => boolean): Promise<void> => {
-    for (const end = Date.now() + 5_000; !condition(); ) {
+    for (const end = Date.now() + 5_000; !condition();) {
       assert.ok(Date.now() < end, 'nothing happened');
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -131,7 +140,11 @@ describe('a refreshing access token', () => {
 
   it('tries again by itself though timers fire a moment early', async () => {
     let early = 0;
-    const hasty = { now: () => clock.now() - early, after: (ms: number, callback: () => void) => clock.after(ms, callback), sleep: clock.sleep.bind(clock) };
+    const hasty = {
+      now: () => clock.now() - early,
+      after: (ms: number, callback: () => void) => clock.after(ms, callback),
+      sleep: clock.sleep.bind(clock),
+    };
     const token = source({ refreshToken: identity.newSeed(), clock: hasty });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
@@ -145,7 +158,11 @@ describe('a refreshing access token', () => {
 
   it('waits for no moment of a clock that was ahead and was set back', async () => {
     let ahead = 365 * day;
-    const wrong = { now: () => clock.now() + ahead, after: (ms: number, callback: () => void) => clock.after(ms, callback), sleep: clock.sleep.bind(clock) };
+    const wrong = {
+      now: () => clock.now() + ahead,
+      after: (ms: number, callback: () => void) => clock.after(ms, callback),
+      sleep: clock.sleep.bind(clock),
+    };
     const token = source({ refreshToken: identity.newSeed(), clock: wrong });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
@@ -162,7 +179,10 @@ describe('a refreshing access token', () => {
 
   it('is asked for once by two processes that share the store', async () => {
     const seed = identity.newSeed();
-    const processes = [source({ refreshToken: seed }), source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() })];
+    const processes = [
+      source({ refreshToken: seed }),
+      source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() }),
+    ];
     const [one, two] = await Promise.all(processes.map((token) => token.get()));
     assert.equal(one, two);
     assert.equal(identity.requests.length, 1);
@@ -215,7 +235,9 @@ describe('a refreshing access token', () => {
     for (let round = 0; round < 3; round++) {
       const got = await token.get();
       const stored = await newStore().read(pastedKey(identity.client, fingerprint(seed)));
-      saved.push(stored?.accessToken === got && identity.issued.includes(stored.refreshToken) && stored.generation === round + 1);
+      saved.push(
+        stored?.accessToken === got && identity.issued.includes(stored.refreshToken) && stored.generation === round + 1,
+      );
       await clock.advance(299_000);
     }
     assert.deepEqual(saved, [true, true, true]);
@@ -268,7 +290,10 @@ describe('a refreshing access token', () => {
   it('tries again at once when the client secret was corrected', async () => {
     const seed = identity.newSeed();
     const wrong = source({ refreshToken: seed, client: { ...identity.client, clientSecret: 'wrong' } });
-    await assert.rejects(wrong.get(), (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message));
+    await assert.rejects(
+      wrong.get(),
+      (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
+    );
     assert.ok(await identity.accepts(await source({ refreshToken: seed }).get()));
   });
 
@@ -336,7 +361,11 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newSeed() });
     identity.fault({ cut: 'after-effect' }, 3);
     await assert.rejects(token.get(), { code: 'NETWORK' });
-    for (const [count, pause] of [[2, 2_000], [3, 4_000], [4, 8_000]] as const) {
+    for (const [count, pause] of [
+      [2, 2_000],
+      [3, 4_000],
+      [4, 8_000],
+    ] as const) {
       const before = token.describe().retryAt;
       await clock.advance(pause);
       await requestsMade(count);
@@ -366,7 +395,10 @@ describe('a refreshing access token', () => {
     const first = await before.get();
     await before.close();
     const [file = ''] = await readdir(directory);
-    await writeFile(join(directory, `${file}.lock`), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), nonce: 'of the dead', at: Date.now() }));
+    await writeFile(
+      join(directory, `${file}.lock`),
+      JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), nonce: 'of the dead', at: Date.now() }),
+    );
     const after = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
@@ -389,7 +421,11 @@ describe('a refreshing access token', () => {
   it('asks for a new token when the service refuses one, for all who were refused, but not for ever', async () => {
     const token = source({ refreshToken: identity.newSeed() });
     const first = await token.get();
-    assert.deepEqual(await Promise.all([token.refused(first), token.refused(first), token.refused(first)]), [true, true, true]);
+    assert.deepEqual(await Promise.all([token.refused(first), token.refused(first), token.refused(first)]), [
+      true,
+      true,
+      true,
+    ]);
     const second = await token.get();
     assert.notEqual(second, first);
     assert.equal(await token.refused(first), true, 'a late answer to the old token');
@@ -425,7 +461,10 @@ describe('a refreshing access token', () => {
     await token.get();
     await clock.advance(300_000);
     await token.get();
-    assert.deepEqual(identity.issued.slice(1).filter((secret) => !heard.has(secret)), []);
+    assert.deepEqual(
+      identity.issued.slice(1).filter((secret) => !heard.has(secret)),
+      [],
+    );
   });
 
   it('takes the token of another process that rotated meanwhile, instead of asking for a sign-in', async () => {
@@ -480,19 +519,48 @@ describe('a refreshing access token', () => {
   });
 
   it('refuses to send secrets in the open', async () => {
-    const token = source({ refreshToken: identity.newSeed(), client: { ...identity.client, tokenUrl: 'http://id.example/token' } });
+    const token = source({
+      refreshToken: identity.newSeed(),
+      client: { ...identity.client, tokenUrl: 'http://id.example/token' },
+    });
     await assert.rejects(token.get(), { code: 'CONFIG' });
   });
 
   for (const [what, change] of [
     ['a refresh token', { refreshToken: 'abc\ndef' }],
-    ['a client id', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: 'abc\ndef', clientSecret: '' } }],
-    ['a client secret', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: 'abc', clientSecret: 'abc\ndef' } }],
-    ['no client id', { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } }],
+    [
+      'a client id',
+      {
+        client: {
+          audience: 'https://api.example',
+          tokenUrl: 'https://id.example',
+          clientId: 'abc\ndef',
+          clientSecret: '',
+        },
+      },
+    ],
+    [
+      'a client secret',
+      {
+        client: {
+          audience: 'https://api.example',
+          tokenUrl: 'https://id.example',
+          clientId: 'abc',
+          clientSecret: 'abc\ndef',
+        },
+      },
+    ],
+    [
+      'no client id',
+      { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } },
+    ],
   ] as const) {
     it(`tells of ${what} that cannot be right, without repeating it`, async () => {
       const token = source({ refreshToken: 'seed', ...change });
-      await assert.rejects(token.get(), (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message));
+      await assert.rejects(
+        token.get(),
+        (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message),
+      );
       assert.match(token.describe().problem ?? '', /configuration/);
     });
   }
@@ -524,6 +592,9 @@ describe('a refreshing access token', () => {
     store = newStore();
     await source({ refreshToken: identity.newSeed() }).get();
     const file = (await readdir(directory)).find((name) => name.endsWith('.json')) ?? '';
-    assert.deepEqual([(await stat(directory)).mode & 0o777, (await stat(join(directory, file))).mode & 0o777], [0o700, 0o600]);
+    assert.deepEqual(
+      [(await stat(directory)).mode & 0o777, (await stat(join(directory, file))).mode & 0o777],
+      [0o700, 0o600],
+    );
   });
 });

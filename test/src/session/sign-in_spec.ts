@@ -4,9 +4,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
-import { GrantKeepers, signedInKey } from '../../../src/session/grant-keepers';
+import { GrantKeepers, signedInKey } from '../../../src/session/token-managers';
 import { refreshingToken } from '../../../src/session/refreshing';
-import { chosenToken } from '../../../src/session/token-choice';
+import { chosenToken } from '../../../src/session/create-token-source';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
 import { TokenStore } from '../../../src/session/store';
 import type { TokenSource } from '../../../src/session/tokens';
@@ -42,7 +42,15 @@ describe('a sign-in from the editor', () => {
   });
 
   const begin = (options: Partial<SignInStart> = {}): { url: string; state: string } =>
-    signIns.begin({ authorizeUrl: `${identity.simulator.url}/as/authorization.oauth2`, client: identity.client, redirectUrl, scopes, owner: 'config-1', send: identity.send, ...options });
+    signIns.begin({
+      authorizeUrl: `${identity.simulator.url}/as/authorization.oauth2`,
+      client: identity.client,
+      redirectUrl,
+      scopes,
+      owner: 'config-1',
+      send: identity.send,
+      ...options,
+    });
 
   /** What the browser does: the person decides on the page, and the browser goes where it is sent. */
   const decide = async (url: string, decision: 'allow' | 'deny' = 'allow'): Promise<string> => {
@@ -56,7 +64,15 @@ describe('a sign-in from the editor', () => {
   };
 
   const source = (refreshToken = ''): TokenSource => {
-    const made = refreshingToken({ client: identity.client, owner: 'config-1', refreshToken, store, send: identity.send, clock, keepers });
+    const made = refreshingToken({
+      client: identity.client,
+      owner: 'config-1',
+      refreshToken,
+      store,
+      send: identity.send,
+      clock,
+      keepers,
+    });
     sources.push(made);
     return made;
   };
@@ -112,20 +128,51 @@ describe('a sign-in from the editor', () => {
     ['a path with its query', (address: string): string => `/callback${new URL(address).search}`],
   ] as const) {
     it(`takes ${what}, as the browser or a person brings it back`, async () => {
-      assert.equal((await signIns.finish({ redirected: form(await decide(begin().url)), owner: 'config-1' })).owner, 'config-1');
+      assert.equal(
+        (await signIns.finish({ redirected: form(await decide(begin().url)), owner: 'config-1' })).owner,
+        'config-1',
+      );
     });
   }
 
   const refusals: Record<string, { redirected: () => Promise<string>; owner?: string; code: string; says: RegExp }> = {
     'was declined': { redirected: () => decide(begin().url, 'deny'), code: 'SIGN_IN_REQUIRED', says: /declined/ },
-    'asks for a scope that the application lacks': { redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url), code: 'SIGN_IN_REQUIRED', says: /scopes/ },
-    'comes back with an unknown error': { redirected: async () => `?error=odd_thing&state=${begin().state}`, code: 'SIGN_IN_REQUIRED', says: /\(odd_thing\)/ },
-    'comes back with an error and no state': { redirected: async () => '?error=access_denied', code: 'SIGN_IN_REQUIRED', says: /declined/ },
-    'has another state': { redirected: async () => (await decide(begin().url)).replace(/state=[^&]+/, 'state=other'), code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
-    'has no state': { redirected: async () => '?code=abc', code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
-    'is no address at all': { redirected: async () => 'Hello', code: 'INPUT_INVALID', says: /no sign-in that was started here/ },
+    'asks for a scope that the application lacks': {
+      redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url),
+      code: 'SIGN_IN_REQUIRED',
+      says: /scopes/,
+    },
+    'comes back with an unknown error': {
+      redirected: async () => `?error=odd_thing&state=${begin().state}`,
+      code: 'SIGN_IN_REQUIRED',
+      says: /\(odd_thing\)/,
+    },
+    'comes back with an error and no state': {
+      redirected: async () => '?error=access_denied',
+      code: 'SIGN_IN_REQUIRED',
+      says: /declined/,
+    },
+    'has another state': {
+      redirected: async () => (await decide(begin().url)).replace(/state=[^&]+/, 'state=other'),
+      code: 'INPUT_INVALID',
+      says: /no sign-in that was started here/,
+    },
+    'has no state': {
+      redirected: async () => '?code=abc',
+      code: 'INPUT_INVALID',
+      says: /no sign-in that was started here/,
+    },
+    'is no address at all': {
+      redirected: async () => 'Hello',
+      code: 'INPUT_INVALID',
+      says: /no sign-in that was started here/,
+    },
     'has no code': { redirected: async () => `?state=${begin().state}`, code: 'INPUT_INVALID', says: /whole address/ },
-    'has another code': { redirected: async () => (await decide(begin().url)).replace(/code=[^&]+/, 'code=other'), code: 'SIGN_IN_REQUIRED', says: /code/ },
+    'has another code': {
+      redirected: async () => (await decide(begin().url)).replace(/code=[^&]+/, 'code=other'),
+      code: 'SIGN_IN_REQUIRED',
+      says: /code/,
+    },
     'is late': {
       redirected: async () => {
         const { state } = begin();
@@ -144,8 +191,17 @@ describe('a sign-in from the editor', () => {
       code: 'INPUT_INVALID',
       says: /deleted/,
     },
-    'is brought to another config node': { redirected: () => decide(begin().url), owner: 'config-2', code: 'INPUT_INVALID', says: /another vehicle configuration/ },
-    'has a wrong client secret': { redirected: () => decide(begin({ client: { ...identity.client, clientSecret: 'wrong' } }).url), code: 'SIGN_IN_REQUIRED', says: /client secret/ },
+    'is brought to another config node': {
+      redirected: () => decide(begin().url),
+      owner: 'config-2',
+      code: 'INPUT_INVALID',
+      says: /another vehicle configuration/,
+    },
+    'has a wrong client secret': {
+      redirected: () => decide(begin({ client: { ...identity.client, clientSecret: 'wrong' } }).url),
+      code: 'SIGN_IN_REQUIRED',
+      says: /client secret/,
+    },
     'finds the sign-in service away': {
       redirected: async () => {
         identity.fault({ cut: 'before-headers' });
@@ -167,7 +223,10 @@ describe('a sign-in from the editor', () => {
   for (const [what, { redirected, owner, code, says }] of Object.entries(refusals)) {
     it(`says what to do where it ${what}, and saves nothing`, async () => {
       const end = { redirected: await redirected(), ...(owner !== undefined && { owner }) };
-      await assert.rejects(signIns.finish(end), (error: VehicleError) => error.code === code && says.test(error.message));
+      await assert.rejects(
+        signIns.finish(end),
+        (error: VehicleError) => error.code === code && says.test(error.message),
+      );
       assert.deepEqual(await readdir(directory), []);
     });
   }
@@ -175,18 +234,29 @@ describe('a sign-in from the editor', () => {
   it('is good once', async () => {
     const redirected = await decide(begin().url);
     await signIns.finish({ redirected });
-    await assert.rejects(signIns.finish({ redirected }), (error: VehicleError) => error.code === 'INPUT_INVALID' && /used already/.test(error.message));
+    await assert.rejects(
+      signIns.finish({ redirected }),
+      (error: VehicleError) => error.code === 'INPUT_INVALID' && /used already/.test(error.message),
+    );
     assert.ok(await identity.accepts(await source().get()), 'what was saved stays');
   });
 
   it('is good until its last second', async () => {
     const { url, state } = begin();
     await clock.advance(600_000);
-    assert.equal((await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).owner, 'config-1');
+    assert.equal(
+      (await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).owner,
+      'config-1',
+    );
   });
 
   it('never repeats what an address says', async () => {
-    await assert.rejects(signIns.finish({ redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${begin().state}` }), (error: VehicleError) => !/script|evil/.test(error.message));
+    await assert.rejects(
+      signIns.finish({
+        redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${begin().state}`,
+      }),
+      (error: VehicleError) => !/script|evil/.test(error.message),
+    );
   });
 
   it('does not remember abandoned sign-ins for ever', async () => {
@@ -200,7 +270,10 @@ describe('a sign-in from the editor', () => {
     const address = await decide(begin({ onSecret: (secret) => heard.add(secret) }).url);
     await signIns.finish({ redirected: address });
     assert.ok(heard.has(new URL(address).searchParams.get('code') ?? ''));
-    assert.deepEqual(identity.issued.filter((secret) => !heard.has(secret)), []);
+    assert.deepEqual(
+      identity.issued.filter((secret) => !heard.has(secret)),
+      [],
+    );
   });
 
   it('wins over a refresh token that was pasted before it, and loses to one that is pasted after it', async () => {
@@ -208,7 +281,11 @@ describe('a sign-in from the editor', () => {
     const token = source(before);
     await token.get();
     await signIns.finish({ redirected: await decide(begin({ refreshToken: before }).url) });
-    const signedIn = (await store.read(['signed-in', identity.client.audience, identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n')))?.accessToken;
+    const signedIn = (
+      await store.read(
+        ['signed-in', identity.client.audience, identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n'),
+      )
+    )?.accessToken;
     assert.equal(await token.get(), signedIn);
     const after = identity.newSeed();
     await source(after).get();
@@ -228,7 +305,15 @@ describe('a sign-in from the editor', () => {
 
   it('wins over an access token that was pasted before it, and loses to one that is pasted after it, as long as that lives', async () => {
     const chosen = (accessToken: string): TokenSource => {
-      const made = chosenToken({ client: identity.client, owner: 'config-1', accessToken, store, send: identity.send, clock, keepers });
+      const made = chosenToken({
+        client: identity.client,
+        owner: 'config-1',
+        accessToken,
+        store,
+        send: identity.send,
+        clock,
+        keepers,
+      });
       sources.push(made);
       return made;
     };
@@ -237,7 +322,8 @@ describe('a sign-in from the editor', () => {
     await signIns.finish({ redirected: await decide(begin({ accessToken: ' pasted-before' }).url) });
     const signedIn = await before.get();
     assert.ok(await identity.accepts(signedIn));
-    const payload = (seconds: number): string => Buffer.from(JSON.stringify({ exp: clock.now() / 1000 + seconds })).toString('base64url');
+    const payload = (seconds: number): string =>
+      Buffer.from(JSON.stringify({ exp: clock.now() / 1000 + seconds })).toString('base64url');
     const after = chosen(`a.${payload(60)}.c`);
     assert.equal(await after.get(), `a.${payload(60)}.c`);
     assert.equal(after.describe().kind, 'pasted');
@@ -254,7 +340,10 @@ describe('a sign-in from the editor', () => {
     const name = createHash('sha256').update(signedInKey(identity.client, 'config-1')).digest('hex').slice(0, 32);
     await writeFile(join(directory, `${name}.json`), 'damaged');
     assert.equal(await running.get(), signedIn, 'what the process knows goes on');
-    await assert.rejects(source(pasted).get(), (error: VehicleError) => error.code === 'CONFIG' && /damaged/.test(error.message));
+    await assert.rejects(
+      source(pasted).get(),
+      (error: VehicleError) => error.code === 'CONFIG' && /damaged/.test(error.message),
+    );
   });
 
   it('replaces a damaged file', async () => {
@@ -268,7 +357,13 @@ describe('a sign-in from the editor', () => {
 
   it('sends nobody and no secret to an address that is not safe', () => {
     const open = 'http://id.example/authorize';
-    for (const unsafe of [{ authorizeUrl: open }, { redirectUrl: open }, { client: { ...identity.client, tokenUrl: open } }, { authorizeUrl: '' }, { authorizeUrl: 'javascript:alert(1)' }]) {
+    for (const unsafe of [
+      { authorizeUrl: open },
+      { redirectUrl: open },
+      { client: { ...identity.client, tokenUrl: open } },
+      { authorizeUrl: '' },
+      { authorizeUrl: 'javascript:alert(1)' },
+    ]) {
       assert.throws(() => begin(unsafe), { code: 'CONFIG' });
     }
     assert.throws(() => begin({ client: { ...identity.client, clientId: '' } }), { code: 'CONFIG' });

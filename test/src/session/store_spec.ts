@@ -30,9 +30,11 @@ describe('the store of sign-ins', () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  const save = (count: number, follows?: number): Promise<unknown> => store.exclusive(account, (locked) => locked.save(grant(count), follows));
+  const save = (count: number, follows?: number): Promise<unknown> =>
+    store.exclusive(account, (locked) => locked.save(grant(count), follows));
   const names = async (): Promise<string[]> => (await readdir(directory)).sort();
-  const file = async (): Promise<string> => join(directory, (await names()).find((name) => name.endsWith('.json')) ?? '');
+  const file = async (): Promise<string> =>
+    join(directory, (await names()).find((name) => name.endsWith('.json')) ?? '');
   const other = (secret: string): TokenStore => new TokenStore({ directory, secret });
 
   it('gives back what was saved, in this process and in the next', async () => {
@@ -95,10 +97,19 @@ describe('the store of sign-ins', () => {
     'is not JSON': { make: async () => writeFile(await file(), '\0\0\0'), says: /damaged/ },
     'is other JSON': { make: async () => writeFile(await file(), '[]'), says: /damaged/ },
     'lacks a part': { make: () => edit((head) => ({ version: head['version'] })), says: /damaged/ },
-    'was changed': { make: () => edit((head) => ({ ...head, data: Buffer.from('changed').toString('base64') })), says: /damaged/ },
+    'was changed': {
+      make: () => edit((head) => ({ ...head, data: Buffer.from('changed').toString('base64') })),
+      says: /damaged/,
+    },
     'has a short tag': { make: () => edit((head) => ({ ...head, tag: 'AAAA' })), says: /damaged/ },
-    'was written by a newer version': { make: () => edit(() => ({ version: 2, of: 'another shape' })), says: /newer version/ },
-    'was encrypted with another secret': { make: async () => void (store = other('another secret')), says: /credentialSecret/ },
+    'was written by a newer version': {
+      make: () => edit(() => ({ version: 2, of: 'another shape' })),
+      says: /newer version/,
+    },
+    'was encrypted with another secret': {
+      make: async () => void (store = other('another secret')),
+      says: /credentialSecret/,
+    },
     'cannot be read': { make: () => replaceByFolder(), says: /readable/ },
   };
 
@@ -117,7 +128,10 @@ describe('the store of sign-ins', () => {
     it(`says what to do where a file ${what}, and keeps that file when it is replaced`, async () => {
       await save(1);
       await make();
-      await assert.rejects(store.read(account), (error: VehicleError) => error.code === 'CONFIG' && says.test(error.message));
+      await assert.rejects(
+        store.read(account),
+        (error: VehicleError) => error.code === 'CONFIG' && says.test(error.message),
+      );
       const before = await contents();
       await save(2);
       assert.equal((await store.read(account))?.refreshToken, 'refresh-2');
@@ -138,9 +152,19 @@ describe('the store of sign-ins', () => {
   describe('between processes', () => {
     /** Another process on this machine, alive or not. */
     const another = (alive: boolean, clock?: ManualClock): TokenStore =>
-      new TokenStore({ directory, secret: 'credential secret', ...(clock && { clock }), self: { pid: 1_000_001, host: 'here', isAlive: () => alive, held: new Set() } });
+      new TokenStore({
+        directory,
+        secret: 'credential secret',
+        ...(clock && { clock }),
+        self: { pid: 1_000_001, host: 'here', isAlive: () => alive, held: new Set() },
+      });
     const here = (alive: boolean, clock?: ManualClock): TokenStore =>
-      new TokenStore({ directory, secret: 'credential secret', ...(clock && { clock }), self: { pid: 1_000_002, host: 'here', isAlive: () => alive, held: new Set() } });
+      new TokenStore({
+        directory,
+        secret: 'credential secret',
+        ...(clock && { clock }),
+        self: { pid: 1_000_002, host: 'here', isAlive: () => alive, held: new Set() },
+      });
 
     const ends: (() => Promise<void>)[] = [];
     afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
@@ -159,10 +183,15 @@ describe('the store of sign-ins', () => {
       });
     };
 
-    const tookOver = (taker: TokenStore): Promise<boolean> => taker.exclusive(account, async ({ afterCrash }) => afterCrash);
+    const tookOver = (taker: TokenStore): Promise<boolean> =>
+      taker.exclusive(account, async ({ afterCrash }) => afterCrash);
 
     /** Lets time pass while somebody sleeps, until the work is done. */
-    const passing = async (clock: ManualClock, work: Promise<unknown>, each = (): Promise<void> => Promise.resolve()): Promise<void> => {
+    const passing = async (
+      clock: ManualClock,
+      work: Promise<unknown>,
+      each = (): Promise<void> => Promise.resolve(),
+    ): Promise<void> => {
       let done = false;
       void work.finally(() => (done = true));
       while (!done) {
@@ -174,7 +203,10 @@ describe('the store of sign-ins', () => {
     it('waits for a living holder, and can be called off', async () => {
       await hold(another(true));
       const controller = new AbortController();
-      const refused = assert.rejects(here(true).exclusive(account, async () => undefined, controller.signal), { code: 'CANCELLED' });
+      const refused = assert.rejects(
+        here(true).exclusive(account, async () => undefined, controller.signal),
+        { code: 'CANCELLED' },
+      );
       controller.abort();
       await refused;
       const waiting = tookOver(here(true));
@@ -209,7 +241,10 @@ describe('the store of sign-ins', () => {
       await hold(elsewhere(clock));
       const [lock = ''] = await names();
       const renew = async (): Promise<void> => {
-        await writeFile(join(directory, 'renewed'), JSON.stringify({ pid: 1, host: 'elsewhere', nonce: 'new', at: clock.now() }));
+        await writeFile(
+          join(directory, 'renewed'),
+          JSON.stringify({ pid: 1, host: 'elsewhere', nonce: 'new', at: clock.now() }),
+        );
         await rename(join(directory, 'renewed'), join(directory, lock));
       };
       const refused = assert.rejects(tookOver(here(true, clock)), { code: 'TIMEOUT' });
@@ -218,7 +253,12 @@ describe('the store of sign-ins', () => {
     });
 
     const elsewhere = (clock: ManualClock): TokenStore =>
-      new TokenStore({ directory, secret: '', clock, self: { pid: 1, host: 'elsewhere', isAlive: () => true, held: new Set() } });
+      new TokenStore({
+        directory,
+        secret: '',
+        clock,
+        self: { pid: 1, host: 'elsewhere', isAlive: () => true, held: new Set() },
+      });
 
     it('does not stop at a lock that was cut while it was written', async () => {
       const clock = new ManualClock();
@@ -254,13 +294,19 @@ describe('the store of sign-ins', () => {
       }
       assert.equal(new Set(told).size, told.length, 'a save was overwritten');
       await save(1);
-      assert.deepEqual((await names()).filter((name) => /\.(new|lock)$/.test(name)), []);
+      assert.deepEqual(
+        (await names()).filter((name) => /\.(new|lock)$/.test(name)),
+        [],
+      );
     });
   });
 });
 
 /** A process that counts up in the store, and tells each number once it is saved. */
-function hammer(directory: string, times: number): { process: ChildProcess; firstSave: Promise<void>; ended: Promise<number[]> } {
+function hammer(
+  directory: string,
+  times: number,
+): { process: ChildProcess; firstSave: Promise<void>; ended: Promise<number[]> } {
   const child = fork(join(__dirname, 'hammer.js'), [directory, account, String(times)]);
   const counts: number[] = [];
   let saved = (): void => undefined;

@@ -3,7 +3,9 @@ import { pastedToken } from '../../../src/session/tokens';
 import { ManualClock } from '../../support/manual-clock';
 
 const jwt = (claims: object): string =>
-  ['{"alg":"none"}', JSON.stringify(claims), 'signature'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  ['{"alg":"none"}', JSON.stringify(claims), 'signature']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.');
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 
@@ -14,7 +16,9 @@ describe('a pasted access token', () => {
   });
 
   it('says what a JWT says of itself', () => {
-    const source = pastedToken(jwt({ exp: start / 1000 + 720, scope: 'openid conve:lock' }), { clock: new ManualClock(start) });
+    const source = pastedToken(jwt({ exp: start / 1000 + 720, scope: 'openid conve:lock' }), {
+      clock: new ManualClock(start),
+    });
     assert.deepEqual(source.describe(), {
       kind: 'pasted',
       expiresAt: '2026-06-01T08:12:00.000Z',
@@ -31,7 +35,17 @@ describe('a pasted access token', () => {
     assert.deepEqual(pastedToken(jwt({ scope: ['openid', 'conve:lock'] })).describe().scopes, ['openid', 'conve:lock']);
   });
 
-  for (const odd of ['opaque', 'a.b.c', 'a..c', '..', jwt({}), jwt({ exp: 'soon', scope: 7 }), jwt({ exp: 1e300 }), jwt([]), `x.${Buffer.from('null').toString('base64url')}.y`]) {
+  for (const odd of [
+    'opaque',
+    'a.b.c',
+    'a..c',
+    '..',
+    jwt({}),
+    jwt({ exp: 'soon', scope: 7 }),
+    jwt({ exp: 1e300 }),
+    jwt([]),
+    `x.${Buffer.from('null').toString('base64url')}.y`,
+  ]) {
     it(`is usable where it says nothing of itself: ${odd.slice(0, 40)}`, async () => {
       const source = pastedToken(odd);
       assert.equal(await source.get(), odd);
@@ -47,7 +61,11 @@ describe('a pasted access token', () => {
     }
   });
 
-  for (const [what, token] of [['a line break', 'abc\ndef'], ['a blank', 'abc def'], ['a foreign character', 'abc\u200bdef']] as const) {
+  for (const [what, token] of [
+    ['a line break', 'abc\ndef'],
+    ['a blank', 'abc def'],
+    ['a foreign character', 'abc\u200bdef'],
+  ] as const) {
     it(`is refused with a sentence that does not repeat it: ${what}`, async () => {
       await assert.rejects(pastedToken(token).get(), (error: Error & { code: string }) => {
         assert.equal(error.code, 'CONFIG');

@@ -1,13 +1,13 @@
 import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../../src/clock';
-import { sleepOn } from '../../../src/clock';
+import type { Clock } from '../../../src/util/clock';
+import { sleepOn } from '../../../src/util/clock';
 import { VehicleError } from '../../../src/errors';
-import { fingerprint, GrantKeepers, pastedKey } from '../../../src/session/grant-keepers';
+import { fingerprint, GrantKeepers, pastedKey } from '../../../src/session/token-managers';
 import type { Files, Self } from '../../../src/session/lock';
 import { refreshingToken } from '../../../src/session/refreshing';
-import { Seal } from '../../../src/session/seal';
+import { Seal } from '../../../src/state/seal';
 import { TokenStore } from '../../../src/session/store';
 import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
 import type { TokenSource } from '../../../src/session/tokens';
@@ -51,7 +51,17 @@ const day = 24 * hour;
 const secret = 'credential secret';
 
 /** Chances, per request to the token endpoint or per read. */
-const chance = { cutBefore: 0.02, cutAfter: 0.02, serverFault: 0.01, kill: 0.01, outage: 0.0001, holiday: 0.0001, both: 0.2, check: 0.02, refused: 0.05 };
+const chance = {
+  cutBefore: 0.02,
+  cutAfter: 0.02,
+  serverFault: 0.01,
+  kill: 0.01,
+  outage: 0.0001,
+  holiday: 0.0001,
+  both: 0.2,
+  check: 0.02,
+  refused: 0.05,
+};
 
 export async function virtualYear(options: YearOptions): Promise<YearReport> {
   const year = new Year(options);
@@ -65,7 +75,16 @@ export async function virtualYear(options: YearOptions): Promise<YearReport> {
 }
 
 class Year {
-  readonly report: YearReport = { reads: 0, without: 0, refreshes: 0, cutConnections: 0, killedProcesses: 0, endedGrants: 0, lost: 0, lostUnheard: 0 };
+  readonly report: YearReport = {
+    reads: 0,
+    without: 0,
+    refreshes: 0,
+    cutConnections: 0,
+    killedProcesses: 0,
+    endedGrants: 0,
+    lost: 0,
+    lostUnheard: 0,
+  };
   readonly #options: YearOptions;
   readonly #random: () => number;
   readonly #world = new World();
@@ -90,7 +109,11 @@ class Year {
 
   async open(): Promise<void> {
     const { graceSeconds } = this.#options;
-    this.#simulator = await startSimulator({ clock: this.#world, refreshGraceSeconds: graceSeconds, accessTokenLifeSeconds: 299 });
+    this.#simulator = await startSimulator({
+      clock: this.#world,
+      refreshGraceSeconds: graceSeconds,
+      accessTokenLifeSeconds: 299,
+    });
     this.#directory = await diskFiles.mkdtemp(join(tmpdir(), 'virtual-year-'));
     await this.#seal.seal('', '');
     this.#signIn();
@@ -148,7 +171,12 @@ class Year {
       world: this.#world,
       random: this.#random,
       directory: this.#directory,
-      client: { audience: this.#simulator.url, tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: 'demo-secret' },
+      client: {
+        audience: this.#simulator.url,
+        tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
+        clientId: 'demo-client',
+        clientSecret: 'demo-secret',
+      },
       seed: this.#seed,
       seal: this.#seal,
       send: this.#send,
@@ -189,7 +217,9 @@ class Year {
   async #check(token: string): Promise<void> {
     const headers = { accept: 'application/json', authorization: `Bearer ${token}`, 'vendor-api-key': 'demo-key' };
     const url = new URL('/connected-vehicle/v2/vehicles', this.#simulator.url);
-    const { status } = await this.#world.during(this.#transport.send({ method: 'GET', url, headers, timeoutMs: 10_000 }));
+    const { status } = await this.#world.during(
+      this.#transport.send({ method: 'GET', url, headers, timeoutMs: 10_000 }),
+    );
     if (status !== 200) throw new Error(`The service answered ${status} to a token that was given as good.`);
   }
 
@@ -206,7 +236,12 @@ class Year {
   }
 
   async #stored(): Promise<string> {
-    const client = { audience: this.#simulator.url, tokenUrl: `${this.#simulator.url}/as/token.oauth2`, clientId: 'demo-client', clientSecret: '' };
+    const client = {
+      audience: this.#simulator.url,
+      tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
+      clientId: 'demo-client',
+      clientSecret: '',
+    };
     const store = new TokenStore({ directory: this.#directory, secret, seal: this.#seal });
     return (await store.read(pastedKey(client, fingerprint(this.#seed))))?.refreshToken ?? this.#seed;
   }
@@ -214,7 +249,8 @@ class Year {
   readonly #send: Send = async (request) => {
     const luck = this.#random();
     if (this.#world.now() < this.#outageUntil || luck < chance.cutBefore) return this.#cut();
-    if (luck < chance.cutBefore + chance.serverFault) return { status: 503, headers: {}, body: '<html>Service unavailable</html>' };
+    if (luck < chance.cutBefore + chance.serverFault)
+      return { status: 503, headers: {}, body: '<html>Service unavailable</html>' };
     const response = await this.#transport.send(request);
     this.report.refreshes += 1;
     this.#newest = /"refresh_token":"([^"]+)"/.exec(response.body)?.[1] ?? this.#newest;
@@ -270,7 +306,16 @@ class SimulatedProcess {
     const clock = this.#clock();
     const store = new TokenStore({ directory, secret, seal, clock, random, self, files: this.#files() });
     const send: Send = (request) => this.#send(() => options.send(request));
-    this.source = refreshingToken({ client, owner: 'config', refreshToken: seed, store, send, clock, random, keepers: new GrantKeepers() });
+    this.source = refreshingToken({
+      client,
+      owner: 'config',
+      refreshToken: seed,
+      store,
+      send,
+      clock,
+      random,
+      keepers: new GrantKeepers(),
+    });
   }
 
   /** Ends as Node-RED does when it is asked to. */

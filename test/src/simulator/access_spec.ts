@@ -1,7 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { request } from 'node:http';
 import { commands, type Command } from '../../../src/catalogue/commands';
-import { connectedReads, interfacePaths, resourceNames, resources, type ConnectedRead } from '../../../src/catalogue/reads';
+import {
+  connectedReads,
+  interfacePaths,
+  resourceNames,
+  resources,
+  type ConnectedRead,
+} from '../../../src/catalogue/reads';
 import { everyScope, startSimulator } from '../../../src/simulator';
 import { Bench, credentials } from './support';
 
@@ -45,7 +51,11 @@ describe('access to the simulated service', () => {
   const send = (endpoint: (typeof endpoints)[number], headers: Record<string, string>) =>
     bench.raw(endpoint.path.replace('{vin}', bench.vin), {
       method: endpoint.method,
-      headers: { ...credentials, [endpoint.method === 'GET' ? 'accept' : 'content-type']: endpoint.type.replace('{vendor}', 'vendor'), ...headers },
+      headers: {
+        ...credentials,
+        [endpoint.method === 'GET' ? 'accept' : 'content-type']: endpoint.type.replace('{vendor}', 'vendor'),
+        ...headers,
+      },
       ...(endpoint.path.endsWith('v1/vehicles/{vin}/commands/unlock') ? { body: '{"unlockDuration":120}' } : {}),
     });
 
@@ -73,14 +83,22 @@ describe('access to the simulated service', () => {
       ]) {
         assert.equal((await send(endpoint, { [name]: wrong })).status, name === 'accept' ? 406 : 415, wrong);
       }
-      assert.ok((await send(endpoint, { [name]: `${endpoint.type.replace('{vendor}', 'vendor').toUpperCase()}; charset=utf-8` })).status < 300);
+      assert.ok(
+        (
+          await send(endpoint, {
+            [name]: `${endpoint.type.replace('{vendor}', 'vendor').toUpperCase()}; charset=utf-8`,
+          })
+        ).status < 300,
+      );
     });
   }
 
   it('refuses a request that lacks any of the three headers', async () => {
     const status = (headers: Record<string, string>) =>
       new Promise<number>((resolve, reject) => {
-        request(bench.simulator.url + v2.replace('{vin}', bench.vin), { headers }, (response) => resolve(response.resume().statusCode ?? 0))
+        request(bench.simulator.url + v2.replace('{vin}', bench.vin), { headers }, (response) =>
+          resolve(response.resume().statusCode ?? 0),
+        )
           .on('error', reject)
           .end();
       });
@@ -93,7 +111,9 @@ describe('access to the simulated service', () => {
   });
 
   it('says in the words of the service what is wrong with key and token', async () => {
-    const refused = { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } };
+    const refused = {
+      error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' },
+    };
     for (const authorization of ['Bearer nobody', 'Bearer ', 'demo-token', 'Basic demo-token', '']) {
       const reply = await bench.get(v2, { authorization });
       assert.equal(reply.status, 401, authorization);
@@ -101,7 +121,10 @@ describe('access to the simulated service', () => {
     }
     assert.deepEqual((await bench.get(v2, { 'vendor-api-key': 'wrong' })).body, {
       status: 401,
-      error: { message: 'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.' },
+      error: {
+        message:
+          'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.',
+      },
     });
     assert.match((await bench.get(v2, { 'vendor-api-key': '' })).text, /missing header VENDOR-API-KEY/);
   });
@@ -116,7 +139,11 @@ describe('access to the simulated service', () => {
 
   it('issues tokens in the form of a JWT, or opaque ones', () => {
     const [, claims = ''] = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] }).split('.');
-    const { scope, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { scope: string; exp: number; iat: number };
+    const { scope, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
+      scope: string;
+      exp: number;
+      iat: number;
+    };
     assert.equal(scope, 'openid conve:lock');
     assert.equal(exp - iat, 299);
     assert.equal(iat, bench.clock.now() / 1000);
@@ -168,7 +195,9 @@ describe('other settings of the simulated service', () => {
       assert.equal(reply.status, 200, 'the real service takes any accept header');
       assert.match(reply.headers.get('VCC-API-OperationId') ?? '', /^[\da-f-]{36}$/);
       const accept = 'application/vnd.volvocars.api.connected-vehicle.vehicledata.v1+json';
-      const onV1 = await fetch(`${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/windows`, { headers: { ...headers, accept } });
+      const onV1 = await fetch(`${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/windows`, {
+        headers: { ...headers, accept },
+      });
       assert.equal(onV1.headers.get('content-type'), accept);
     } finally {
       await simulator.close();
@@ -192,12 +221,18 @@ describe('other settings of the simulated service', () => {
     const bench = await new Bench().start({ dialect: 'real' });
     try {
       const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid'] })}`;
-      const onV1 = await bench.get(`${v1}/windows`, { authorization, accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json' });
+      const onV1 = await bench.get(`${v1}/windows`, {
+        authorization,
+        accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json',
+      });
       assert.deepEqual(onV1.body['error'], denied.error);
       assert.equal(onV1.body['status'], 403);
       const extended = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount', { authorization });
       assert.equal(extended.body['exveErrorMsg'], 'Access is denied');
-      assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, { statusCode: 404, message: 'Resource not found' });
+      assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, {
+        statusCode: 404,
+        message: 'Resource not found',
+      });
       assert.equal((await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982')).body['status'], 403);
     } finally {
       await bench.simulator.close();
@@ -219,7 +254,8 @@ describe('other settings of the simulated service', () => {
       const bench = await new Bench().start({ dialect: 'real' });
       try {
         const status = async (scopes: readonly string[]) =>
-          (await bench.get(`${v2}/${group}`, { authorization: `Bearer ${bench.simulator.issueToken({ scopes })}` })).status;
+          (await bench.get(`${v2}/${group}`, { authorization: `Bearer ${bench.simulator.issueToken({ scopes })}` }))
+            .status;
         assert.equal(await status(['openid', scope]), 200);
         assert.equal(await status(everyScope.filter((other) => other !== scope)), 403);
       } finally {
@@ -286,12 +322,17 @@ describe('other settings of the simulated service', () => {
 
   it('says so where the port is taken', async () => {
     const simulator = await startSimulator();
-    await assert.rejects(startSimulator({ port: Number(new URL(simulator.url).port) }), { code: 'CONFIG', message: /Choose another/ });
+    await assert.rejects(startSimulator({ port: Number(new URL(simulator.url).port) }), {
+      code: 'CONFIG',
+      message: /Choose another/,
+    });
     await simulator.close();
   });
 
   it('limits requests and commands by the minute, and requests by the day', async () => {
-    const bench = await new Bench().start({ limits: { requestsPerMinute: 5, commandsPerMinute: 2, requestsPerDay: 12 } });
+    const bench = await new Bench().start({
+      limits: { requestsPerMinute: 5, commandsPerMinute: 2, requestsPerDay: 12 },
+    });
     try {
       const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
         const all: number[] = [];
@@ -304,7 +345,10 @@ describe('other settings of the simulated service', () => {
       assert.deepEqual(await statuses(6, () => bench.get(v2)), [200, 200, 200, 200, 200, 429]);
       await bench.clock.advance(60_000);
       assert.deepEqual(await statuses(3, () => bench.get(v2)), [200, 200, 403]);
-      assert.deepEqual((await bench.get(v2)).body, { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 23:58:00.' });
+      assert.deepEqual((await bench.get(v2)).body, {
+        statusCode: 403,
+        message: 'Out of call volume quota. Quota will be replenished in 23:58:00.',
+      });
       await bench.clock.advance(86_400_000 - 120_000);
       assert.equal((await bench.get(v2)).status, 200);
     } finally {

@@ -19,7 +19,13 @@ describe('a simulated car', () => {
 
   it('is locked, with a window that somebody forgot', () => {
     const { windows, lock, doors } = bench.simulator.car().state;
-    assert.deepEqual(windows, { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'OPEN', sunroof: 'UNSPECIFIED' });
+    assert.deepEqual(windows, {
+      frontLeft: 'CLOSED',
+      frontRight: 'CLOSED',
+      rearLeft: 'CLOSED',
+      rearRight: 'OPEN',
+      sunroof: 'UNSPECIFIED',
+    });
     assert.equal(lock, 'LOCKED');
     assert.deepEqual(new Set(Object.values(doors)), new Set(['CLOSED']));
   });
@@ -45,16 +51,29 @@ describe('a simulated car', () => {
 
   it('opens and closes by name', () => {
     const car = bench.simulator.car().openWindow('frontLeft').closeWindow('rearRight').openDoor('hood');
-    assert.deepEqual([car.state.windows.frontLeft, car.state.windows.rearRight, car.state.doors.hood], ['OPEN', 'CLOSED', 'OPEN']);
+    assert.deepEqual(
+      [car.state.windows.frontLeft, car.state.windows.rearRight, car.state.doors.hood],
+      ['OPEN', 'CLOSED', 'OPEN'],
+    );
     assert.equal(car.closeDoor('hood').state.doors.hood, 'CLOSED');
   });
 
   it('takes the value of a resource as a change to the car where the resource follows from the car', () => {
-    const car = bench.simulator
-      .car()
-      .set({ resources: { frontLeftWindowOpen: true, carLocked: false, engineRunning: true, cabOpen: true, tailGateOpen: null, fuelAmount: 3 } });
+    const car = bench.simulator.car().set({
+      resources: {
+        frontLeftWindowOpen: true,
+        carLocked: false,
+        engineRunning: true,
+        cabOpen: true,
+        tailGateOpen: null,
+        fuelAmount: 3,
+      },
+    });
     const { windows: open, lock, engineRunning, cab, doors } = car.state;
-    assert.deepEqual([open.frontLeft, lock, engineRunning, cab, doors.tailGate], ['OPEN', 'UNLOCKED', true, 'OPEN', null]);
+    assert.deepEqual(
+      [open.frontLeft, lock, engineRunning, cab, doors.tailGate],
+      ['OPEN', 'UNLOCKED', true, 'OPEN', null],
+    );
     assert.deepEqual(
       ['frontLeftWindowOpen', 'carLocked', 'engineRunning', 'cabOpen', 'tailGateOpen', 'fuelAmount'].map((name) =>
         car.resource(name as 'fuelAmount'),
@@ -80,17 +99,30 @@ describe('a simulated car', () => {
     });
     const { data } = (await bench.get(windows)).body;
     assert.deepEqual(Object.keys(data ?? {}), ['frontLeft', 'frontRight', 'rearRight']);
-    assert.deepEqual([data?.['frontLeft']?.['value'], data?.['frontRight']?.['value'], data?.['rearRight']], ['HALF', null, [1, { two: null }]]);
-    assert.deepEqual((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount')).body, { resourceValue: 'a lot' });
+    assert.deepEqual(
+      [data?.['frontLeft']?.['value'], data?.['frontRight']?.['value'], data?.['rearRight']],
+      ['HALF', null, [1, { two: null }]],
+    );
+    assert.deepEqual((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount')).body, {
+      resourceValue: 'a lot',
+    });
     assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors')).body['data']?.['carLocked'], null);
-    assert.equal('modelYear' in ((await bench.get('/connected-vehicle/v2/vehicles/{vin}')).body['data'] as object), false);
+    assert.equal(
+      'modelYear' in ((await bench.get('/connected-vehicle/v2/vehicles/{vin}')).body['data'] as object),
+      false,
+    );
     bench.simulator.car().set({ overrides: { 'windows.rearLeft': null } });
     assert.equal((await bench.get(windows)).body['data']?.['rearLeft']?.['value'], 'CLOSED');
   });
 
   it('refuses what it cannot be, and stays as it is', () => {
     const car = bench.simulator.car();
-    for (const bad of [{ window: {} }, { lock: 3 }, { commandPlan: { steps: [{ afterMs: -1, status: 'RUNNING' }] } }, null]) {
+    for (const bad of [
+      { window: {} },
+      { lock: 3 },
+      { commandPlan: { steps: [{ afterMs: -1, status: 'RUNNING' }] } },
+      null,
+    ]) {
       assert.throws(() => car.set(bad as unknown as CarChanges), { code: 'INPUT_INVALID' });
     }
     assert.throws(() => car.set({ lock: 'UNLOCKED', resources: { nothing: 1 } }), {
@@ -103,7 +135,13 @@ describe('a simulated car', () => {
     const car = bench.simulator.car();
     for (let count = 0; count < 5000; count++) {
       car.set({ commandPlan: { steps: [{ afterMs: 5000 - count, status: 'COMPLETED' }] } });
-      car.invoke({ id: String(count), operationId: '', command: count % 2 ? 'honk' : 'flash', interface: 'connected-v1', unlockDuration: 0 });
+      car.invoke({
+        id: String(count),
+        operationId: '',
+        command: count % 2 ? 'honk' : 'flash',
+        interface: 'connected-v1',
+        unlockDuration: 0,
+      });
     }
     await bench.clock.advance(5000);
     const acted = car.invocations.map(({ actedAt }) => Number(actedAt) - bench.clock.now());

@@ -19,13 +19,17 @@ describe('a v1 command to the simulated car', () => {
   afterEach(() => bench.simulator.close());
 
   const linkOf = (reply: Reply): string => String((reply.body['data'] ?? reply.body)['async']?.['href']);
-  const follow = async (link: string): Promise<string> => String((await bench.get(link, { accept: detailType })).body['data']?.['invokeStatus']);
+  const follow = async (link: string): Promise<string> =>
+    String((await bench.get(link, { accept: detailType })).body['data']?.['invokeStatus']);
 
   for (const name of names) {
     it(`${name} is accepted with a link that moves on to COMPLETED`, async () => {
       const reply = await bench.postV1(name, name === 'unlock' ? { unlockDuration: 120 } : undefined);
       assert.equal(reply.status, 202);
-      assert.equal(reply.headers.get('content-type'), 'application/vnd.vendor.api.connected-vehicle.commandinvokeresponse.v1+json');
+      assert.equal(
+        reply.headers.get('content-type'),
+        'application/vnd.vendor.api.connected-vehicle.commandinvokeresponse.v1+json',
+      );
       const [invocation] = bench.simulator.car().invocations;
       assert.deepEqual(reply.body, {
         data: {
@@ -141,7 +145,9 @@ describe('a v1 command to the simulated car', () => {
   });
 
   it('can act without saying so, and say so without acting', async () => {
-    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN', acts: true }] } });
+    const car = bench.simulator
+      .car()
+      .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN', acts: true }] } });
     const unknown = linkOf(await bench.postV1('lock'));
     assert.equal(await follow(unknown), 'UNKNOWN');
     assert.equal(car.state.lock, 'LOCKED');
@@ -151,7 +157,9 @@ describe('a v1 command to the simulated car', () => {
   });
 
   it('can let the doors lag behind', async () => {
-    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: byRule }], effectAfterMs: 8000 } });
+    const car = bench.simulator
+      .car()
+      .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: byRule }], effectAfterMs: 8000 } });
     assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
     assert.equal(car.state.lock, 'UNLOCKED');
     await bench.clock.advance(8000);
@@ -206,7 +214,8 @@ describe('a v1 command to the simulated car', () => {
 
     it('takes whole seconds from 0 to 120 and nothing else', async () => {
       for (const good of [0, 1, 120]) assert.equal((await unlock(good)).status, 202, String(good));
-      for (const bad of [-1, 121, 1.5, '60', null, undefined]) assert.equal((await unlock(bad)).status, 422, String(bad));
+      for (const bad of [-1, 121, 1.5, '60', null, undefined])
+        assert.equal((await unlock(bad)).status, 422, String(bad));
       assert.equal((await bench.postV1('unlock')).status, 400);
       assert.equal((await bench.postV1('unlock', '{')).status, 400);
       assert.equal((await bench.postV1('unlock', [])).status, 422);
@@ -306,7 +315,9 @@ describe('a v2 command to the simulated car', () => {
         const reply = await bench.postV2('lock');
         if (dialect === 'real' && word === 'REJECTED') {
           assert.equal(reply.status, 503);
-          assert.deepEqual(reply.body, { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } });
+          assert.deepEqual(reply.body, {
+            error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' },
+          });
         } else assert.equal(reply.body['data']?.['invokeStatus'], word);
         assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
       });
@@ -316,14 +327,19 @@ describe('a v2 command to the simulated car', () => {
       await start(dialect);
       bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('rearLeft');
       assert.equal((await bench.postV2('lock')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
-      assert.equal((await bench.postV2('lock-reduced-guard')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
+      assert.equal(
+        (await bench.postV2('lock-reduced-guard')).body['data']?.['invokeStatus'],
+        'UNABLE_TO_LOCK_DOOR_OPEN',
+      );
     });
 
     it(`refuses reduced guard to classic cars (${dialect})`, async () => {
       await start(dialect);
       const reply = await bench.post(`/connected-vehicle/v2/vehicles/${classicCar.vin}/commands/lock-reduced-guard`);
       assert.equal(reply.status, 404);
-      assert.deepEqual(reply.body, { error: { message: 'NOT_FOUND', description: 'lock-reduced-guard is not supported by this vehicle' } });
+      assert.deepEqual(reply.body, {
+        error: { message: 'NOT_FOUND', description: 'lock-reduced-guard is not supported by this vehicle' },
+      });
     });
 
     it(`takes the commands that only this car has (${dialect})`, async () => {
@@ -336,7 +352,11 @@ describe('a v2 command to the simulated car', () => {
       assert.ok(String(list?.at(-1)?.['href']).endsWith(`/v2/vehicles/${bench.vin}/commands/climatization-start`));
       const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
       assert.equal(
-        (await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', { authorization: `Bearer ${token}` })).status,
+        (
+          await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', {
+            authorization: `Bearer ${token}`,
+          })
+        ).status,
         403,
       );
     });

@@ -35,7 +35,11 @@ describe('the control interface of the simulator', () => {
   });
 
   it('changes a part of the car, and the service shows it', async () => {
-    const reply = await send('PATCH', car, { windows: { frontLeft: 'OPEN' }, lock: 'UNLOCKED', resources: { fuelAmount: 12 } });
+    const reply = await send('PATCH', car, {
+      windows: { frontLeft: 'OPEN' },
+      lock: 'UNLOCKED',
+      resources: { fuelAmount: 12 },
+    });
     assert.equal(reply.status, 200);
     assert.equal(reply.body['windows']?.['frontLeft'], 'OPEN');
     const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).body;
@@ -80,7 +84,11 @@ describe('the control interface of the simulator', () => {
 
   it('shows the requests without what is secret', async () => {
     await bench.get('/connected-vehicle/v2/vehicles');
-    await bench.raw('/as/token.oauth2', { method: 'POST', body: 'refresh_token=SECRET', headers: { authorization: 'Basic SECRET' } });
+    await bench.raw('/as/token.oauth2', {
+      method: 'POST',
+      body: 'refresh_token=SECRET',
+      headers: { authorization: 'Basic SECRET' },
+    });
     const reply = await send('GET', '/requests');
     assert.deepEqual(
       reply.body.map((item) => item['status']),
@@ -134,7 +142,9 @@ describe('the control interface of the simulator', () => {
     const { port } = new URL(bench.simulator.url);
     const status = (host: string) =>
       new Promise<number>((resolve, reject) => {
-        request({ host: '127.0.0.1', port, path: '/control', headers: { host } }, (response) => resolve(response.resume().statusCode ?? 0))
+        request({ host: '127.0.0.1', port, path: '/control', headers: { host } }, (response) =>
+          resolve(response.resume().statusCode ?? 0),
+        )
           .on('error', reject)
           .end();
       });

@@ -7,20 +7,43 @@ const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
 
 /** The bodies of field notes 1.11, word for word. */
 const bodies: [FaultOptions, number, unknown][] = [
-  [{ error: 'token-refused' }, 401, { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } }],
+  [
+    { error: 'token-refused' },
+    401,
+    { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } },
+  ],
   [
     { error: 'key-refused' },
     401,
-    { status: 401, error: { message: 'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.' } },
+    {
+      status: 401,
+      error: {
+        message:
+          'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.',
+      },
+    },
   ],
   [
     { error: 'key-missing' },
     401,
-    { status: 401, error: { message: 'Access denied due to missing header VENDOR-API-KEY. Make sure to include the key in requests.' } },
+    {
+      status: 401,
+      error: {
+        message: 'Access denied due to missing header VENDOR-API-KEY. Make sure to include the key in requests.',
+      },
+    },
   ],
   [{ error: 'scope-missing' }, 403, { error: { message: 'FORBIDDEN', description: 'Access is denied' } }],
-  [{ error: 'client-not-allowed' }, 403, { error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' } }],
-  [{ error: 'quota' }, 403, { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 03:30:56.' }],
+  [
+    { error: 'client-not-allowed' },
+    403,
+    { error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' } },
+  ],
+  [
+    { error: 'quota' },
+    403,
+    { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 03:30:56.' },
+  ],
   [
     { error: 'quota', refillIn: '1.00:00:05' },
     403,
@@ -32,13 +55,33 @@ const bodies: [FaultOptions, number, unknown][] = [
     { error: { message: 'NOT_FOUND', description: 'honk is not supported by this vehicle' } },
   ],
   [{ error: 'markets' }, 404, { error: { message: 'NOT_FOUND', description: 'Does not belong to allowed markets' } }],
-  [{ error: 'conflict' }, 409, { error: { message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' } }],
-  [{ error: 'media-type' }, 415, { error: { message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' } }],
+  [
+    { error: 'conflict' },
+    409,
+    { error: { message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' } },
+  ],
+  [
+    { error: 'media-type' },
+    415,
+    { error: { message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' } },
+  ],
   [{ error: 'invalid-uuid' }, 422, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } }],
   [{ error: 'rate-limited' }, 429, { statusCode: 429, message: 'Rate limit is exceeded.' }],
-  [{ error: 'car-error' }, 500, { error: { message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' } }],
-  [{ error: 'car-in-use' }, 503, { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } }],
-  [{ error: 'gateway-timeout' }, 504, { error: { message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' } }],
+  [
+    { error: 'car-error' },
+    500,
+    { error: { message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' } },
+  ],
+  [
+    { error: 'car-in-use' },
+    503,
+    { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } },
+  ],
+  [
+    { error: 'gateway-timeout' },
+    504,
+    { error: { message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' } },
+  ],
 ];
 
 describe('a fault of the simulated service', () => {
@@ -64,7 +107,12 @@ describe('a fault of the simulated service', () => {
     assert.deepEqual(rest, { status: 403, error: { message: 'FORBIDDEN', description: 'No relationship to UUID' } });
     bench.simulator.faults.clear();
     add({ error: 'exve-error' });
-    assert.deepEqual(Object.keys((await bench.get(windows)).body), ['exveErrorId', 'exveErrorMsg', 'exveErrorRef', 'exveNote']);
+    assert.deepEqual(Object.keys((await bench.get(windows)).body), [
+      'exveErrorId',
+      'exveErrorMsg',
+      'exveErrorRef',
+      'exveNote',
+    ]);
     bench.simulator.faults.clear();
     add({ error: 'token-refused', shape: 'status' });
     assert.equal((await bench.get(windows)).body['status'], 401);
@@ -122,7 +170,10 @@ describe('a fault of the simulated service', () => {
   it('comes one after the other, so that a scenario is a list', async () => {
     add({ error: 'rate-limited', times: 1 });
     add({ error: 'token-refused', times: 1 });
-    assert.deepEqual([(await bench.get(windows)).status, (await bench.get(windows)).status, (await bench.get(windows)).status], [429, 401, 200]);
+    assert.deepEqual(
+      [(await bench.get(windows)).status, (await bench.get(windows)).status, (await bench.get(windows)).status],
+      [429, 401, 200],
+    );
   });
 
   it('waits on the clock', async () => {
@@ -177,9 +228,16 @@ describe('a fault of the simulated service', () => {
   it('puts null for every value, or for every member', async () => {
     add({ nulls: 'values', times: 1 });
     const leaf = { value: null, timestamp: '2026-06-01T08:00:00.000Z' };
-    assert.deepEqual((await bench.get(windows)).body['data'], { frontLeft: leaf, frontRight: leaf, rearLeft: leaf, rearRight: leaf });
+    assert.deepEqual((await bench.get(windows)).body['data'], {
+      frontLeft: leaf,
+      frontRight: leaf,
+      rearLeft: leaf,
+      rearRight: leaf,
+    });
     add({ nulls: 'members', times: 1 });
-    assert.deepEqual((await bench.get(windows)).body, { data: { frontLeft: null, frontRight: null, rearLeft: null, rearRight: null } });
+    assert.deepEqual((await bench.get(windows)).body, {
+      data: { frontLeft: null, frontRight: null, rearLeft: null, rearRight: null },
+    });
   });
 
   it('puts an unknown word for every word', async () => {
@@ -206,7 +264,9 @@ describe('a fault of the simulated service', () => {
     const url = bench.simulator.url + windows.replace('{vin}', bench.vin);
     const status = () =>
       new Promise<number>((resolve, reject) => {
-        const request: ClientRequest = httpGet(url, options, (response) => response.resume().once('end', () => resolve(response.statusCode ?? 0)));
+        const request: ClientRequest = httpGet(url, options, (response) =>
+          response.resume().once('end', () => resolve(response.statusCode ?? 0)),
+        );
         request.once('error', reject);
       });
     add({ dropKeepAlive: true, times: 1 });

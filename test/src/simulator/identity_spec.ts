@@ -27,19 +27,28 @@ describe('the identity service of the simulator', () => {
   beforeEach(() => bench.start());
   afterEach(() => bench.simulator.close());
 
-  const page = (changes: object = {}) => bench.raw(`/as/authorization.oauth2?${new URLSearchParams({ ...asked, ...changes })}`);
+  const page = (changes: object = {}) =>
+    bench.raw(`/as/authorization.oauth2?${new URLSearchParams({ ...asked, ...changes })}`);
   const press = (changes: object = {}) =>
-    bench.raw('/as/authorization.oauth2', { method: 'POST', body: new URLSearchParams({ ...asked, decision: 'allow', ...changes }) });
+    bench.raw('/as/authorization.oauth2', {
+      method: 'POST',
+      body: new URLSearchParams({ ...asked, decision: 'allow', ...changes }),
+    });
   const token = (form: Record<string, string>, authorization = basic) =>
     bench.raw('/as/token.oauth2', { method: 'POST', headers: { authorization }, body: new URLSearchParams(form) });
   const backWith = (reply: Reply) => new URL(reply.headers.get('location') ?? 'none:').searchParams;
   const codeOf = (reply: Reply) => backWith(reply).get('code') ?? '';
   const exchange = (code: string, changes: object = {}) =>
     token({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier, ...changes });
-  const refresh = (refreshToken: unknown) => token({ grant_type: 'refresh_token', refresh_token: String(refreshToken) });
+  const refresh = (refreshToken: unknown) =>
+    token({ grant_type: 'refresh_token', refresh_token: String(refreshToken) });
   const signIn = async () => (await exchange(codeOf(await press()))).body;
   const reads = async (accessToken: unknown) =>
-    (await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows', { authorization: `Bearer ${String(accessToken)}` })).status;
+    (
+      await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows', {
+        authorization: `Bearer ${String(accessToken)}`,
+      })
+    ).status;
   const dead = { error_description: 'unknown, invalid, or expired refresh token', error: 'invalid_grant' };
 
   it('says where its parts are', async () => {
@@ -57,10 +66,9 @@ describe('the identity service of the simulator', () => {
   });
 
   it('carries everything that was asked from the page to the button', async () => {
-    const fields = [...(await page()).text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
-    ]);
+    const fields = [...(await page()).text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, value.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))],
+    );
     assert.deepEqual(Object.fromEntries(fields), asked);
   });
 
@@ -72,10 +80,18 @@ describe('the identity service of the simulator', () => {
     const given = await exchange(codeOf(reply));
     assert.equal(given.status, 200);
     assert.equal(given.headers.get('cache-control'), 'no-store');
-    assert.deepEqual(Object.keys(given.body), ['access_token', 'refresh_token', 'id_token', 'token_type', 'expires_in']);
+    assert.deepEqual(Object.keys(given.body), [
+      'access_token',
+      'refresh_token',
+      'id_token',
+      'token_type',
+      'expires_in',
+    ]);
     assert.deepEqual([given.body['token_type'], given.body['expires_in']], ['Bearer', 299]);
     assert.equal(await reads(given.body['access_token']), 200);
-    const doors = await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors', { authorization: `Bearer ${String(given.body['access_token'])}` });
+    const doors = await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors', {
+      authorization: `Bearer ${String(given.body['access_token'])}`,
+    });
     assert.equal(doors.status, 403, 'no more than was asked for');
     await bench.clock.advance(299_000);
     assert.equal(await reads(given.body['access_token']), 401);
@@ -143,7 +159,11 @@ describe('the identity service of the simulator', () => {
     assert.equal((await token(form)).status, 200);
     await restart({ clientId: 'my client', clientSecret: 'a:b%c' });
     const encoded = `Basic ${Buffer.from('my+client:a%3Ab%25c').toString('base64')}`;
-    assert.equal((await token({ grant_type: 'refresh_token', refresh_token: bench.simulator.issueRefreshToken() }, encoded)).status, 200);
+    assert.equal(
+      (await token({ grant_type: 'refresh_token', refresh_token: bench.simulator.issueRefreshToken() }, encoded))
+        .status,
+      200,
+    );
   });
 
   it('rotates the refresh token; the old one stops working', async () => {

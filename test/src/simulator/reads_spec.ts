@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { connectedReads, resourceNames, resources, type ConnectedRead, type Resource } from '../../../src/catalogue/reads';
+import {
+  connectedReads,
+  resourceNames,
+  resources,
+  type ConnectedRead,
+  type Resource,
+} from '../../../src/catalogue/reads';
 import { classicCar, demoCar } from '../../../src/simulator';
 import { Bench, type Json } from './support';
 
@@ -85,7 +91,8 @@ describe('the simulated service, read in the plain dialect', () => {
 
   it('lists the commands of a car, each where it is served', async () => {
     const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
-    const at = (version: string, name: string) => `${bench.simulator.url}/connected-vehicle/${version}/vehicles/${bench.vin}/commands/${name}`;
+    const at = (version: string, name: string) =>
+      `${bench.simulator.url}/connected-vehicle/${version}/vehicles/${bench.vin}/commands/${name}`;
     assert.deepEqual(data, [
       ...['lock', 'lock-reduced-guard', 'unlock'].map((command) => ({ command, href: at('v2', command) })),
       ...['flash', 'honk', 'honk-flash'].map((command) => ({ command, href: at('v1', command) })),
@@ -117,7 +124,11 @@ describe('the simulated service, read in the plain dialect', () => {
     }
     bench.simulator.car().set({ availability: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED' } });
     assert.deepEqual(await accessibility(), {
-      availabilityStatus: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED', timestamp: '2026-06-01T08:00:01.000Z' },
+      availabilityStatus: {
+        value: 'UNSPECIFIED',
+        unavailableReason: 'UNSPECIFIED',
+        timestamp: '2026-06-01T08:00:01.000Z',
+      },
     });
   });
 
@@ -126,7 +137,11 @@ describe('the simulated service, read in the plain dialect', () => {
       const { status, body } = await bench.get(`${extended}/{vin}/resources/${name}`);
       assert.equal(status, 200);
       const row: Resource = resources[name];
-      const { value, unit, timestamp } = body['resourceValue'] as unknown as { value: unknown; unit?: string; timestamp: string };
+      const { value, unit, timestamp } = body['resourceValue'] as unknown as {
+        value: unknown;
+        unit?: string;
+        timestamp: string;
+      };
       assertTyped(row, value);
       assert.equal(unit, 'unit' in row ? row.unit : undefined);
       assert.equal(timestamp, start);
@@ -136,11 +151,14 @@ describe('the simulated service, read in the plain dialect', () => {
   it('knows no other resource', async () => {
     const { status, body } = await bench.get(`${extended}/{vin}/resources/constructor`);
     assert.equal(status, 404);
-    assert.deepEqual(body, { error: { message: 'NOT_FOUND', description: 'constructor is not supported by this vehicle' } });
+    assert.deepEqual(body, {
+      error: { message: 'NOT_FOUND', description: 'constructor is not supported by this vehicle' },
+    });
   });
 
   it('does not serve what only the real service has', async () => {
-    for (const path of [`${v2}/{vin}/fuel`, `${extended}/{vin}/resources`, extended]) assert.equal((await bench.get(path)).status, 404, path);
+    for (const path of [`${v2}/{vin}/fuel`, `${extended}/{vin}/resources`, extended])
+      assert.equal((await bench.get(path)).status, 404, path);
     for (const name of ['flash', 'honk', 'honk-flash']) assert.equal((await bench.postV2(name)).status, 404, name);
   });
 });
@@ -233,7 +251,11 @@ describe('the simulated service, read in the real dialect', () => {
       assert.equal(status, 200);
       assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8');
       assert.deepEqual(body, {
-        [name]: { value: String(bench.simulator.car().resource(name)), ...('unit' in row ? { unit: row.unit } : {}), timestamp: Date.parse(start) },
+        [name]: {
+          value: String(bench.simulator.car().resource(name)),
+          ...('unit' in row ? { unit: row.unit } : {}),
+          timestamp: Date.parse(start),
+        },
       });
     });
   }
@@ -246,7 +268,9 @@ describe('the simulated service, read in the real dialect', () => {
 
   it('lists vehicles and resources of the extended interface', async () => {
     assert.deepEqual((await bench.get(extended)).body, { vehicles: [{ timestamp: Date.parse(start), id: bench.vin }] });
-    const { resources: list } = (await bench.get(`${extended}/{vin}/resources`)).body as unknown as { resources: { name: string }[] };
+    const { resources: list } = (await bench.get(`${extended}/{vin}/resources`)).body as unknown as {
+      resources: { name: string }[];
+    };
     assert.deepEqual(
       list.map(({ name }) => name),
       resourceNames,
@@ -268,7 +292,8 @@ describe('the simulated service, read in the real dialect', () => {
       },
     });
     assert.equal(car.resource('engineRunning'), true);
-    const member = async (group: string, name: string) => (await bench.get(`${v2}/{vin}/${group}`)).body['data']?.[name];
+    const member = async (group: string, name: string) =>
+      (await bench.get(`${v2}/{vin}/${group}`)).body['data']?.[name];
     const leaf = (value: unknown, unit: string | null = null) => ({ timestamp: micros, unit, value });
     assert.deepEqual(await member('fuel', 'fuelAmount'), leaf(12, 'l'));
     assert.equal(await member('fuel', 'batteryChargeLevel'), null);
@@ -326,15 +351,19 @@ describe('the simulated car in all its views', () => {
             const at = new Date(bench.clock.now()).toISOString();
             const onV1 = (await bench.getV1(`${v1}/{vin}/${read}`)).body['data']?.[member];
             assert.deepEqual(onV1, { value: word, timestamp: at });
-            const onV2 = Object.values((await bench.get(`${v2}/{vin}/${read}`)).body['data'] ?? {}).filter((leaf: Json) =>
-              String(leaf['timestamp']).startsWith(at.slice(0, -1)),
+            const onV2 = Object.values((await bench.get(`${v2}/{vin}/${read}`)).body['data'] ?? {}).filter(
+              (leaf: Json) => String(leaf['timestamp']).startsWith(at.slice(0, -1)),
             );
             assert.deepEqual(
               onV2.map((leaf: Json) => leaf['value']),
               [word],
             );
             const answer = (await bench.get(`${extended}/{vin}/resources/${resource}`)).body;
-            assert.equal(String((answer['resourceValue'] ?? answer[resource])?.['value']), String(open), `${resource} ${word}`);
+            assert.equal(
+              String((answer['resourceValue'] ?? answer[resource])?.['value']),
+              String(open),
+              `${resource} ${word}`,
+            );
           }
           car.set({ [read]: { [member]: 'CLOSED' } });
         }
@@ -354,7 +383,10 @@ describe('the simulated car in all its views', () => {
         ] as const) {
           const route = read.routes[name];
           if (route !== undefined)
-            assert.equal((await bench.get(base + route.path, { accept: route.accept.replace('{vendor}', 'vendor') })).status, 200);
+            assert.equal(
+              (await bench.get(base + route.path, { accept: route.accept.replace('{vendor}', 'vendor') })).status,
+              200,
+            );
         }
       }
     } finally {

@@ -18,7 +18,8 @@ describe('npm run simulator', () => {
         if (printed.includes('Ctrl-C')) break;
       }
       const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
-      for (const part of ['demo-key', 'demo-token', 'YV4952NA4F120DEMO', 'curl -X PATCH']) assert.ok(printed.includes(part), part);
+      for (const part of ['demo-key', 'demo-token', 'YV4952NA4F120DEMO', 'curl -X PATCH'])
+        assert.ok(printed.includes(part), part);
       const control = (await (await fetch(`${url}/control`)).json()) as { dialect: string };
       assert.equal(control.dialect, 'real');
       child.kill(signal);

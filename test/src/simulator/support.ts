@@ -29,7 +29,10 @@ export class Bench {
 
   /** Any request, with nothing added to it. */
   async raw(path: string, init: RequestInit = {}): Promise<Reply> {
-    const response = await fetch(path.startsWith('http') ? path : this.simulator.url + path, { redirect: 'manual', ...init });
+    const response = await fetch(path.startsWith('http') ? path : this.simulator.url + path, {
+      redirect: 'manual',
+      ...init,
+    });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   }
@@ -41,15 +44,22 @@ export class Bench {
 
   post(path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Reply> {
     const payload = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-    return this.raw(this.#fill(path), { method: 'POST', headers: { ...credentials, 'content-type': 'application/json', ...headers }, ...payload });
+    return this.raw(this.#fill(path), {
+      method: 'POST',
+      headers: { ...credentials, 'content-type': 'application/json', ...headers },
+      ...payload,
+    });
   }
 
-  getV1 = (path: string): Promise<Reply> => this.get(path, { accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json' });
+  getV1 = (path: string): Promise<Reply> =>
+    this.get(path, { accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json' });
 
   postV1 = (name: string, body?: unknown): Promise<Reply> =>
     this.post(
       `/connected-vehicle/v1/vehicles/{vin}/commands/${name}`,
-      { 'content-type': `application/vnd.vendor.api.connected-vehicle.${name.replace('honk-flash', 'honkandflash')}.v1+json` },
+      {
+        'content-type': `application/vnd.vendor.api.connected-vehicle.${name.replace('honk-flash', 'honkandflash')}.v1+json`,
+      },
       body,
     );
 

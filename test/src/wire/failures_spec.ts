@@ -8,15 +8,40 @@ const v2 = (message: string, description: string): string => JSON.stringify({ er
 /** Every body of field notes 1.11 and 3.3, and every status without one. */
 const cases: readonly [status: number, body: string, code: ErrorCode, retryable: boolean][] = [
   [401, v2('UNAUTHORIZED', 'Full authentication is required to access this resource'), 'SIGN_IN_REQUIRED', false],
-  [401, '{"status":401,"operationId":"bf503e36","error":{"message":"Unauthorized","description":"Full authentication is required"}}', 'SIGN_IN_REQUIRED', false],
-  [401, '{"status":401,"error":{"message":"Access denied due to invalid VCC-API-KEY. Make sure to provide a valid key for an active application."}}', 'API_KEY_REFUSED', false],
+  [
+    401,
+    '{"status":401,"operationId":"bf503e36","error":{"message":"Unauthorized","description":"Full authentication is required"}}',
+    'SIGN_IN_REQUIRED',
+    false,
+  ],
+  [
+    401,
+    '{"status":401,"error":{"message":"Access denied due to invalid VCC-API-KEY. Make sure to provide a valid key for an active application."}}',
+    'API_KEY_REFUSED',
+    false,
+  ],
   [401, 'Access denied due to missing header VCC-API-KEY', 'API_KEY_REFUSED', false],
   [401, '', 'SIGN_IN_REQUIRED', false],
-  [403, '{"status":403,"operationId":"op","error":{"message":"FORBIDDEN","description":"No relationship to UUID"}}', 'VEHICLE_NOT_LINKED', false],
+  [
+    403,
+    '{"status":403,"operationId":"op","error":{"message":"FORBIDDEN","description":"No relationship to UUID"}}',
+    'VEHICLE_NOT_LINKED',
+    false,
+  ],
   [403, v2('FORBIDDEN', 'Access is denied'), 'SCOPE_MISSING', false],
   [403, v2('FORBIDDEN', 'Client not allowed to access Location API'), 'SCOPE_MISSING', false],
-  [403, '{"statusCode":403,"message":"Out of call volume quota. Quota will be replenished in 03:30:56."}', 'QUOTA_SPENT', true],
-  [403, '{"exveErrorId":"1","exveErrorMsg":"Resource not available","exveErrorRef":"r","exveNote":"n"}', 'NOT_SUPPORTED', false],
+  [
+    403,
+    '{"statusCode":403,"message":"Out of call volume quota. Quota will be replenished in 03:30:56."}',
+    'QUOTA_SPENT',
+    true,
+  ],
+  [
+    403,
+    '{"exveErrorId":"1","exveErrorMsg":"Resource not available","exveErrorRef":"r","exveNote":"n"}',
+    'NOT_SUPPORTED',
+    false,
+  ],
   [403, '<html>Forbidden</html>', 'SERVICE_ERROR', false],
   [404, v2('NOT_FOUND', 'climatization-start is not supported by this vehicle'), 'NOT_SUPPORTED', false],
   [404, v2('NOT_FOUND', 'Does not belong to allowed markets'), 'NOT_SUPPORTED', false],
@@ -75,7 +100,8 @@ describe('failures of the service', () => {
   });
 
   it('knows when the quota is refilled, also in days, and never waits longer than a day', () => {
-    const quota = (time: string): string => JSON.stringify({ statusCode: 403, message: `Out of call volume quota. Quota will be replenished in ${time}.` });
+    const quota = (time: string): string =>
+      JSON.stringify({ statusCode: 403, message: `Out of call volume quota. Quota will be replenished in ${time}.` });
     assert.equal(retryAt(403, quota('03:30:56')), '2026-06-01T11:30:56.000Z');
     assert.equal(retryAt(403, quota('2.03:30:56')), '2026-06-02T08:00:00.000Z');
     assert.equal(retryAt(403, quota('soon')), '2026-06-01T09:00:00.000Z');
@@ -90,12 +116,16 @@ describe('failures of the service', () => {
   });
 
   it('names the scopes that the endpoint needs', () => {
-    const failure = failureOf({ status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') }, { scopes: ['conve:doors_status', 'conve:lock_status'], now });
+    const failure = failureOf(
+      { status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') },
+      { scopes: ['conve:doors_status', 'conve:lock_status'], now },
+    );
     assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
   });
 
   it('hands on the operation id of the header or the body', () => {
-    const id = (headers: Record<string, string>, body: string): unknown => failureOf({ status: 500, headers, body }, { scopes: [], now }).operationId;
+    const id = (headers: Record<string, string>, body: string): unknown =>
+      failureOf({ status: 500, headers, body }, { scopes: [], now }).operationId;
     assert.equal(id({ 'vcc-api-operationid': 'from-header' }, '{"operationId":"from-body"}'), 'from-header');
     assert.equal(id({}, '{"operationId":"from-body"}'), 'from-body');
     assert.equal(id({}, ''), null);

@@ -6,18 +6,37 @@ const at = '2026-08-21T08:01:46.865571Z';
 const timestamp = '2026-08-21T08:01:46.865Z';
 const word = (value: unknown): object => ({ value, unit: null, timestamp: at });
 const number = (value: unknown, unit: string | null): object => ({ value, unit, timestamp: at });
-const read = (name: ResourceName, data: object): { value: unknown; unit: string | null; timestamp: string | null; raw?: unknown } => fromGroup(name, { data }).payload;
+const read = (
+  name: ResourceName,
+  data: object,
+): { value: unknown; unit: string | null; timestamp: string | null; raw?: unknown } =>
+  fromGroup(name, { data }).payload;
 
 describe('a resource out of a group', () => {
   const rows: [ResourceName, object, unknown, string | null][] = [
     ['averageFuelConsumption', { averageFuelConsumption: number(7.23, 'l/100km') }, 7.23, 'liters per 100 kilometers'],
-    ['averageSpeed', { averageSpeed: number(53, 'km/h'), averageSpeedAutomatic: number(26, 'km/h') }, 53, 'kilometers per hour'],
+    [
+      'averageSpeed',
+      { averageSpeed: number(53, 'km/h'), averageSpeedAutomatic: number(26, 'km/h') },
+      53,
+      'kilometers per hour',
+    ],
     ['brakeFluid', { brakeFluidLevelWarning: word('TOO_LOW') }, 'LOW', null],
     ['carLocked', { centralLock: word('LOCKED') }, true, null],
     ['carLocked', { centralLock: word('UNLOCKED') }, false, null],
-    ['distanceToEmpty', { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') }, 147, 'kilometers'],
+    [
+      'distanceToEmpty',
+      { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') },
+      147,
+      'kilometers',
+    ],
     ['distanceToEmpty', { distanceToEmpty: number('512', 'kilometers') }, 512, 'kilometers'],
-    ['distanceToEmpty', { distanceToEmptyTank: null, distanceToEmptyBattery: number(250, 'km'), averageFuelConsumption: null }, 250, 'kilometers'],
+    [
+      'distanceToEmpty',
+      { distanceToEmptyTank: null, distanceToEmptyBattery: number(250, 'km'), averageFuelConsumption: null },
+      250,
+      'kilometers',
+    ],
     ['engineCoolantLevel', { engineCoolantLevelWarning: word('NO_WARNING') }, 'NORMAL', null],
     ['engineHoursToService', { engineHoursToService: number(1266, 'h') }, 1266, 'hours'],
     ['engineRunning', { engineStatus: word('RUNNING') }, true, null],
@@ -37,13 +56,28 @@ describe('a resource out of a group', () => {
     ['odometer', { odometer: number(12_345.6, null) }, 12_345.6, 'kilometers'],
     ['oilLevel', { oilLevelWarning: word('TOO_HIGH') }, 'HIGH', null],
     ['serviceWarningStatus', { serviceWarning: word('NO_WARNING') }, 'NORMAL', null],
-    ['serviceWarningStatus', { serviceWarning: word('DISTANCE_DRIVEN_ALMOST_TIME_FOR_SERVICE') }, 'ALMOST_TIME_FOR_SERVICE', null],
+    [
+      'serviceWarningStatus',
+      { serviceWarning: word('DISTANCE_DRIVEN_ALMOST_TIME_FOR_SERVICE') },
+      'ALMOST_TIME_FOR_SERVICE',
+      null,
+    ],
     ['serviceWarningStatus', { serviceWarning: word('ENGINE_HOURS_TIME_FOR_SERVICE') }, 'TIME_FOR_SERVICE', null],
-    ['serviceWarningStatus', { serviceWarning: word('REGULAR_MAINTENANCE_OVERDUE_FOR_SERVICE') }, 'TIME_EXCEEDED', null],
+    [
+      'serviceWarningStatus',
+      { serviceWarning: word('REGULAR_MAINTENANCE_OVERDUE_FOR_SERVICE') },
+      'TIME_EXCEEDED',
+      null,
+    ],
     ['serviceWarningTrigger', { serviceTrigger: word('DISTANCE') }, 'DISTANCE', null],
     ['tailGateOpen', { tailgate: word('OPEN') }, true, null],
     ['tailGateOpen', { tailGate: word('CLOSED') }, false, null],
-    ['tripMeter1', { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') }, 3823, 'kilometers'],
+    [
+      'tripMeter1',
+      { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') },
+      3823,
+      'kilometers',
+    ],
     ['tripMeter2', { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') }, 18, 'kilometers'],
     ['frontLeftTyrePressure', { frontLeft: word('NO_WARNING') }, 'NORMAL', null],
     ['frontRightTyrePressure', { frontRight: word('VERY_LOW_PRESSURE') }, 'LOW', null],
@@ -56,7 +90,15 @@ describe('a resource out of a group', () => {
     ['rearRightWindowOpen', { rearRightWindow: word('CLOSED') }, false, null],
   ];
   for (const [name, data, value, unit] of rows) {
-    it(`${name} of ${JSON.stringify(Object.values(data).map((member) => (member === null ? null : Object.values(member as object).slice(0, 2).join(' '))))} is ${value}`, () => {
+    it(`${name} of ${JSON.stringify(
+      Object.values(data).map((member) =>
+        member === null
+          ? null
+          : Object.values(member as object)
+              .slice(0, 2)
+              .join(' '),
+      ),
+    )} is ${value}`, () => {
       assert.deepEqual(read(name, data), { value, unit, timestamp });
     });
   }
@@ -66,7 +108,8 @@ describe('a resource out of a group', () => {
   });
 
   it('is refused where the answer is no group', () => {
-    for (const body of [null, [], 'x', { data: [] }]) assert.throws(() => fromGroup('fuelAmount', body), { code: 'BAD_RESPONSE' });
+    for (const body of [null, [], 'x', { data: [] }])
+      assert.throws(() => fromGroup('fuelAmount', body), { code: 'BAD_RESPONSE' });
   });
 
   const nameless: [ResourceName, string][] = [
@@ -82,7 +125,22 @@ describe('a resource out of a group', () => {
   ];
   for (const [name, member] of nameless) {
     it(`${name} is unknown, not closed, off or 0, where it cannot be told`, () => {
-      for (const odd of [undefined, null, {}, [], 'CLOSED', 0, word(null), word(''), word([]), word({}), word('UNSPECIFIED'), word('SOMETHING_NEW'), number('', 'l'), number('ten', 'km')]) {
+      for (const odd of [
+        undefined,
+        null,
+        {},
+        [],
+        'CLOSED',
+        0,
+        word(null),
+        word(''),
+        word([]),
+        word({}),
+        word('UNSPECIFIED'),
+        word('SOMETHING_NEW'),
+        number('', 'l'),
+        number('ten', 'km'),
+      ]) {
         const { value } = read(name, odd === undefined ? {} : { [member]: odd });
         assert.equal(value, null, JSON.stringify(odd));
       }
@@ -97,36 +155,99 @@ describe('a resource out of a group', () => {
   });
 
   it('hands on as raw what came instead of a value', () => {
-    assert.deepEqual(read('oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }), { value: null, unit: null, timestamp, raw: 'SERVICE_REQUIRED' });
-    assert.deepEqual(read('kmToService', { distanceToService: number(5, 'furlongs') }), { value: null, unit: 'kilometers', timestamp, raw: 5 });
+    assert.deepEqual(read('oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }), {
+      value: null,
+      unit: null,
+      timestamp,
+      raw: 'SERVICE_REQUIRED',
+    });
+    assert.deepEqual(read('kmToService', { distanceToService: number(5, 'furlongs') }), {
+      value: null,
+      unit: 'kilometers',
+      timestamp,
+      raw: 5,
+    });
   });
 
   it('is unknown where a time to service has no unit: it may be days or months', () => {
-    assert.deepEqual(read('monthsToService', { timeToService: number(17, null) }), { value: null, unit: 'months', timestamp, raw: 17 });
+    assert.deepEqual(read('monthsToService', { timeToService: number(17, null) }), {
+      value: null,
+      unit: 'months',
+      timestamp,
+      raw: 17,
+    });
   });
 
   it('does not take the battery’s range of a car that burns fuel', () => {
-    assert.equal(read('distanceToEmpty', { distanceToEmptyTank: null, distanceToEmptyBattery: number(29, 'km'), averageFuelConsumption: number(4, 'l/100km') }).value, null);
+    assert.equal(
+      read('distanceToEmpty', {
+        distanceToEmptyTank: null,
+        distanceToEmptyBattery: number(29, 'km'),
+        averageFuelConsumption: number(4, 'l/100km'),
+      }).value,
+      null,
+    );
   });
 
   it('is unknown for what the table does not have', () => {
-    assert.deepEqual(read('oilPressure', { oilPressure: word('NORMAL') }), { value: null, unit: null, timestamp: null });
+    assert.deepEqual(read('oilPressure', { oilPressure: word('NORMAL') }), {
+      value: null,
+      unit: null,
+      timestamp: null,
+    });
   });
 
   it('never throws, and gives values of the promised type only, whatever stands in a group', () => {
-    const odd = [null, undefined, 0, -1, 1e308, '', 'x', true, [], {}, word(true), word(3), number(-0.2, 'km'), { value: { value: 1 } }, { timestamp: {} }];
+    const odd = [
+      null,
+      undefined,
+      0,
+      -1,
+      1e308,
+      '',
+      'x',
+      true,
+      [],
+      {},
+      word(true),
+      word(3),
+      number(-0.2, 'km'),
+      { value: { value: 1 } },
+      { timestamp: {} },
+    ];
     for (const value of odd) {
-      const data = Object.fromEntries(['centralLock', 'hood', 'frontLeft', 'tripMeter1', 'odometer', 'highBeamLeftWarning', '__proto__'].map((member) => [member, value]));
-      for (const name of ['carLocked', 'hoodOpen', 'frontLeftTyrePressure', 'tripMeter1', 'odometer', 'bulbFailure'] as const) {
+      const data = Object.fromEntries(
+        ['centralLock', 'hood', 'frontLeft', 'tripMeter1', 'odometer', 'highBeamLeftWarning', '__proto__'].map(
+          (member) => [member, value],
+        ),
+      );
+      for (const name of [
+        'carLocked',
+        'hoodOpen',
+        'frontLeftTyrePressure',
+        'tripMeter1',
+        'odometer',
+        'bulbFailure',
+      ] as const) {
         const { value: result } = read(name, data);
-        assert.ok(result === null || typeof result === (name === 'tripMeter1' || name === 'odometer' ? 'number' : 'string'), `${name}: ${JSON.stringify(value)} gave ${result}`);
+        assert.ok(
+          result === null || typeof result === (name === 'tripMeter1' || name === 'odometer' ? 'number' : 'string'),
+          `${name}: ${JSON.stringify(value)} gave ${result}`,
+        );
       }
     }
   });
 
   describe('bulbFailure', () => {
-    const fine = { brakeLightCenterWarning: word('NO_WARNING'), hazardLightsWarning: word('UNSPECIFIED'), reverseLightsWarning: null };
-    const broken = (...members: string[]): object => ({ ...fine, ...Object.fromEntries(members.map((member) => [member, word('FAILURE')])) });
+    const fine = {
+      brakeLightCenterWarning: word('NO_WARNING'),
+      hazardLightsWarning: word('UNSPECIFIED'),
+      reverseLightsWarning: null,
+    };
+    const broken = (...members: string[]): object => ({
+      ...fine,
+      ...Object.fromEntries(members.map((member) => [member, word('FAILURE')])),
+    });
 
     for (const [members, value] of [
       [['highBeamLeftWarning'], 'HIGH_BEAM_LEFT'],
@@ -141,7 +262,12 @@ describe('a resource out of a group', () => {
     }
 
     it('has no word for some lights, and names them as raw', () => {
-      assert.deepEqual(read('bulbFailure', broken('registrationPlateLightWarning')), { value: null, unit: null, timestamp, raw: 'registrationPlateLightWarning' });
+      assert.deepEqual(read('bulbFailure', broken('registrationPlateLightWarning')), {
+        value: null,
+        unit: null,
+        timestamp,
+        raw: 'registrationPlateLightWarning',
+      });
     });
 
     it('has no word for none, and says so as raw', () => {

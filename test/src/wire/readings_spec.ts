@@ -17,7 +17,12 @@ const atIso = '2026-08-21T08:01:46.865Z';
 const member = (value: unknown): object => ({ value, timestamp: at, unit: null });
 
 describe('windows and doors', () => {
-  const closedV1 = { frontLeft: member('CLOSED'), frontRight: member('CLOSED'), rearLeft: member('CLOSED'), rearRight: member('CLOSED') };
+  const closedV1 = {
+    frontLeft: member('CLOSED'),
+    frontRight: member('CLOSED'),
+    rearLeft: member('CLOSED'),
+    rearRight: member('CLOSED'),
+  };
 
   it('reads the v1 names with and without the data envelope', () => {
     for (const body of [closedV1, { status: 200, operationId: 'x', data: closedV1 }]) {
@@ -30,14 +35,40 @@ describe('windows and doors', () => {
   });
 
   it('gives the v2 names of windows and doors under the v1 names, and keeps what only v2 has', () => {
-    const windows = parseWindows({ data: { frontLeftWindow: member('OPEN'), frontRightWindow: member('CLOSED'), rearLeftWindow: member('CLOSED'), rearRightWindow: member('AJAR'), sunroof: member('CLOSED') } });
+    const windows = parseWindows({
+      data: {
+        frontLeftWindow: member('OPEN'),
+        frontRightWindow: member('CLOSED'),
+        rearLeftWindow: member('CLOSED'),
+        rearRightWindow: member('AJAR'),
+        sunroof: member('CLOSED'),
+      },
+    });
     assert.deepEqual(windows.openness, { open: ['frontLeft', 'rearRight'], unknown: [], allClosed: false });
     assert.deepEqual(windows.payload['sunroof'], { value: 'CLOSED', timestamp: atIso });
     const doors = parseDoors({
-      data: { centralLock: member('LOCKED'), frontLeftDoor: member('CLOSED'), frontRightDoor: member('CLOSED'), rearLeftDoor: member('CLOSED'), rearRightDoor: member('CLOSED'), tailgate: member('CLOSED'), hood: member('CLOSED'), tankLid: member('OPEN') },
+      data: {
+        centralLock: member('LOCKED'),
+        frontLeftDoor: member('CLOSED'),
+        frontRightDoor: member('CLOSED'),
+        rearLeftDoor: member('CLOSED'),
+        rearRightDoor: member('CLOSED'),
+        tailgate: member('CLOSED'),
+        hood: member('CLOSED'),
+        tankLid: member('OPEN'),
+      },
     });
     assert.deepEqual(doors.openness, { open: ['tankLid'], unknown: [], allClosed: false, locked: true });
-    assert.deepEqual(Object.keys(doors.payload), ['carLocked', 'frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'tailGate', 'hood', 'tankLid']);
+    assert.deepEqual(Object.keys(doors.payload), [
+      'carLocked',
+      'frontLeft',
+      'frontRight',
+      'rearLeft',
+      'rearRight',
+      'tailGate',
+      'hood',
+      'tankLid',
+    ]);
   });
 
   for (const [what, value] of [
@@ -61,7 +92,9 @@ describe('windows and doors', () => {
     });
 
     it(`never takes a lock that is ${what} for locked or unlocked`, () => {
-      const { openness } = parseDoors({ data: { carLocked: value, ...closedV1, tailGate: member('CLOSED'), hood: member('CLOSED') } });
+      const { openness } = parseDoors({
+        data: { carLocked: value, ...closedV1, tailGate: member('CLOSED'), hood: member('CLOSED') },
+      });
       assert.deepEqual(openness, { open: [], unknown: ['carLocked'], allClosed: true, locked: null });
     });
   }
@@ -75,18 +108,36 @@ describe('windows and doors', () => {
     assert.equal(parseWindows({}).openness?.allClosed, null);
     assert.equal(parseWindows({ data: null }).openness?.allClosed, null);
     for (const body of [[], 'CLOSED', 7, null, undefined, { data: [] }, { data: 'x' }]) {
-      assert.throws(() => parseWindows(body), (error: VehicleError) => error.code === 'BAD_RESPONSE');
+      assert.throws(
+        () => parseWindows(body),
+        (error: VehicleError) => error.code === 'BAD_RESPONSE',
+      );
     }
   });
 
   it('does not believe a body that says two things of the same member', () => {
-    const doors = parseDoors({ data: { ...closedV1, frontLeftDoor: member('OPEN'), carLocked: member('LOCKED'), centralLock: member('UNLOCKED'), tailGate: member('CLOSED'), tailgate: member('CLOSED'), hood: member('CLOSED') } });
+    const doors = parseDoors({
+      data: {
+        ...closedV1,
+        frontLeftDoor: member('OPEN'),
+        carLocked: member('LOCKED'),
+        centralLock: member('UNLOCKED'),
+        tailGate: member('CLOSED'),
+        tailgate: member('CLOSED'),
+        hood: member('CLOSED'),
+      },
+    });
     assert.deepEqual(doors.openness, { open: [], unknown: ['carLocked', 'frontLeft'], allClosed: null, locked: null });
-    assert.equal(parseDoors({ data: { carLocked: member('UNLOCKED'), centralLock: member('UNSPECIFIED') } }).openness?.locked, false);
+    assert.equal(
+      parseDoors({ data: { carLocked: member('UNLOCKED'), centralLock: member('UNSPECIFIED') } }).openness?.locked,
+      false,
+    );
   });
 
   it('lets no member reach the prototype', () => {
-    const { payload } = parseDoors(JSON.parse('{"data":{"__proto__":{"value":"OPEN"},"constructor":{"value":"OPEN"}}}'));
+    const { payload } = parseDoors(
+      JSON.parse('{"data":{"__proto__":{"value":"OPEN"},"constructor":{"value":"OPEN"}}}'),
+    );
     assert.equal(payload['constructor']?.value, 'OPEN');
     assert.equal(Object.getPrototypeOf(payload), Object.prototype);
   });
@@ -131,11 +182,21 @@ describe('extended resources', () => {
     it(`reads ${name} in every envelope, as text and as JSON`, () => {
       const resource: Resource = resources[name];
       const { text, value } = sample(resource);
-      const expected = { value, unit: 'unit' in resource ? resource.unit : null, timestamp: '2023-06-12T08:00:00.000Z' };
+      const expected = {
+        value,
+        unit: 'unit' in resource ? resource.unit : null,
+        timestamp: '2023-06-12T08:00:00.000Z',
+      };
       for (const wire of [text, value]) {
         for (const timestamp of [1_686_556_800_000, 1_686_556_800, '2023-06-12T08:00:00.000000Z']) {
           const measured = { value: wire, timestamp, unit: null };
-          for (const body of [{ [name]: measured }, { data: { [name]: measured } }, { resourceValue: measured }, { data: measured }, measured]) {
+          for (const body of [
+            { [name]: measured },
+            { data: { [name]: measured } },
+            { resourceValue: measured },
+            { data: measured },
+            measured,
+          ]) {
             assert.deepEqual(parseResource(name, body).payload, expected);
           }
         }
@@ -143,7 +204,12 @@ describe('extended resources', () => {
     });
 
     it(`cannot tell ${name} where the value is missing, null, empty or of another type`, () => {
-      const odd = resources[name].kind === 'enum' ? [5, true] : resources[name].kind === 'boolean' ? [0, 1, 'maybe', 'CLOSED!'] : ['', ' ', 'full', '1e', true, '0x10'];
+      const odd =
+        resources[name].kind === 'enum'
+          ? [5, true]
+          : resources[name].kind === 'boolean'
+            ? [0, 1, 'maybe', 'CLOSED!']
+            : ['', ' ', 'full', '1e', true, '0x10'];
       for (const value of [undefined, null, '', {}, [], ...odd]) {
         assert.equal(parseResource(name, { [name]: { value } }).payload.value, null, JSON.stringify(value));
       }
@@ -152,9 +218,11 @@ describe('extended resources', () => {
     });
   }
 
-  it('cannot tell a number without end', () => assert.equal(parseResource('odometer', { odometer: { value: '9'.repeat(400) } }).payload.value, null));
+  it('cannot tell a number without end', () =>
+    assert.equal(parseResource('odometer', { odometer: { value: '9'.repeat(400) } }).payload.value, null));
 
-  const value = (name: ResourceName, wire: unknown): unknown => parseResource(name, { [name]: { value: wire } }).payload.value;
+  const value = (name: ResourceName, wire: unknown): unknown =>
+    parseResource(name, { [name]: { value: wire } }).payload.value;
 
   it('reads the words of the specification for true and false', () => {
     assert.equal(value('rearLeftWindowOpen', 'open'), true);
@@ -170,11 +238,17 @@ describe('extended resources', () => {
 
   it('hands on a new word and shows what did not fit', () => {
     assert.equal(value('brakeFluid', 'VERY_VERY_LOW'), 'VERY_VERY_LOW');
-    assert.deepEqual(parseResource('fuelAmount', { fuelAmount: { value: 'plenty' } }).payload, { value: null, unit: 'liters', timestamp: null, raw: 'plenty' });
+    assert.deepEqual(parseResource('fuelAmount', { fuelAmount: { value: 'plenty' } }).payload, {
+      value: null,
+      unit: 'liters',
+      timestamp: null,
+      raw: 'plenty',
+    });
   });
 
   it('names the specification’s unit for its other spellings, and the service’s own where it is another unit', () => {
-    const unit = (given: string): unknown => parseResource('odometer', { odometer: { value: '1', unit: given } }).payload.unit;
+    const unit = (given: string): unknown =>
+      parseResource('odometer', { odometer: { value: '1', unit: given } }).payload.unit;
     assert.equal(unit('km'), 'kilometers');
     assert.equal(unit('kilometers'), 'kilometers');
     assert.equal(unit('miles'), 'miles');
@@ -183,40 +257,78 @@ describe('extended resources', () => {
 
 describe('details, lists and accessibility', () => {
   it('reads details whatever is missing, null or text', () => {
-    assert.deepEqual(parseDetails({ data: { vin: 'V', modelYear: '2024', gearbox: null, images: null, descriptions: { model: 'EX30', upholstery: 'null' } } }).payload, {
-      vin: 'V',
-      modelYear: 2024,
-      gearbox: null,
-      fuelType: null,
-      externalColour: null,
-      images: { exteriorImageUrl: null, internalImageUrl: null },
-      descriptions: { model: 'EX30', steering: null, upholstery: null },
-    });
+    assert.deepEqual(
+      parseDetails({
+        data: {
+          vin: 'V',
+          modelYear: '2024',
+          gearbox: null,
+          images: null,
+          descriptions: { model: 'EX30', upholstery: 'null' },
+        },
+      }).payload,
+      {
+        vin: 'V',
+        modelYear: 2024,
+        gearbox: null,
+        fuelType: null,
+        externalColour: null,
+        images: { exteriorImageUrl: null, internalImageUrl: null },
+        descriptions: { model: 'EX30', steering: null, upholstery: null },
+      },
+    );
     assert.equal(parseDetails({ data: { batteryCapacityKWH: 66.5 } }).payload.batteryCapacityKWH, 66.5);
   });
 
   it('reads lists of vehicles and commands, leaving out what has no name', () => {
-    assert.deepEqual(parseVehicles({ data: [{ vin: 'A' }, {}, null, { vin: 'B', extra: 1 }] }).payload, [{ vin: 'A' }, { vin: 'B' }]);
+    assert.deepEqual(parseVehicles({ data: [{ vin: 'A' }, {}, null, { vin: 'B', extra: 1 }] }).payload, [
+      { vin: 'A' },
+      { vin: 'B' },
+    ]);
     assert.deepEqual(parseVehicles({ data: [] }).payload, []);
     assert.deepEqual(parseVehicles({ vehicles: [{ id: 'C' }] }).payload, [{ vin: 'C' }]);
-    assert.deepEqual(parseCommands({ data: [{ command: 'HONK_AND_FLASH', href: '/x' }, { command: 'LOCK_REDUCED_GUARD' }, { href: '/y' }] }).payload, [
-      { command: 'honk-flash', href: '/x' },
-      { command: 'lock-reduced-guard', href: null },
-    ]);
+    assert.deepEqual(
+      parseCommands({
+        data: [{ command: 'HONK_AND_FLASH', href: '/x' }, { command: 'LOCK_REDUCED_GUARD' }, { href: '/y' }],
+      }).payload,
+      [
+        { command: 'honk-flash', href: '/x' },
+        { command: 'lock-reduced-guard', href: null },
+      ],
+    );
   });
 
   it('does not take a missing list for an empty one', () => {
     for (const body of [{}, { data: null }, { data: {} }, 'x']) {
-      assert.throws(() => parseVehicles(body), (error: VehicleError) => error.code === 'BAD_RESPONSE');
+      assert.throws(
+        () => parseVehicles(body),
+        (error: VehicleError) => error.code === 'BAD_RESPONSE',
+      );
     }
   });
 
   it('finds the reason inside, beside, and nowhere', () => {
     const status = { value: 'UNAVAILABLE', timestamp: at };
     const expected = { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE', timestamp: atIso };
-    assert.deepEqual(parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: 'CAR_IN_USE' } } }).payload, expected);
-    assert.deepEqual(parseAccessibility({ data: { availabilityStatus: status, unavailableReason: { value: 'CAR_IN_USE', unit: null } } }).payload, expected);
-    assert.equal(parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: null } } }).payload.unavailableReason, null);
-    assert.deepEqual(parseAccessibility({ data: {} }).payload, { value: null, unavailableReason: null, timestamp: null });
+    assert.deepEqual(
+      parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: 'CAR_IN_USE' } } }).payload,
+      expected,
+    );
+    assert.deepEqual(
+      parseAccessibility({
+        data: { availabilityStatus: status, unavailableReason: { value: 'CAR_IN_USE', unit: null } },
+      }).payload,
+      expected,
+    );
+    assert.equal(
+      parseAccessibility({ data: { availabilityStatus: { ...status, unavailableReason: null } } }).payload
+        .unavailableReason,
+      null,
+    );
+    assert.deepEqual(parseAccessibility({ data: {} }).payload, {
+      value: null,
+      unavailableReason: null,
+      timestamp: null,
+    });
   });
 });

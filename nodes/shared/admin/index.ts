@@ -1,0 +1,120 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Request, Response } from 'express';
+import type { NodeAPI } from 'node-red';
+import { diagnosticsOf } from './diagnostics';
+import { deployedOf, readForm, withAccount, type Form } from './form';
+import { guard } from './origin-check';
+import { beginSignIn, callbackPage, endOf, finishSignIn } from './sign-in';
+import { runtime } from '../load';
+import { redactor, safeError } from '../vehicle/redaction';
+import type { VehicleNode } from '../vehicle/vehicle-node';
+import { clock } from '../node-red/time';
+
+/** Longer nobody looks at a dialog. */
+const patienceMs = 45_000;
+
+/** What the dialogs ask of the runtime. No route sends a command, and none tells a secret. */
+export function serveEditor(RED: NodeAPI): void {
+  const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
+  if (httpAdmin === undefined || httpAdmin === null) return;
+  const own = guard(RED);
+
+  const route = (
+    action: string,
+    permission: 'read' | 'write',
+    work: (id: string, body: unknown) => Promise<unknown>,
+  ): void => {
+    const answer = async (request: Request, response: Response): Promise<void> => {
+      try {
+        response.json(await work(String(request.params['id']), request.body));
+      } catch (error) {
+        const { code, message, retryAt } = safeError(error).report();
+        response.json({ error: { code, message, retryAt } });
+      }
+    };
+    httpAdmin.post(
+      `/connected-vehicle/:id/${action}`,
+      RED.auth.needsPermission(`connected-vehicle.${permission}`),
+      own,
+      (request, response) => void answer(request, response),
+    );
+  };
+  const formRoute = (action: string, work: (form: Form, body: ReturnType<typeof bodyOf>) => Promise<unknown>): void =>
+    route(action, 'write', async (id, input) => {
+      const body = bodyOf(input);
+      return work(readForm(RED, id, body), body);
+    });
+  const bodyOf = (input: unknown) => runtime().parseBody(runtime().formBody, input);
+  const deployed = (id: string): VehicleNode => {
+    const node = deployedOf(RED, id);
+    if (node === null)
+      throw new (runtime().VehicleError)('CONFIG', 'This vehicle is not deployed yet. Deploy first, then try again.');
+    return node;
+  };
+
+  formRoute('vehicles', (form) =>
+    withAccount(RED, form, async (account) => ({
+      vehicles: await withPatience((signal) => runtime().findVehicles(account, signal)),
+    })),
+  );
+
+  formRoute('check', async (form, { users }) => {
+    const findings = await withAccount(RED, form, (account, vin) =>
+      withPatience((signal) => runtime().checkAccount(account, { vin, users, signal })),
+    );
+    return redactor().value({ findings });
+  });
+
+  formRoute('sign-in', async (form, { callback }) => beginSignIn(RED, form, callback));
+
+  route('sign-in-finish', 'write', async (id, input) => {
+    const { redirected } = runtime().parseBody(runtime().finishBody, input);
+    const { scopes, expiresAt } = await finishSignIn(RED, redirected, id);
+    return { scopes, expiresAt };
+  });
+
+  route('diagnostics', 'write', async (id) => ({ diagnostics: await diagnosticsOf(RED, deployed(id)) }));
+
+  route('state', 'read', async (id) => {
+    const account = await deployedOf(RED, id)
+      ?.account()
+      .catch(() => null);
+    return redactor().value({ token: account?.token() ?? null, quota: account?.quota() ?? null, signIn: endOf(id) });
+  });
+
+  route('commands', 'read', async (id, input) => {
+    const node = deployed(id);
+    const { vin } = runtime().parseBody(runtime().commandsBody, input);
+    const { client } = await node.account();
+    const { payload } = await withPatience((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
+    return { commands: payload.map(({ command }) => command) };
+  });
+
+  // Like the forms themselves, it holds nothing private; a module is asked for without the editor's token.
+  httpAdmin.get('/connected-vehicle/dialog/:language', ({ params }, response) =>
+    response.sendFile(dialogIn(String(params['language'])), { root: locales }),
+  );
+  httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
+}
+
+const locales = join(__dirname, '../locales');
+
+/** The file of the dialog in a language, also where a region is named, `de-AT`; else in English. */
+function dialogIn(language: string): string {
+  const known = readdirSync(locales);
+  return `${[language, language.slice(0, 2)].find((name) => known.includes(name)) ?? 'en-US'}/dialog.js`;
+}
+
+async function withPatience<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const patience = new AbortController();
+  const cancel = clock().after(patienceMs, () => patience.abort());
+  try {
+    return await work(patience.signal);
+  } catch (error) {
+    if (!patience.signal.aborted) throw error;
+    throw new (runtime().VehicleError)('TIMEOUT', 'The service did not answer in time. Try again later.');
+  } finally {
+    cancel();
+  }
+}

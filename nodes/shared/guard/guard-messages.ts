@@ -1,0 +1,59 @@
+import type { GuardReading, OpeningRead, WatchName } from '../../../src/index';
+import { isRecord } from '../input/input-handler';
+import { runtime } from '../load';
+import type { Message } from '../input/message';
+
+/** What a message asks of a guard. */
+export interface GuardRequest {
+  /** The reading of a status node, and of which vehicle. */
+  heard?: { vin: unknown; reading: Omit<GuardReading, 'at'> };
+  /** Minutes, or null until it is closed. */
+  snooze?: number | null;
+  ask?: { only: WatchName[] };
+}
+
+/** @throws VehicleError INPUT_INVALID */
+export function guardRequestOf(msg: Message): GuardRequest {
+  const { parseSnooze, parseWatchNames } = runtime();
+  const { vehicle, payload } = msg;
+  const reading = isRecord(vehicle) ? readingOf(vehicle, payload) : null;
+  return {
+    ...(reading !== null && { heard: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, reading } }),
+    ...(msg['snooze'] !== undefined && { snooze: parseSnooze(msg['snooze']) }),
+    ...((isAsked(msg['ask']) || msg.topic === 'ask') && { ask: { only: parseWatchNames(msg['only']) } }),
+  };
+}
+
+function isAsked(ask: unknown): boolean {
+  if (ask === undefined || ask === null || typeof ask === 'boolean') return ask === true;
+  const { VehicleError } = runtime();
+  throw new VehicleError('INPUT_INVALID', 'This is not a question. Send true in msg.ask, as a boolean.');
+}
+
+/** The part of `msg.vehicle` (contract 3) that a guard hears; null where it is the message of something else. */
+function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
+  const several = isRecord(vehicle['reads']) && isRecord(payload);
+  const infos = several ? (vehicle['reads'] as Record<string, unknown>) : { [String(vehicle['read'])]: vehicle };
+  const values = several ? payload : { [String(vehicle['read'])]: payload };
+  const failures: unknown[] = Array.isArray(vehicle['errors']) ? vehicle['errors'] : [];
+  const kept = (info: unknown): boolean =>
+    vehicle['source'] === 'kept' || (isRecord(info) && info['source'] === 'kept');
+  const reading: Omit<GuardReading, 'at'> = { type: 'reading' };
+  const failed: OpeningRead[] = [];
+  for (const read of ['windows', 'doors'] as const) {
+    const value = values[read];
+    if (isRecord(value) && !kept(infos[read])) reading[read] = value as GuardReading['windows'];
+    else if (infos[read] !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
+      failed.push(read);
+  }
+  if (failed.length > 0) reading.failed = failed;
+  if (infos['accessibility'] !== undefined)
+    reading.inUse = kept(infos['accessibility']) ? null : inUseOf(values['accessibility']);
+  return Object.keys(reading).length > 1 ? reading : null;
+}
+
+function inUseOf(value: unknown): boolean | null {
+  if (!isRecord(value)) return null;
+  const word = (name: string): string | null => (typeof value[name] === 'string' ? value[name] : null);
+  return runtime().isInUse({ value: word('value'), unavailableReason: word('unavailableReason') });
+}

@@ -1,0 +1,50 @@
+import type { NodeAPI } from 'node-red';
+import type { GuardView, GuardWords, NamedOpening, VehicleError } from '../../../src/index';
+import { clockTime, type Badge } from '../status/node-status';
+import { showFailure } from '../input/input-handler';
+import { runtime } from '../load';
+import { languageOf, word } from '../node-red/i18n';
+
+/** The words of the guard's sentences, in the language of the runtime. */
+export function guardWordsOf(RED: NodeAPI): GuardWords {
+  const { guardWordKeys, openingRows } = runtime();
+  const language = languageOf(RED);
+  const words = guardWordKeys(language).map((key) => [
+    key,
+    Object.hasOwn(openingRows, key)
+      ? nameOf(RED, openingRows[key as keyof typeof openingRows])
+      : word(RED, `guard.${key}`),
+  ]);
+  return Object.fromEntries([...words, ['language', language]]) as GuardWords;
+}
+
+/** `front-left window`, from the words that all nodes share. */
+function nameOf(RED: NodeAPI, { kind, name }: NamedOpening): string {
+  const place = { window: 'windows.', door: 'doors.' }[kind as string] ?? '';
+  return word(RED, `members.${place}${name}`, { defaultValue: name });
+}
+
+/** What is open since when; else why the last look failed, else what is closed: in the words of the texts, for not all need be watched. */
+export function showLook(
+  badge: Badge,
+  RED: NodeAPI,
+  { open, allClosed, closed, everything, snoozedUntil }: GuardView,
+  failure: VehicleError | null,
+): void {
+  const [first, ...others] = open;
+  if (first !== undefined) {
+    const names = first.kind === 'lock' ? word(RED, 'status.unlocked') : nameOf(RED, first);
+    const more = others.length === 0 ? '' : ` +${others.length}`;
+    return badge.show(snoozedUntil === null ? 'attention' : 'waiting', 'since', {
+      names: names + more,
+      time: clockTime(new Date(first.since)),
+    });
+  }
+  if (failure !== null) return showFailure(badge, failure);
+  if (!allClosed) return badge.stamp('unclear', 'unknown');
+  const text = runtime().guardText(
+    { type: 'clear', at: '', reason: 'closed', openings: closed, everything },
+    guardWordsOf(RED),
+  );
+  badge.stamp('good', 'value', { value: text });
+}

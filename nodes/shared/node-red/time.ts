@@ -1,0 +1,10 @@
+import type { Clock } from '../../../src/index';
+import { runtime } from '../load';
+
+let injected: Clock | undefined;
+
+/** The clock of all nodes: the machine's, unless a test owns it. */
+export const clock = (): Clock => injected ?? runtime().systemClock;
+
+/** For tests; undefined gives the machine's clock back. */
+export const useClock = (replacement: Clock | undefined): void => void (injected = replacement);

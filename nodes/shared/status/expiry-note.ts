@@ -1,0 +1,15 @@
+import type { NodeAPI } from 'node-red';
+import type { Account } from '../../../src/index';
+import { clock } from '../node-red/time';
+import { word } from '../node-red/i18n';
+
+/** A pasted token ends while nobody looks: half an hour before, the badges say so. What renews itself needs no word. */
+const warnBefore = 30 * 60_000;
+
+/** `expires in 12 min`, or null while there is time. */
+export function expiryNote(RED: NodeAPI, account: Account): string | null {
+  const { kind, expiresAt } = account.token();
+  if (kind !== 'pasted' || expiresAt === null) return null;
+  const left = Date.parse(expiresAt) - clock().now();
+  return left > 0 && left <= warnBefore ? word(RED, 'status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import type { AccountOptions, ServiceProfile } from '../../../src/index';
+import { runtime } from '../load';
+import type { VehicleCredentials, VehicleOptions } from '../input/options';
+import { redactor } from './redaction';
+import { signInKeeping, type SignInKeeping } from './sign-ins';
+import { clock } from '../node-red/time';
+
+/** The service that a configuration names. @throws VehicleError CONFIG */
+export function serviceOf(options: VehicleOptions): ServiceProfile {
+  const { resolveService } = runtime();
+  if (options.service === 'custom') return resolveService('custom', options);
+  // Only where the sign-in returns to is a person's own.
+  return resolveService(options.service, { redirectUrl: options.redirectUrl });
+}
+
+/** What a configuration says of an account, whatever the service. */
+export const settingsOf = (
+  options: VehicleOptions,
+): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'clock'> => ({
+  readOnly: options.readOnly,
+  limits: options,
+  shareForMs: options.shareFor * 1000,
+  polling: options.polling,
+  clock: clock(),
+});
+
+/** Whoever signs in, and to which service. */
+export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clientSecret }: VehicleCredentials) => ({
+  audience: new URL(baseUrl).origin,
+  tokenUrl,
+  clientId,
+  clientSecret,
+});
+
+/** The same pasted token is the same person's; a sign-in is its config node's own. */
+const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
+  clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
+
+/** Where sign-ins are kept. That they cannot be kept stops no pasted access token. */
+function storeOf(RED: NodeAPI, accessToken: string): SignInKeeping['store'] | null {
+  try {
+    return signInKeeping(RED)?.store ?? null;
+  } catch (error) {
+    if (accessToken.trim() === '') throw error;
+    return null;
+  }
+}
+
+/**
+ * What an account of a configuration is opened with. From here on, none of its secrets leaves the pack.
+ * @param id of the config node: its sign-in is its own
+ * @throws VehicleError CONFIG
+ */
+export function accessOf(
+  RED: NodeAPI,
+  id: string,
+  options: VehicleOptions,
+  credentials: VehicleCredentials,
+): AccountOptions {
+  const { apiKey, accessToken, clientId, refreshToken } = credentials;
+  redactor().learn(...Object.values(credentials));
+  redactor().learnVin(options.vin);
+  const service = serviceOf(options);
+  const store = service.tokenUrl === '' || clientId === '' ? null : storeOf(RED, accessToken);
+  return {
+    service,
+    apiKey,
+    tokens: (send) =>
+      runtime().chosenToken({
+        client: clientOf(service, credentials),
+        owner: id,
+        accessToken,
+        refreshToken,
+        store,
+        send,
+        onSecret: (secret) => redactor().learnRotated(secret),
+        clock: clock(),
+      }),
+    owner: ownerOf(id, credentials),
+    directory: RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null,
+    hide: redactor().learned,
+    ...settingsOf(options),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Node, NodeAPI } from 'node-red';
+import type { AnyReadName, Turn } from '../../../src/index';
+import { runtime } from '../load';
+import type { StatusOptions } from '../input/options';
+import { vehicleOf } from './vehicle-node';
+
+/**
+ * Calls back whenever the vehicle's poller finds something due. Where nothing can ever be due, once: the poll that fails
+ * says what is wrong.
+ * @param poll with what is due
+ */
+export function startPolling(
+  RED: NodeAPI,
+  node: Node,
+  settings: () => StatusOptions,
+  poll: (turn: Turn) => void,
+): void {
+  const { needsVehicle, parseInterface, parseReads, parseVin } = runtime();
+  let stop: (() => void) | undefined;
+  let closed = false;
+
+  const begin = async (): Promise<void> => {
+    const options = settings();
+    const reads: AnyReadName[] = [parseReads(options.read === 'several' ? options.reads : options.read)].flat();
+    const vehicle = vehicleOf(RED, options.vehicle);
+    // Only then the demo car's VIN is known.
+    const { poller } = await vehicle.account();
+    if (closed) return;
+    if (reads.length === 0) return poll(nothingDue);
+    const vin = reads.some(needsVehicle) ? parseVin(vehicle.chooseVin(options.vin)) : '';
+    stop = poller.start(
+      { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
+      poll,
+    );
+  };
+
+  const start = setImmediate(() => void begin().catch(() => closed || poll(nothingDue)));
+  node.on('close', () => {
+    closed = true;
+    clearImmediate(start);
+    stop?.();
+  });
+}
+
+const nothingDue: Turn = { reads: [], maxAgeMs: 0, failed: () => undefined };

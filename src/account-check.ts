@@ -1,0 +1,167 @@
+import type { Account } from './account';
+import { isReadName } from './catalogue/reads';
+import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
+import { VehicleError, asVehicleError, type ErrorCode } from './errors';
+import { parseVin } from './vin';
+
+/** What the configuration dialog asks the service, and what it says of it in words. */
+
+/** A node of the flows that uses the account. */
+export interface User {
+  /** As the editor calls it. */
+  label: string;
+  /** Names of reads. */
+  reads: readonly string[];
+  /** Names of commands. */
+  commands: readonly string[];
+}
+
+export interface CheckOptions {
+  vin: unknown;
+  users: readonly User[];
+  signal?: AbortSignal;
+}
+
+/** One thing that was looked at. `unclear`: nothing could be told of it. */
+export interface Finding {
+  about: 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
+  verdict: 'good' | 'bad' | 'unclear';
+  /** Why it is bad. */
+  code: ErrorCode | null;
+  message: string | null;
+  /** ISO-8601: when it goes on, or when the token ends. */
+  until: string | null;
+  /** The scopes that are missing; of a node: `label`. */
+  scopes: readonly string[];
+  label: string | null;
+}
+
+/** Which finding a failure of the request is. Where the service itself said so, those before it in the list are good. */
+const order = ['service', 'quota', 'key', 'token', 'scopes'] as const;
+const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
+  QUOTA_SPENT: 'quota',
+  RATE_LIMITED: 'quota',
+  API_KEY_REFUSED: 'key',
+  TOKEN_MISSING: 'token',
+  SIGN_IN_REQUIRED: 'token',
+  SCOPE_MISSING: 'scopes',
+};
+
+/** Tries key, token, scopes and VIN with one request (field notes 1.3): it never fails, what is wrong is what it finds. */
+export async function checkAccount(account: Account, { vin, users, signal }: CheckOptions): Promise<Finding[]> {
+  // First, or a fault of the sign-in service would look like one of the vehicles' service.
+  const noToken = await account.refreshToken(signal).then(none, asVehicleError);
+  if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
+  let listed: string[] | null = null;
+  let failure: VehicleError | null = null;
+  try {
+    const { payload } = await account.client.vehicles({ maxAgeMs: 0, ...(signal && { signal }) });
+    listed = payload.map((vehicle) => vehicle.vin);
+  } catch (error) {
+    failure = asVehicleError(error);
+  }
+  const token = account.token();
+  const reached = failure === null ? 'scopes' : (aboutOf[failure.code] ?? 'service');
+  const isAnswered = failure === null || failure.httpStatus !== null;
+  const findings = before(reached, isAnswered ? 'good' : 'unclear').map((found) =>
+    found.about === 'token' ? { ...found, until: token.expiresAt } : found,
+  );
+  if (failure !== null && failure.code !== 'SCOPE_MISSING') return [...findings, bad(reached, failure)];
+  return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, users, account, failure)];
+}
+
+/** Those that come before one, all of one verdict. */
+const before = (about: (typeof order)[number], verdict: Finding['verdict']): Finding[] =>
+  order.slice(0, order.indexOf(about)).map((name) => finding(name, verdict));
+
+const none = (): null => null;
+
+function vehicleFinding(vin: unknown, listed: string[] | null): Finding {
+  try {
+    const wanted = parseVin(vin);
+    if (listed === null) return finding('vehicle', 'unclear');
+    if (listed.includes(wanted)) return finding('vehicle', 'good');
+    throw new VehicleError(
+      'VEHICLE_NOT_LINKED',
+      'This vehicle is not linked to the account of the token. Check the VIN, or choose one of the vehicles that "Find my vehicles" lists.',
+    );
+  } catch (error) {
+    return bad('vehicle', asVehicleError(error));
+  }
+}
+
+function scopeFindings(
+  granted: readonly string[] | null,
+  users: readonly User[],
+  account: Account,
+  failure: VehicleError | null,
+): Finding[] {
+  const relation =
+    failure === null
+      ? []
+      : [bad('scopes', failure, { scopes: scopesOfRead('vehicles', account.client.service.alive) })];
+  if (granted === null) return [...relation, finding('scopes', 'unclear')];
+  const missing = users.flatMap((user) => {
+    const scopes = scopesOfUser(user, account).filter((scope) => !granted.includes(scope));
+    return scopes.length === 0 ? [] : [finding('scopes', 'bad', { code: 'SCOPE_MISSING', scopes, label: user.label })];
+  });
+  const found = [...relation, ...missing];
+  return found.length === 0 ? [finding('scopes', 'good')] : found;
+}
+
+function scopesOfUser({ reads, commands }: User, account: Account): string[] {
+  const { alive } = account.client.service;
+  const scopes = [
+    ...reads.filter(isReadName).flatMap((name) => scopesOfRead(name, alive)),
+    ...commands.flatMap((name) => scopesOfCommand(name, alive)),
+  ];
+  return scopes.length === 0 ? [] : [...new Set(['openid', ...scopes])];
+}
+
+const finding = (about: Finding['about'], verdict: Finding['verdict'], more: Partial<Finding> = {}): Finding => ({
+  about,
+  verdict,
+  code: null,
+  message: null,
+  until: null,
+  scopes: [],
+  label: null,
+  ...more,
+});
+
+const bad = (about: Finding['about'], error: VehicleError, more: Partial<Finding> = {}): Finding =>
+  finding(about, 'bad', {
+    code: error.code,
+    message: error.message,
+    until: error.retryAt?.toISOString() ?? null,
+    ...more,
+  });
+
+export interface FoundVehicle {
+  vin: string;
+  /** Empty where the service does not say. */
+  model: string;
+  year: string;
+}
+
+/** More cars than a household has are listed without model and year: each costs a request. */
+const mostDetails = 10;
+
+/**
+ * The vehicles of the account, with model and year where the service gives them (field notes 1.4: not for every car).
+ * @throws VehicleError
+ */
+export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {
+  const options = signal === undefined ? {} : { signal };
+  const { payload } = await account.client.vehicles(options);
+  return Promise.all(
+    payload.map(async ({ vin }, index) => {
+      const details = index < mostDetails ? await account.client.details({ vin, ...options }).catch(() => null) : null;
+      return {
+        vin,
+        model: String(details?.payload.descriptions?.model ?? ''),
+        year: String(details?.payload.modelYear ?? ''),
+      };
+    }),
+  );
+}

@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import * as z from 'zod/mini';
+
+/** What stands in a file: AES-256-GCM, all parts in base64. */
+export const sealedSchema = z.lazy(() =>
+  z.object({
+    /** Says which secret it was, so that a foreign file is told from a damaged one. */
+    keyId: z.string(),
+    salt: z.string(),
+    nonce: z.string(),
+    tag: z.string(),
+    data: z.string(),
+  }),
+);
+export type Sealed = z.infer<typeof sealedSchema>;
+
+interface Key {
+  id: string;
+  salt: string;
+  bytes: Buffer;
+}
+
+/** Seals text with a key that scrypt derives from a secret: a chosen one may be weak. One derivation serves all files of a run. */
+export class Seal {
+  readonly #secret: string;
+  readonly #keys = new Map<string, Promise<Key>>();
+
+  constructor(secret: string) {
+    this.#secret = secret;
+  }
+
+  /** @param context what the text belongs to: a sealed text is opened in the same place only */
+  async seal(text: string, context: string): Promise<Sealed> {
+    const [anySalt = randomBytes(16).toString('base64')] = this.#keys.keys();
+    const key = await this.#key(anySalt);
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(Buffer.from(context));
+    const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return {
+      keyId: key.id,
+      salt: key.salt,
+      nonce: nonce.toString('base64'),
+      tag: cipher.getAuthTag().toString('base64'),
+      data: data.toString('base64'),
+    };
+  }
+
+  async open(sealed: Sealed, context: string): Promise<{ text: string } | { fault: 'foreign' | 'damaged' }> {
+    const key = await this.#key(sealed.salt);
+    if (key.id !== sealed.keyId) {
+      // Its salt is of no use for what this secret seals.
+      this.#keys.delete(sealed.salt);
+      return { fault: 'foreign' };
+    }
+    try {
+      const opener = createDecipheriv('aes-256-gcm', key.bytes, Buffer.from(sealed.nonce, 'base64'), {
+        authTagLength: 16,
+      });
+      opener.setAAD(Buffer.from(context)).setAuthTag(Buffer.from(sealed.tag, 'base64'));
+      return {
+        text: Buffer.concat([opener.update(Buffer.from(sealed.data, 'base64')), opener.final()]).toString('utf8'),
+      };
+    } catch {
+      return { fault: 'damaged' };
+    }
+  }
+
+  #key(salt: string): Promise<Key> {
+    let key = this.#keys.get(salt);
+    if (key === undefined) {
+      key = derive(this.#secret, salt);
+      this.#keys.set(salt, key);
+    }
+    return key;
+  }
+}
+
+const derive = (secret: string, salt: string): Promise<Key> =>
+  new Promise((resolve, reject) => {
+    scrypt(secret, Buffer.from(salt, 'base64'), 40, { N: 2 ** 14 }, (error, bytes) => {
+      if (error !== null) reject(error);
+      else resolve({ id: bytes.subarray(32).toString('base64'), salt, bytes: bytes.subarray(0, 32) });
+    });
+  });

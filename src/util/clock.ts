@@ -1,0 +1,44 @@
+/** Time as a parameter (house rule 11): whatever waits or stamps takes a `Clock`, so tests own it and never sleep. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Calls back once after `ms`, unless the returned function is called first. */
+  after(ms: number, callback: () => void): () => void;
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** `setTimeout` counts in 32 bits: a longer wait would fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, callback) {
+    let handle: NodeJS.Timeout;
+    const wait = (left: number): void => {
+      handle = setTimeout(
+        () => (left > longestTimer ? wait(left - longestTimer) : callback()),
+        Math.min(left, longestTimer),
+      );
+    };
+    wait(Math.max(0, ms));
+    return () => clearTimeout(handle);
+  },
+  sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
+};
+
+/** A sleep made of a clock's `after`. */
+export function sleepOn(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = (): void => {
+      cancel();
+      reject(signal?.reason as Error);
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,36 @@
+import { strict as assert } from 'node:assert';
+import {
+  commandOptions,
+  commandStatusOptions,
+  parseOptions,
+  statusOptions,
+  vehicleOptions,
+} from '../../../../nodes/shared/input/options';
+
+describe('The properties of the nodes', () => {
+  it('take their defaults where a flow file has none', () => {
+    assert.deepEqual(parseOptions(statusOptions, {}), {
+      name: '',
+      vehicle: '',
+      vin: '',
+      read: 'windows',
+      reads: [],
+      interface: 'auto',
+      poll: 0,
+      emit: 'always',
+    });
+    assert.equal(parseOptions(vehicleOptions, {}).requestsPerDay, 10_000);
+    assert.equal(parseOptions(commandOptions, {}).command, '');
+    assert.equal(parseOptions(commandStatusOptions, {}).timeout, 180);
+  });
+
+  it('take numbers as text, and their defaults where the field is empty', () => {
+    assert.equal(parseOptions(statusOptions, { poll: '60' }).poll, 60);
+    assert.equal(parseOptions(commandStatusOptions, { timeout: '', interval: null }).interval, 5);
+  });
+
+  it('name the property that is wrong', () => {
+    for (const poll of ['soon', '-1', ' ', true, Number.NaN])
+      assert.throws(() => parseOptions(statusOptions, { poll }), { code: 'CONFIG', message: /“poll”/ });
+  });
+});

@@ -1,0 +1,99 @@
+import { strict as assert } from 'node:assert';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import helper = require('node-red-node-test-helper');
+import { useClock } from '../../../../nodes/shared/node-red/time';
+import { startSimulator, type Simulator } from '../../../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../../../support/flow';
+import { ManualClock } from '../../../support/manual-clock';
+
+describe('a command whose answer nobody was there for', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    useClock(clock);
+    service = await startSimulator({ clock });
+    service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 60_000 } });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+    useClock(undefined);
+  });
+
+  const load = (config: Record<string, unknown> = {}): Promise<void> =>
+    flow.load(
+      { type: 'connected-vehicle-command', command: 'lock', interface: 'v2', wires: [['watch', 'out1']], ...config },
+      customVehicle(service),
+      demoCredentials,
+      [{ id: 'watch', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'v', wires: [['out0'], []] }],
+    );
+  const posts = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+  const directory = (): string => join(flow.userDir, 'connected-vehicle', 'commands', 'n');
+  const kept = (): string[] => (existsSync(directory()) ? readdirSync(directory()) : []);
+  const pass = async (look: () => boolean): Promise<void> => {
+    while (!look()) {
+      await clock.advance(500);
+      // What is on the wire needs real time, however little.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const underWay = async (): Promise<void> => {
+    flow.send({ topic: 'mine' });
+    while (posts() === 0) await clock.advance(0);
+  };
+
+  it('goes on after a restart, undetermined, and is resolved by the doors; it is not sent again', async () => {
+    await load();
+    await underWay();
+    assert.equal(kept().length, 1);
+    await flow.unload();
+    assert.equal(kept().length, 1);
+    await clock.advance(90_000);
+    await load();
+    await pass(() => flow.outputs[0]?.length === 1);
+    const [verdict] = flow.outputs[0] ?? [];
+    const payload = verdict?.payload as Record<string, unknown>;
+    assert.equal(verdict?.['topic'], 'mine');
+    assert.equal(payload['outcome'], 'undetermined');
+    assert.equal(payload['verified'], true);
+    assert.match(String(payload['reason']), /doors say that it happened/);
+    assert.deepEqual(kept(), []);
+    await flow.unload();
+    await load();
+    await clock.advance(60_000);
+    assert.equal(flow.outputs[0]?.length, 1);
+    assert.equal(posts(), 1);
+  });
+
+  it('is forgotten with its answer, be it a refusal', async () => {
+    await load();
+    await underWay();
+    await pass(() => flow.outputs[1]?.length === 1);
+    assert.deepEqual(kept(), []);
+    service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
+    flow.send();
+    await pass(() => flow.caught.length === 1);
+    assert.deepEqual(kept(), []);
+  });
+
+  for (const [what, left, there] of [
+    ['goes with its node', [], false],
+    [
+      'stays with a node that is only disabled',
+      [{ id: 'n', z: 'tab', type: 'connected-vehicle-command', d: true, wires: [] }],
+      true,
+    ],
+  ] as const) {
+    it(what, async () => {
+      await load();
+      await underWay();
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
+      assert.equal(kept().length > 0, there);
+    });
+  }
+});

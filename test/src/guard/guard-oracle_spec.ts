@@ -1,0 +1,120 @@
+import { strict as assert } from 'node:assert';
+import { Guard, type GuardEvent, type GuardInput } from '../../../src/guard/reducer';
+import { Random } from '../../support/random';
+import { randomHistory, settingsOf } from './histories';
+import { whatMustBeSaid, type History } from './oracle';
+
+/*
+ * The guard against a brute-force oracle on random histories. To repeat it, with as many histories as wanted:
+ *
+ *   npm run build && GUARD_HISTORIES=100000 npx mocha --no-config dist/test/src/guard/guard-oracle_spec.js
+ *
+ * A failure names its seed; GUARD_SEED=<seed> GUARD_HISTORIES=1 runs that history alone.
+ */
+const firstSeed = Number(process.env['GUARD_SEED'] ?? 1);
+const histories = Number(process.env['GUARD_HISTORIES'] ?? 3000);
+const minute = 60_000;
+const start = Date.UTC(2026, 5, 1);
+
+describe('The guard against its oracle', () => {
+  const seen = new Map<string, number>();
+
+  it(`says exactly what the whole history demands, over restarts, ticked when due or each minute (${histories} histories from seed ${firstSeed})`, function () {
+    this.timeout(0);
+    for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+      const history = randomHistory(new Random(seed));
+      const expected = whatMustBeSaid(history);
+      for (const event of expected)
+        seen.set(`${event.type} ${event.reason}`, (seen.get(`${event.type} ${event.reason}`) ?? 0) + 1);
+      const why = `seed ${seed}: repeat with GUARD_SEED=${seed} GUARD_HISTORIES=1`;
+      assert.deepEqual(tickedWhenDue(history, new Random(seed)), expected, `${why} (ticked when due, restarted)`);
+      // The dearer way, which only shows that ticks too many do no harm, for every fourth.
+      if (seed % 4 === 0) assert.deepEqual(tickedEachMinute(history), expected, `${why} (ticked each minute)`);
+    }
+  });
+
+  it('never takes the window for what an older measurement says, in whatever order they come and however far the clocks are apart', () => {
+    for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+      const random = new Random(seed);
+      const skewMs = random.between(-90, 90) * minute;
+      const guard = new Guard({ minutes: 0, watch: ['frontLeftWindow'] });
+      let state = guard.restore();
+      let newest = { value: '', stamp: 0 };
+      for (const { at, value, stamp } of misorderedHistory(random)) {
+        if (stamp > newest.stamp) newest = { value, stamp };
+        const windows = { frontLeft: { value, timestamp: new Date(stamp + skewMs).toISOString() } };
+        state = guard.step(state, { type: 'reading', at, skewMs, windows }).state;
+        assert.equal(guard.view(state).allClosed, newest.value === 'CLOSED', `seed ${seed}`);
+      }
+    }
+  });
+
+  it('met every kind of event on the way', function () {
+    if (histories < 1000) this.skip();
+    const kinds = [
+      'alert open-too-long',
+      'alert repeat',
+      'alert asked',
+      'clear closed',
+      'clear asked',
+      'cannot-tell untold-too-long',
+      'cannot-tell asked',
+    ];
+    for (const kind of kinds)
+      assert.ok((seen.get(kind) ?? 0) > histories / 20, `${kind}: ${seen.get(kind) ?? 0} times only`);
+  });
+});
+
+/** Measurements of one window, each heard at some time after it was taken, in any order, on clocks that differ by what is known. */
+function misorderedHistory(random: Random): { value: string; stamp: number; at: number }[] {
+  const measured = Array.from({ length: 12 }, (_, index) => ({
+    value: random.pick(['OPEN', 'CLOSED']),
+    stamp: start + index * minute,
+  }));
+  return measured
+    .map((one) => ({ ...one, at: one.stamp + random.between(0, 6) * minute }))
+    .sort((one, other) => one.at - other.at);
+}
+
+function tickedEachMinute(history: History): GuardEvent[] {
+  const guard = new Guard(settingsOf(history));
+  const said: GuardEvent[] = [];
+  let state = guard.restore();
+  for (let passed = 0; passed <= history.minutes; passed++) {
+    const at = history.start + passed * minute;
+    const inputs: GuardInput[] = [...history.inputs.filter((input) => input.at === at), { type: 'tick', at }];
+    for (const input of inputs) {
+      const step = guard.step(state, input);
+      state = step.state;
+      said.push(...step.events);
+    }
+  }
+  return said;
+}
+
+/** As a node does it: one timer, set to `nextDue`, and the state carried as JSON over a restart now and then. */
+function tickedWhenDue(history: History, random: Random): GuardEvent[] {
+  const said: GuardEvent[] = [];
+  let guard = new Guard(settingsOf(history));
+  let state = guard.restore();
+  const take = (input: GuardInput): void => {
+    const step = guard.step(state, input);
+    const due = guard.nextDue(step.state);
+    assert.ok(due === null || due > input.at, 'nothing may be left undone');
+    said.push(...step.events);
+    state = step.state;
+    if (!random.chance(0.2)) return;
+    guard = new Guard(settingsOf(history));
+    state = guard.restore(JSON.parse(JSON.stringify(state)));
+  };
+  const tickUntil = (end: number): void => {
+    for (let due = guard.nextDue(state); due !== null && due < end; due = guard.nextDue(state))
+      take({ type: 'tick', at: due });
+  };
+  for (const input of history.inputs) {
+    tickUntil(input.at);
+    take(input);
+  }
+  tickUntil(history.start + (history.minutes + 1) * minute);
+  return said;
+}

@@ -1,0 +1,120 @@
+import { strict as assert } from 'node:assert';
+import {
+  LastReadings,
+  readEach,
+  VehicleError,
+  type AnyReading,
+  type AnyReadName,
+  type Reading,
+  type ReadingInfo,
+  type SeveralReading,
+} from '../../src/index';
+
+const info = (changes: Partial<ReadingInfo> = {}): ReadingInfo => ({
+  vin: 'YV4952NA4F120DEMO',
+  read: 'windows',
+  interface: 'connected-v2',
+  receivedAt: '2026-06-01T08:00:00.000Z',
+  measuredAt: null,
+  source: 'live',
+  ...changes,
+});
+const windows = (value: string, timestamp: string): AnyReading => ({
+  payload: { frontLeft: { value, timestamp } },
+  vehicle: info(),
+});
+
+describe('the last readings', () => {
+  it('know a change of values from a change of times', () => {
+    const last = new LastReadings();
+    assert.equal(last.remember('w', windows('CLOSED', '1')), true);
+    assert.equal(last.remember('w', windows('CLOSED', '2')), false);
+    assert.equal(last.remember('w', windows('OPEN', '2')), true);
+    assert.equal(last.remember('other', windows('OPEN', '2')), true);
+  });
+
+  it('give the last reading on, marked with its age, whatever became of the message that carried it', () => {
+    const last = new LastReadings();
+    const reading = windows('CLOSED', '1');
+    last.remember('w', reading);
+    (reading.payload as Record<string, unknown>)['frontLeft'] = 'changed by a flow';
+    const kept = last.kept('w', Date.parse('2026-06-01T08:01:30Z'));
+    assert.deepEqual(kept?.payload, { frontLeft: { value: 'CLOSED', timestamp: '1' } });
+    assert.equal(kept?.vehicle.source, 'kept');
+    assert.equal(kept?.vehicle.ageSeconds, 90);
+    assert.equal(last.kept('never read', 0), undefined);
+  });
+
+  it('mark each of several readings', () => {
+    const last = new LastReadings();
+    const several = {
+      payload: {},
+      vehicle: { ...info(), read: ['windows' as const], reads: { windows: info({ source: 'shared' }) }, errors: [] },
+    };
+    last.remember('s', several);
+    const { vehicle } = last.kept('s', Date.parse('2026-06-01T08:00:05Z')) as typeof several;
+    assert.equal(vehicle.source, 'kept');
+    assert.deepEqual(vehicle.reads.windows, { ...info(), source: 'kept', ageSeconds: 5 });
+  });
+
+  describe('of several reads', () => {
+    const reads: AnyReadName[] = ['doors', 'windows'];
+    /** `null`: that read fails. */
+    const several = (values: Partial<Record<AnyReadName, string | null>>): Promise<SeveralReading> =>
+      readEach(reads, (read): Promise<Reading> => {
+        const value = values[read];
+        if (value === null) return Promise.reject(new VehicleError('NOT_SUPPORTED', 'gone'));
+        return Promise.resolve({ payload: { value }, vehicle: info({ read }) });
+      });
+    const now = Date.parse('2026-06-01T08:01:00Z');
+
+    it('call it no change that a read fails, or works again, and a change what differs from before the failure', async () => {
+      const last = new LastReadings();
+      const told: boolean[] = [];
+      for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null])
+        told.push(last.remember('s', await several({ doors: 'CLOSED', windows: windowValue })));
+      assert.deepEqual(told, [true, false, false, false, true, false]);
+    });
+
+    it('call it a change that a read answers for the first time', async () => {
+      const last = new LastReadings();
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: null })), true);
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' })), true);
+    });
+
+    it('give on what a read last said that failed before the others did', async () => {
+      const last = new LastReadings();
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
+      last.remember('s', await several({ doors: 'OPEN', windows: null }));
+      const kept = last.kept('s', now) as SeveralReading;
+      assert.deepEqual(kept.payload, { doors: { value: 'OPEN' }, windows: { value: 'CLOSED' } });
+      assert.deepEqual(
+        [kept.vehicle.source, kept.vehicle.ageSeconds, kept.vehicle.reads.windows?.source, kept.vehicle.errors],
+        ['kept', 60, 'kept', []],
+      );
+    });
+
+    it('fill up what is due with the last word of the others, and leave missing what failed then', async () => {
+      const last = new LastReadings();
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
+      last.remember('s', await several({ doors: 'CLOSED', windows: null }));
+      const doors = await readEach(['doors'], (read) =>
+        Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }),
+      );
+      const { payload, vehicle } = last.filled('s', doors, now);
+      assert.deepEqual([payload, vehicle.errors.map(({ read }) => read)], [{ doors: { value: 'OPEN' } }, ['windows']]);
+    });
+  });
+
+  it('do not mind the order of a list', () => {
+    const last = new LastReadings();
+    const list = (...vins: string[]): AnyReading => ({
+      payload: vins.map((vin) => ({ vin })),
+      vehicle: info({ read: 'vehicles' }),
+    });
+    assert.deepEqual(
+      [list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading)),
+      [true, false, true],
+    );
+  });
+});

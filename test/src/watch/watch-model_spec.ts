@@ -1,0 +1,60 @@
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { liveThrough, type Met } from '../../model/watch-history';
+import { Random } from '../../support/random';
+
+/*
+ * The watch of a command on random histories, with the real client, the real watch and the simulated service. `npm run model` lives
+ * through 10,000 of them. A failure names its seed; MODEL_SEED=<seed> MODEL_HISTORIES=1 runs that history alone.
+ */
+const firstSeed = Number(process.env['MODEL_SEED'] ?? 1);
+const histories = Number(process.env['MODEL_HISTORIES'] ?? 500);
+
+describe('The watch on random histories', () => {
+  const met: Met[] = [];
+  let directory: string;
+
+  before(() => (directory = mkdtempSync(join(tmpdir(), 'watch-model-'))));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  it(`sends once, settles once, and says nothing that the car denies (${histories} histories from seed ${firstSeed})`, async function () {
+    this.timeout(0);
+    for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
+      try {
+        met.push(await liveThrough(new Random(seed), directory));
+      } catch (error) {
+        throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, {
+          cause: error,
+        });
+      }
+    }
+  });
+
+  it('met everything on the way', function () {
+    if (histories < 500) this.skip();
+    const count = (test: (one: Met) => boolean): number => met.filter(test).length;
+    const counts = {
+      succeeded: count(({ outcome }) => outcome === 'succeeded'),
+      failed: count(({ outcome }) => outcome === 'failed'),
+      undetermined: count(({ outcome }) => outcome === 'undetermined'),
+      cancelled: count(({ outcome }) => outcome === 'cancelled'),
+      'not sent': count(({ outcome }) => outcome === 'not sent'),
+      'verified true': count(({ verified }) => verified === true),
+      'verified false': count(({ verified }) => verified === false),
+      restarted: count(({ restarts }) => restarts > 0),
+      'lost looks': count(({ lostPolls }) => lostPolls > 0),
+      expired: count(({ expired }) => expired),
+      'told again': count(({ toldAgain }) => toldAgain > 0),
+      'unknown words': count(({ unknownWord }) => unknownWord),
+    };
+    if (histories >= 10_000)
+      console.log(
+        `      ${Object.entries(counts)
+          .map(([what, many]) => `${what} ${many}`)
+          .join(', ')}`,
+      );
+    for (const [what, many] of Object.entries(counts)) assert.ok(many > histories / 200, `${what}: ${many} times only`);
+  });
+});

@@ -1,0 +1,405 @@
+import { strict as assert } from 'node:assert';
+import {
+  parseRecord,
+  watchCommand,
+  type CommandRecord,
+  type VehicleClient,
+  type VehicleError,
+  type WatchOptions,
+  type WatchUpdate,
+} from '../../../src/index';
+import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../../support/account';
+import { ManualClock } from '../../support/manual-clock';
+
+const vin = demoCar.vin;
+
+describe('the watch', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let client: VehicleClient;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    service = await startSimulator({ clock });
+    ({ client } = openTestAccount(service, { clock }));
+    service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1500 } });
+  });
+  afterEach(async () => {
+    await closeAccounts();
+    await service.close();
+  });
+
+  const plan = (...steps: { afterMs: number; status: string }[]): CarChanges => ({ commandPlan: { steps } });
+
+  /** A v2 command blocks until the car acted: time moves on meanwhile. */
+  const sendV2 = async (): Promise<CommandRecord> => {
+    const sent = client.send('lock', { vin, interface: 'v2' });
+    await whileMoving(sent);
+    return sent;
+  };
+
+  const whileMoving = async (work: Promise<unknown>): Promise<void> => {
+    let over = false;
+    const end = work.finally(() => (over = true));
+    while (!over) await clock.advance(500);
+    await end;
+  };
+
+  const watch = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => {
+    const updates: WatchUpdate[] = [];
+    for await (const update of watchCommand(record, { client, clock, ...options })) updates.push(update);
+    return updates;
+  };
+
+  /** Follows to the end, moving time on as long as the watches wait. */
+  const followAll = async (records: CommandRecord[], options: Partial<WatchOptions> = {}): Promise<WatchUpdate[][]> => {
+    const all = Promise.all(records.map((record) => watch(record, options)));
+    await whileMoving(all);
+    return all;
+  };
+  const follow = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> =>
+    (await followAll([record], options))[0] ?? [];
+
+  const verdictOf = (updates: WatchUpdate[]): WatchUpdate['report'] => {
+    assert.deepEqual(
+      updates.map(({ settled }) => settled),
+      [...updates.slice(1).map(() => false), true],
+    );
+    return (updates.at(-1) as WatchUpdate).report;
+  };
+
+  it('follows a v1 lock through each change to a verdict that the doors prove', async () => {
+    const updates = await follow(await client.send('lock', { vin, interface: 'v1' }));
+    assert.deepEqual(
+      updates.map(({ report }) => report.requestStatus),
+      ['WAITING', 'COMPLETED'],
+    );
+    const verdict = verdictOf(updates);
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.equal(verdict.verified, true);
+    assert.deepEqual(
+      verdict.history.map(({ requestStatus }) => requestStatus),
+      ['RUNNING', 'WAITING', 'COMPLETED'],
+    );
+    assert.ok(verdict.elapsedMs >= 4000);
+  });
+
+  it('lets a settled v2 record straight through, proven by the doors', async () => {
+    const record = await sendV2();
+    service.clearRequests();
+    const verdict = verdictOf(await follow(record));
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.equal(verdict.verified, true);
+    assert.ok(service.requests.every(({ path }) => path.endsWith('/doors')));
+  });
+
+  it('names the open door when the car could not be locked', async () => {
+    service.car().openDoor('rearLeft');
+    const verdict = verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' })));
+    assert.equal(verdict.requestStatus, 'UNABLE_TO_LOCK_DOOR_OPEN');
+    assert.equal(verdict.outcome, 'failed');
+    assert.match(verdict.reason, /rear left/);
+  });
+
+  it('contradicts a success that the doors deny', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'COMPLETED' }));
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    const doors = {
+      ...client,
+      doors: (options: object) => (service.car().set({ lock: 'UNLOCKED' }).report(), client.doors({ vin, ...options })),
+      commandStatus: client.commandStatus.bind(client),
+    };
+    const verdict = verdictOf(await follow(record, { client: doors as unknown as VehicleClient }));
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.equal(verdict.verified, false);
+  });
+
+  for (const [status, outcome] of [
+    ['REJECTED', 'failed'],
+    ['TIMEOUT', 'failed'],
+    ['CONNECTION_FAILURE', 'failed'],
+    ['VEHICLE_IN_SLEEP', 'failed'],
+    ['UNLOCK_TIME_FRAME_PASSED', 'failed'],
+    ['UNABLE_TO_LOCK_DOOR_OPEN', 'failed'],
+    ['UNKNOWN', 'undetermined'],
+    ['TELEPORTED', 'undetermined'],
+    ['COMPLETED', 'succeeded'],
+  ] as const) {
+    it(`calls a command that ends with ${status} ${outcome}`, async () => {
+      service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 5000, status }));
+      const verdict = verdictOf(await follow(await client.send('flash', { vin })));
+      assert.equal(verdict.outcome, outcome);
+      assert.equal(verdict.requestStatus, status);
+      assert.equal(verdict.verified, null);
+    });
+  }
+
+  it('assumes no order of states: UNKNOWN may be followed by success', async () => {
+    service
+      .car()
+      .set(
+        plan(
+          { afterMs: 0, status: 'UNKNOWN' },
+          { afterMs: 4000, status: 'WAITING' },
+          { afterMs: 6000, status: 'RUNNING' },
+          { afterMs: 8000, status: 'COMPLETED' },
+        ),
+      );
+    assert.equal(verdictOf(await follow(await client.send('honk', { vin }))).outcome, 'succeeded');
+  });
+
+  it('ends undetermined when the time runs out, never with success', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const verdict = verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }), { timeoutMs: 30_000 }));
+    assert.equal(verdict.outcome, 'undetermined');
+    assert.match(verdict.reason, /ran out/);
+  });
+
+  it('ends undetermined when the link expires', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('honk', { vin });
+    const expires = new Date(clock.now() + 10_000).toISOString();
+    const verdict = verdictOf(await follow({ ...record, async: record.async && { ...record.async, expires } }));
+    assert.equal(verdict.outcome, 'undetermined');
+    assert.match(verdict.reason, /expired/);
+    assert.ok(clock.now() < Date.parse(record.sentAt) + 60_000);
+  });
+
+  it('ends in time where the link names no date for its end', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('honk', { vin });
+    const verdict = verdictOf(
+      await follow(parseRecord({ ...record, async: { ...record.async, expires: 'soon' } }), { timeoutMs: 20_000 }),
+    );
+    assert.equal(verdict.outcome, 'undetermined');
+  });
+
+  it('looks once more when its time is up', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 900, status: 'COMPLETED' }));
+    assert.equal(
+      verdictOf(await follow(await client.send('honk', { vin }), { timeoutMs: 1_000 })).outcome,
+      'succeeded',
+    );
+  });
+
+  it('goes on after looks that fail', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.faults.add({ match: { path: '/requests/' }, times: 5, cut: 'before-headers' });
+    assert.equal(verdictOf(await follow(record)).outcome, 'succeeded');
+  });
+
+  it('resolves a v2 command that got no answer by the doors, without sending it again', async () => {
+    service.faults.add({ match: { method: 'POST' }, cut: 'after-effect' });
+    const record = await sendV2();
+    const verdict = verdictOf(await follow(record));
+    assert.equal(verdict.outcome, 'undetermined');
+    assert.equal(verdict.verified, true);
+    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
+  });
+
+  it('proves nothing by a lock that was measured before the command', async () => {
+    const record = await sendV2();
+    const future = { ...record, sentAt: new Date(clock.now() + 3_600_000).toISOString() };
+    assert.equal(verdictOf(await follow(future)).verified, null);
+  });
+
+  it('explains that an unlock opens the tailgate, and until when', async () => {
+    const verdict = verdictOf(await follow(await client.send('unlock', { vin, interface: 'v1', unlockDuration: 90 })));
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.equal(verdict.verified, null);
+    assert.match(verdict.reason, /tailgate/);
+    assert.ok(verdict.reason.includes(verdict.openUntil ?? 'no time given'));
+    assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
+  });
+
+  it('says that the time of an unlock has passed, where it has by the time of the verdict', async () => {
+    const record = await client.send('unlock', { vin, interface: 'v1', unlockDuration: 5 });
+    await clock.advance(60_000);
+    const verdict = verdictOf(await follow({ ...record, requestStatus: 'COMPLETED', async: null }));
+    assert.equal(verdict.outcome, 'succeeded');
+    assert.match(verdict.reason, /has passed/);
+    assert.doesNotMatch(verdict.reason, /can be opened now/);
+  });
+
+  it('names the open door however the service writes its word', async () => {
+    service
+      .car()
+      .openDoor('tailGate')
+      .set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'Unable_To_Lock_Door_Open' }));
+    assert.match(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason, /tail gate/);
+  });
+
+  it('does not look past the end of its time, however slow the service is', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('flash', { vin });
+    service.faults.add({ match: { path: '/requests/' }, latencyMs: 1e9 });
+    const before = clock.now();
+    const verdict = verdictOf(await follow(record, { timeoutMs: 20_000 }));
+    assert.equal(verdict.outcome, 'undetermined');
+    assert.ok(clock.now() - before <= 31_000, String(clock.now() - before));
+  });
+
+  it('shares the reads of a thousand watches of one vehicle', async () => {
+    const records = await Promise.all(
+      Array.from({ length: 1000 }, () => client.send('lock', { vin, interface: 'v1' })),
+    );
+    service.clearRequests();
+    const verdicts = await followAll(records);
+    assert.ok(verdicts.every((updates) => verdictOf(updates).verified === true));
+    const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
+    assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
+  });
+
+  it('joins watches of the same command: they look once for all', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    const alone = await follow(record);
+    assert.equal(verdictOf(alone).outcome, 'succeeded');
+    const looks = service.requests.length;
+    const again = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    await followAll(Array.from({ length: 200 }, () => again));
+    assert.ok(service.requests.length <= looks + 2, `${service.requests.length} instead of ${looks}`);
+  });
+
+  it('reads no doors where that is not wanted', async () => {
+    service.clearRequests();
+    const verdict = verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }), { verify: false }));
+    assert.equal(verdict.verified, null);
+    assert.ok(service.requests.every(({ path }) => !path.endsWith('/doors')));
+  });
+
+  it('takes up where it was left', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    const startedAt = clock.now() - 170_000;
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const history = [
+      { requestStatus: 'RUNNING', at: record.sentAt },
+      { requestStatus: 'WAITING', at: record.sentAt },
+    ];
+    const verdict = verdictOf(await follow(record, { startedAt, history }));
+    assert.deepEqual(verdict.history.slice(0, 2), history);
+    assert.ok(clock.now() - startedAt < 240_000);
+  });
+
+  it('looks once at what became of a command while nobody watched, however long that was', async () => {
+    const record = await client.send('flash', { vin });
+    const startedAt = clock.now();
+    await clock.advance(3_600_000);
+    const verdict = verdictOf(
+      await follow(record, { startedAt, history: [{ requestStatus: 'RUNNING', at: record.sentAt }] }),
+    );
+    assert.equal(verdict.outcome, 'succeeded');
+  });
+
+  it('ends in time though the clock is set back', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const record = await client.send('honk', { vin });
+    service.clearRequests();
+    const watch = follow(record, { timeoutMs: 30_000 });
+    await clock.whenSleeping(2);
+    await clock.advance(-7_200_000);
+    assert.equal(verdictOf(await watch).outcome, 'undetermined');
+    assert.ok(service.requests.length < 20, `${service.requests.length} looks`);
+  });
+
+  for (const skewMs of [600_000, -600_000]) {
+    it(`proves by the service's time where this machine's is ${skewMs / 60_000} minutes behind`, async () => {
+      const own = new ManualClock(clock.now() - skewMs);
+      ({ client } = openTestAccount(service, { clock: own }));
+      const sentAt = new Date(own.now()).toISOString();
+      await client.windows({ vin });
+      const record = {
+        ...(await client.send('lock', { vin, interface: 'v1' })),
+        requestStatus: 'TIMEOUT',
+        async: null,
+      };
+      service.car().set({ lock: 'LOCKED', measuredAt: { lock: new Date(clock.now() - 60_000).toISOString() } });
+      const watch = async (): Promise<boolean | null | undefined> => {
+        let verified: boolean | null | undefined;
+        let over = false;
+        const following = (async () => {
+          for await (const { report } of watchCommand({ ...record, sentAt }, { client, clock: own }))
+            verified = report.verified;
+        })().finally(() => (over = true));
+        while (!over) await own.advance(500);
+        await following;
+        return verified;
+      };
+      assert.equal(await watch(), null);
+      await Promise.all([clock.advance(10_000), own.advance(10_000)]);
+      service.car().set({ lock: 'LOCKED' }).report();
+      assert.equal(await watch(), true);
+    });
+  }
+
+  it('takes no measurement that is ahead of its time for a proof', async () => {
+    service.car().set({
+      ...plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'TIMEOUT' }),
+      lock: 'LOCKED',
+      measuredAt: { lock: new Date(clock.now() + 3_600_000).toISOString() },
+    });
+    assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
+  });
+
+  it('goes on whatever is done to what it tells', async () => {
+    service
+      .car()
+      .set(
+        plan(
+          { afterMs: 0, status: 'RUNNING' },
+          { afterMs: 3_000, status: 'WAITING' },
+          { afterMs: 9_000, status: 'COMPLETED' },
+        ),
+      );
+    const record = await client.send('flash', { vin, interface: 'v1' });
+    const seen: WatchUpdate[] = [];
+    const watching = (async () => {
+      for await (const update of watchCommand(record, { client, clock })) {
+        seen.push(structuredClone(update));
+        Object.assign(update.report.async ?? {}, { href: 'https://evil.example/' });
+        update.report.history.length = 0;
+      }
+    })();
+    let over = false;
+    void watching.finally(() => (over = true));
+    while (!over) await clock.advance(500);
+    await watching;
+    assert.deepEqual(
+      seen.map(({ report }) => report.requestStatus),
+      ['WAITING', 'COMPLETED'],
+    );
+  });
+
+  it('keeps what else the record holds', async () => {
+    const record = parseRecord({ ...(await client.send('flash', { vin })), mine: 1 });
+    assert.equal((verdictOf(await follow(record)) as unknown as Record<string, unknown>)['mine'], 1);
+  });
+
+  it('ends with CANCELLED, at once', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
+    const abort = new AbortController();
+    const watch = watchCommand(await client.send('lock', { vin, interface: 'v1' }), {
+      client,
+      clock,
+      signal: abort.signal,
+    });
+    const next = watch.next();
+    await clock.whenSleeping();
+    abort.abort();
+    await assert.rejects(
+      next,
+      (error: Error) => error.name === 'AbortError' || (error as VehicleError).code === 'CANCELLED',
+    );
+    assert.equal(clock.sleeping, 0);
+  });
+
+  it('refuses a link to another host before it looks', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    const foreign = { ...record, async: record.async && { ...record.async, href: 'https://evil.example/requests/1' } };
+    await assert.rejects(follow(foreign), (error: VehicleError) => error.code === 'UNTRUSTED_LINK');
+    assert.equal(service.requests.length, 0);
+  });
+});
