@@ -98,7 +98,7 @@ export function serveEditor(RED: NodeAPI): void {
   httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
 }
 
-const locales = join(__dirname, '../locales');
+const locales = join(__dirname, '../../locales');
 
 /** The file of the dialog in a language, also where a region is named, `de-AT`; else in English. */
 function dialogIn(language: string): string {

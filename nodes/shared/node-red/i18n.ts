@@ -29,7 +29,7 @@ function phrasebookOf(RED: NodeAPI): Phrasebook {
   return found;
 }
 
-const fileOf = (language: string): string => join(__dirname, '../locales', language, 'runtime.json');
+const fileOf = (language: string): string => join(__dirname, '../../locales', language, 'runtime.json');
 
 const textsOf = (language: string): [string, string][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
 
