@@ -1,0 +1,104 @@
+import { strict as assert } from 'node:assert';
+import { dirname, join } from 'node:path';
+import { filesBelow, readText } from './checkout';
+
+/** The documents with numbered sections, under every name by which a text may cite them. */
+const documents: Record<string, string> = {
+  'docs/service.md': 'docs/service.md',
+  'docs/field-notes.md': 'docs/field-notes.md',
+  'docs/message-contract.md': 'docs/message-contract.md',
+  'docs/energy-location-api.md': 'docs/energy-location-api.md',
+  specification: 'docs/service.md',
+  'field notes': 'docs/field-notes.md',
+  contract: 'docs/message-contract.md',
+  'energy and location': 'docs/energy-location-api.md',
+};
+
+const name = Object.keys(documents)
+  .map((each) => each.replaceAll('.', '\\.').replaceAll(' ', ' +'))
+  .join('|');
+const section = '\\d+(?:\\.\\d+)*[a-z]?\\b';
+// A comment can break its line inside a citation.
+const gap = '(?:\\s+(?:(?:\\*|//)\\s+)?)';
+const list = `${section}(?:(?:,|${gap}(?:and|to|or))${gap}${section})*`;
+const citation = new RegExp(`\\b(${name})${gap}(${list})`, 'gi');
+const ownSection = new RegExp(`\\bsections?${gap}(${list})`, 'gi');
+
+const sectionsIn = (text: string): string[] => text.match(new RegExp(section, 'g')) ?? [];
+
+/** Every section that a text cites, as the path of the document and the number of the section. */
+function citationsIn(text: string): Array<[document: string, section: string]> {
+  return [...text.matchAll(citation)].flatMap(([, cited = '', numbers = '']) => {
+    const document = documents[cited.toLowerCase().replace(/ +/g, ' ')] ?? '';
+    return sectionsIn(numbers).map((number): [string, string] => [document, number]);
+  });
+}
+
+const headingsOf = (document: string): string[] =>
+  [...readText(document).matchAll(/^#{2,4} (\d+(?:\.\d+)*[a-z]?)\.? /gm)].map(([, number = '']) => number);
+
+/** The anchor that GitHub gives to a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+describe('The documents', () => {
+  const headings = Object.fromEntries([...new Set(Object.values(documents))].map((path) => [path, headingsOf(path)]));
+  const guides = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  const pages = filesBelow('docs').filter((file) => file.endsWith('.md'));
+  const files = [...['src', 'nodes', 'test', 'scripts'].flatMap(filesBelow), ...pages, ...guides];
+
+  it('have every section that is cited', () => {
+    const cited = files
+      .filter((file) => file !== 'test/package/citations_spec.ts')
+      .flatMap((file) => citationsIn(readText(file)).map(([document, number]) => ({ file, document, number })));
+    // The code cites more than a hundred sections: a pattern that finds next to none of them would prove nothing.
+    assert.ok(cited.length > 100, `${cited.length} citations`);
+    const missing = cited.filter(({ document, number }) => !headings[document]?.includes(number));
+    assert.deepEqual(
+      missing.map(({ file, document, number }) => `${file}: ${document} ${number}`),
+      [],
+    );
+  });
+
+  it('have every section that they refer to in themselves', () => {
+    for (const [document, own] of Object.entries(headings)) {
+      const referred = [...readText(document).matchAll(ownSection)].flatMap(([, numbers = '']) => sectionsIn(numbers));
+      assert.deepEqual(
+        referred.filter((number) => !own.includes(number)),
+        [],
+        document,
+      );
+    }
+  });
+
+  it('have one section to a number', () => {
+    for (const [document, own] of Object.entries(headings)) assert.equal(new Set(own).size, own.length, document);
+  });
+
+  it('link only to headings that exist', () => {
+    for (const file of [...pages, ...guides]) {
+      for (const [, path = '', anchor = ''] of readText(file).matchAll(/\]\((?!https?:)([^)#\s]*\.md|)#([^)\s]+)\)/g)) {
+        const target = path === '' ? file : join(dirname(file), path);
+        const anchors = [...readText(target).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+        assert.ok(anchors.includes(anchor), `${file}: ${path}#${anchor}`);
+      }
+    }
+  });
+
+  it('are cited in any form and over the end of a line', () => {
+    const text =
+      'docs/service.md 2.8 (Field notes 1.5 and 1.6,\n * 4.1 to 4.3), contract 5a; energy and location\n * 2.3.';
+    assert.deepEqual(citationsIn(text), [
+      ['docs/service.md', '2.8'],
+      ['docs/field-notes.md', '1.5'],
+      ['docs/field-notes.md', '1.6'],
+      ['docs/field-notes.md', '4.1'],
+      ['docs/field-notes.md', '4.3'],
+      ['docs/message-contract.md', '5a'],
+      ['docs/energy-location-api.md', '2.3'],
+    ]);
+  });
+});
