@@ -27,7 +27,7 @@ const ownSection = new RegExp(`\\bsections?${gap}(${list})`, 'gi');
 const sectionsIn = (text: string): string[] => text.match(new RegExp(section, 'g')) ?? [];
 
 /** Every section that a text cites, as the path of the document and the number of the section. */
-function citationsIn(text: string): Array<[document: string, section: string]> {
+function citationsIn(text: string): [document: string, section: string][] {
   return [...text.matchAll(citation)].flatMap(([, cited = '', numbers = '']) => {
     const document = documents[cited.toLowerCase().replace(/ +/g, ' ')] ?? '';
     return sectionsIn(numbers).map((number): [string, string] => [document, number]);
