@@ -10,7 +10,7 @@ import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/request-log';
 import { hiding } from './request/redacting-transport';
 import { Poller, type ReadsQuota } from './polling/poller';
-import { Lines } from './limits/api-key-registry';
+import { Lines } from './request/api-key-registry';
 import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
 import { createTransport, type Transport } from './transport';

@@ -17,8 +17,27 @@ function imports(file: string): string[] {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
-describe('The house', () => {
-  it('has one door: nodes/ imports only src/index and src/simulator/index', () => {
+/** The order of dependencies in src/, from the top. A module is a folder, or a file directly below src/. */
+const layers = [
+  ['index'],
+  ['account-check'],
+  ['account'],
+  ['commands', 'watch', 'guard', 'events'],
+  ['polling', 'last-readings'],
+  ['client'],
+  ['reading', 'record'],
+  ['request'],
+  ['session', 'limits'],
+  ['wire', 'transport', 'service', 'inputs'],
+  ['catalogue'],
+  ['state', 'util', 'errors', 'redact', 'vin'],
+];
+
+/** The module of src/ that a path belongs to; the path itself for anything else. */
+const moduleOf = (path: string): string => /^src\/([\w-]+)/.exec(path)?.[1] ?? path;
+
+describe('The repository', () => {
+  it('gives nodes/ one public API: src/index and src/simulator/index', () => {
     const beyond = nodes.flatMap((file) =>
       imports(file)
         .filter((name) => name.startsWith('src/') && !['src/index', 'src/simulator/index'].includes(name))
@@ -48,14 +67,30 @@ describe('The house', () => {
     );
   });
 
-  it('lets nothing in the catalogue import what is above it', () => {
-    for (const file of sources.filter((name) => name.startsWith('src/catalogue/'))) {
-      assert.deepEqual(
-        imports(file).filter((name) => dirname(name) !== 'src/catalogue'),
-        [],
-        file,
-      );
-    }
+  it('imports downward only, in the order of docs/architecture.md', () => {
+    const layerOf = (file: string): number => {
+      const layer = layers.findIndex((modules) => modules.includes(moduleOf(file)));
+      assert.notEqual(layer, -1, `${file} is in no layer: add its module to the list in this test`);
+      return layer;
+    };
+    const library = sources.filter((file) => !file.startsWith('src/simulator/'));
+    const upward = library.flatMap((file) =>
+      imports(file)
+        .filter((name) => name.startsWith('src/') && layerOf(name) < layerOf(file))
+        .map((name) => `${file} imports ${name}`),
+    );
+    assert.deepEqual(upward, []);
+  });
+
+  it('has no two modules of src/ that import each other', () => {
+    const pairs = new Set(
+      sources.flatMap((file) => imports(file).map((name) => `${moduleOf(file)} and ${moduleOf(name)}`)),
+    );
+    const mutual = [...pairs].filter((pair) => {
+      const [one, other] = pair.split(' and ');
+      return one !== other && pairs.has(`${other} and ${one}`);
+    });
+    assert.deepEqual(mutual, []);
   });
 
   it('keeps the client and the simulated service apart, but for the tables', () => {

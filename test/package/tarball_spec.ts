@@ -83,7 +83,7 @@ describe('The packed tarball', function () {
         /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
         /^examples\/\d\d [^/]+\.json$/,
         /^dist\/src\/.+\.(js|d\.ts)$/,
-        /^dist\/nodes\/(shared\/(admin\/)?)?[\w-]+\.(js|html)$/,
+        /^dist\/nodes\/(shared\/([\w-]+\/)?)?[\w-]+\.(js|html)$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
         /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html|js)$/,
       ];

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../util/clock';
 import { StateFile } from '../state/state-file';
-import type { Answer } from '../request/core';
-import { createBudget, type Budget, type Quota } from './rate-limiter';
-import { createSharedReads, type SharedReads } from '../request/shared-reads';
+import type { Answer } from './core';
+import { createBudget, type Budget, type Quota } from '../limits/rate-limiter';
+import { createSharedReads, type SharedReads } from './shared-reads';
 
 /**
  * What all accounts of one API key at one service share: the quota counts for the key, whoever uses it (field notes 4.3, 5),
