@@ -1,7 +1,8 @@
-// Writes the tables of README.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
+// Writes the tables of README.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import door from '../dist/src/index.js';
+import { scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
 
 const {
   commandNames,
@@ -13,8 +14,10 @@ const {
   groups,
   interfacePaths,
   outcomes,
+  readNames,
   resourceNames,
   resources,
+  services,
   themes,
   titleOf,
 } = door;
@@ -103,6 +106,22 @@ const tables = {
         scopesOf(commands[name]),
       ]),
     ),
+  scopes: () => {
+    const { alive } = services['volvo-cars'];
+    const servedBy = new Map();
+    const add = (kind, name, scopes) => {
+      for (const scope of scopes) {
+        if (!servedBy.has(scope)) servedBy.set(scope, { reads: [], commands: [] });
+        servedBy.get(scope)[kind].push(code(name));
+      }
+    };
+    for (const name of readNames) add('reads', name, scopesOfRead(name, alive));
+    for (const name of commandNames) add('commands', name, scopesOfCommand(name, alive));
+    return table(
+      ['scope', 'reads', 'commands'],
+      [...servedBy].sort().map(([scope, { reads, commands }]) => [code(scope), reads.join(', '), commands.join(', ')]),
+    );
+  },
   outcomes: () =>
     table(
       ['request status', 'outcome', 'meaning'],
@@ -115,10 +134,13 @@ const tables = {
     ),
 };
 
-const file = fileURLToPath(new URL('../README.md', import.meta.url));
-const before = await readFile(file, 'utf8');
-const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
-  [begin, tables[name](), end].join('\n\n'),
-);
-if (process.argv.includes('--check')) process.exitCode = before === after ? 0 : 1;
-else await writeFile(file, after);
+for (const path of ['README.md', 'docs/scopes.md']) {
+  const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
+  const before = await readFile(file, 'utf8');
+  const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
+    [begin, tables[name](), end].join('\n\n'),
+  );
+  if (before === after) continue;
+  if (process.argv.includes('--check')) process.exitCode = 1;
+  else await writeFile(file, after);
+}
