@@ -2,6 +2,11 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
+  /**
+   * Milliseconds since an arbitrary moment of this process. It never goes back or jumps when the machine's clock is set: durations
+   * within a process are measured with it, `now` is for what is shown, stored or compared with the service.
+   */
+  monotonic(): number;
   /** Calls back once after `ms`, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
@@ -13,6 +18,7 @@ const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, callback) {
     let handle: NodeJS.Timeout;
     const wait = (left: number): void => {

@@ -88,6 +88,7 @@ async function main(input: GrowthInput): Promise<void> {
 /** Real timers, but so long that all watches are between two looks. */
 const slow: Clock = {
   now: systemClock.now,
+  monotonic: systemClock.monotonic,
   after: (ms, callback) => systemClock.after(ms * 1_000, callback),
   sleep: (ms, signal) => sleepOn(slow, ms, signal),
 };

@@ -8,6 +8,8 @@ interface Timer {
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
   #now: number;
+  /** How far the wall clock was set forward or back. */
+  #set = 0;
   #timers = new Set<Timer>();
 
   constructor(start: number | string = '2026-06-01T08:00:00Z') {
@@ -15,7 +17,16 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#set;
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Sets the machine's clock, as NTP does: no time passes. */
+  setTime(now: number): void {
+    this.#set = now - this.#now;
   }
 
   /** How many timers and sleeps are pending. */

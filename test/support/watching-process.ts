@@ -18,6 +18,7 @@ const [, , directory = '', log = '', count = '0'] = process.argv;
 
 const clock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms / 1000);
     return () => clearTimeout(timer);

@@ -431,6 +431,7 @@ describe('the budget of a key', () => {
       const earlier = new ManualClock(start - 400 * 24 * hour);
       Object.assign(clock, {
         now: () => earlier.now(),
+        monotonic: () => earlier.monotonic(),
         sleep: (ms: number, signal?: AbortSignal) => earlier.sleep(ms, signal),
       });
       const error = await refused(budget.take('read', { patienceMs: 0 }), 'RATE_LIMITED');

@@ -252,6 +252,7 @@ describe('the poller of an account', () => {
       let ahead = 3 * 60 * minute;
       const wrong: Clock = {
         now: () => machine.now() + ahead,
+        monotonic: () => machine.monotonic(),
         after: (ms, callback) => machine.after(ms, callback),
         sleep: (ms, signal) => machine.sleep(ms, signal),
       };

@@ -142,6 +142,7 @@ describe('a refreshing access token', () => {
     let early = 0;
     const hasty = {
       now: () => clock.now() - early,
+      monotonic: () => clock.monotonic(),
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
@@ -160,6 +161,7 @@ describe('a refreshing access token', () => {
     let ahead = 365 * day;
     const wrong = {
       now: () => clock.now() + ahead,
+      monotonic: () => clock.monotonic(),
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };

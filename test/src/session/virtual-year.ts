@@ -402,6 +402,7 @@ class SimulatedProcess {
   #clock(): Clock {
     const clock: Clock = {
       now: () => this.#world.now(),
+      monotonic: () => this.#world.now(),
       after: (ms, callback) => this.#world.after(ms, () => void (this.alive && callback())),
       sleep: (ms, signal) => sleepOn(clock, ms, signal),
     };
