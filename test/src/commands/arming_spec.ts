@@ -65,7 +65,12 @@ describe('arming', () => {
 
   it('is ended by a clock that is set back', () => {
     let now = Date.parse('2026-06-01T08:00:00Z');
-    const arming = new Arming({ now: () => now, monotonic: () => now, after: () => () => undefined, sleep: () => Promise.resolve() });
+    const arming = new Arming({
+      now: () => now,
+      monotonic: () => now,
+      after: () => () => undefined,
+      sleep: () => Promise.resolve(),
+    });
     arming.arm(30);
     now -= 3_600_000;
     assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
