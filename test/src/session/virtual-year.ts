@@ -402,7 +402,7 @@ class SimulatedProcess {
   #clock(): Clock {
     const clock: Clock = {
       now: () => this.#world.now(),
-      monotonic: () => this.#world.now(),
+      monotonic: () => this.#world.monotonic(),
       after: (ms, callback) => this.#world.after(ms, () => void (this.alive && callback())),
       sleep: (ms, signal) => sleepOn(clock, ms, signal),
     };
@@ -424,6 +424,10 @@ class World implements Clock {
   readonly #timers = new Set<Timer>();
 
   now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
     return this.#now;
   }
 
