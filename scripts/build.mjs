@@ -21,20 +21,11 @@ const compile = (project) =>
     compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
   });
 
-/**
- * Leaves out the simulated service, which only a demo car needs, and of undici what no request of ours comes to: HTTP/2, which is
- * off, and, loaded from the package itself if it should ever be needed, streams as bodies and the parser for processors without SIMD.
- */
-const lean = {
-  name: 'lean',
-  setup({ onResolve, onLoad }) {
+/** The simulated service is loaded by demo vehicles only, so it has a file of its own. */
+const simulatorApart = {
+  name: 'simulator-apart',
+  setup({ onResolve }) {
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
-    onResolve({ filter: /\/client-h2\.js$/ }, () => ({ path: 'nothing', namespace: 'nothing' }));
-    onLoad({ filter: /^nothing$/, namespace: 'nothing' }, () => ({ contents: '' }));
-    onResolve({ filter: /\/(llhttp\/llhttp-wasm|web\/fetch\/body)\.js$/ }, ({ path }) => ({
-      path: `undici/lib${path.slice(path.lastIndexOf('../') + 2)}`,
-      external: true,
-    }));
   },
 };
 
@@ -53,7 +44,7 @@ async function foldRuntime() {
     outdir: `${to}shared`,
     write: false,
     bundle: true,
-    plugins: [lean],
+    plugins: [simulatorApart],
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',

@@ -1,15 +1,16 @@
-import type { Dispatcher } from 'undici';
-import Pool = require('undici/lib/dispatcher/pool');
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Client, Pool, type Dispatcher, type buildConnector } from 'undici';
 import { systemClock, type Clock } from './util/clock';
 import { VehicleError, asVehicleError } from './errors';
 
-/** One HTTP exchange; nothing here knows of vehicles. */
+/** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {
   method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** From when sending begins to the last byte of the answer; the wait for a socket has limits of its own. */
+  /** From the first byte sent to the last byte of the answer; connecting has a limit of its own. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /**
@@ -32,156 +33,160 @@ export interface Transport {
    * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large), CANCELLED
    */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** Ends every socket at once; what is under way fails with CANCELLED. */
+  /** Ends every connection at once, open or not yet; requests under way fail with CANCELLED. */
   close(): Promise<void>;
 }
 
-export const largestBody = 2 ** 20;
-/** What flows ask at once goes over these, in line. */
-export const mostSockets = 6;
-/** All 45 reads of one message are still such a line; one that is longer opens more sockets until it is gone. */
-export const longestLine = 45;
-export const mostSocketsUnderLoad = 50;
+export const maxBodyBytes = 2 ** 20;
+/** Reads share so many connections for each origin; the others wait for one of them. */
+export const readConnections = 6;
 
-/** How long a request may wait for its socket: until it is open, or, behind others, until one of them is done. */
-const socketWaitMs = { open: 30_000, line: 60_000 } as const;
-
-/** Unused for so long, a socket is closed, even where the service would keep it longer. */
-const idleMs = { few: 120_000, many: 10_000 } as const;
+/** How long name lookup, TCP and TLS may take together. */
+export const connectTimeoutMs = 10_000;
+/** How long a request may wait until it is sent: for its connection, or, behind others, until one is free. */
+const waitForConnectionMs = 60_000;
 
 export function createTransport(clock: Clock = systemClock): Transport {
-  const all = new Map<string, Sockets>();
+  const pools = new Map<string, Connections>();
+  const underWay = new Set<Exchange>();
   let closed = false;
 
-  const socketsFor = ({ method, url: { origin } }: TransportRequest): Sockets => {
-    // A kept-alive socket may have died unseen. A read is sent again; a command is not, so each one gets a new socket.
-    const key = `${method} ${origin}`;
-    let sockets = all.get(key);
-    if (sockets === undefined) {
-      // Commands are few, and each blocks for as long as its car takes: none of them waits for another.
-      sockets = new Sockets(origin, method === 'POST' ? mostSocketsUnderLoad : mostSockets);
-      all.set(key, sockets);
-    }
-    return sockets;
+  const poolFor = (origin: string): Connections => {
+    let pool = pools.get(origin);
+    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, clock)));
+    return pool;
   };
 
+  const exchange = (request: TransportRequest, dispatcher: Dispatcher): Promise<TransportResponse> =>
+    new Promise((resolve, reject) => {
+      const exchange = new Exchange(request, clock, (result) => {
+        underWay.delete(exchange);
+        if (result instanceof VehicleError) reject(result);
+        else resolve(result);
+      });
+      underWay.add(exchange);
+      try {
+        dispatcher.dispatch(
+          {
+            origin: request.url.origin,
+            path: request.url.pathname + request.url.search,
+            method: request.method,
+            headers: request.headers,
+            body: request.body ?? null,
+            reset: request.method === 'POST',
+          },
+          exchange,
+        );
+      } catch (error) {
+        // undici refuses at once what cannot be written as a header.
+        exchange.onResponseError(undefined, error);
+      }
+    });
+
   return {
-    send: (request) =>
-      new Promise((resolve, reject) => {
-        if (closed || request.signal?.aborted) return reject(cancelled());
-        const sockets = socketsFor(request);
-        const exchange = new Exchange(request, { clock, sockets }, resolve, reject);
-        try {
-          sockets.enter().dispatch(
-            {
-              path: request.url.pathname + request.url.search,
-              method: request.method,
-              headers: request.headers,
-              body: request.body ?? null,
-              reset: request.method === 'POST',
-            },
-            exchange,
-          );
-        } catch (error) {
-          // undici refuses at once what cannot be written as a header.
-          exchange.onResponseError(undefined, error);
-        }
-      }),
+    async send(request) {
+      if (closed || request.signal?.aborted) throw cancelled();
+      const { origin } = request.url;
+      if (request.method === 'GET') return exchange(request, poolFor(origin).dispatcher);
+      // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
+      const own = new Connections(origin, 1, clock);
+      try {
+        return await exchange(request, own.dispatcher);
+      } finally {
+        void own.destroy();
+      }
+    },
     async close() {
       closed = true;
-      await Promise.all([...all.values()].map((sockets) => sockets.destroy()));
-      all.clear();
+      for (const exchange of underWay) exchange.fail(cancelled());
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      pools.clear();
     },
   };
 }
 
-/** The sockets of one method to one origin. */
-class Sockets {
-  readonly #origin: string;
-  readonly #most: number;
-  readonly #few: Pool;
-  /** Of a long line: opened when the first one comes. */
-  #many: Pool | undefined;
-  #isLong = false;
-  #inFlight = 0;
+/** The connections to one origin. */
+class Connections {
+  readonly dispatcher: Dispatcher;
+  /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
+  readonly #sockets = new Set<Socket>();
+  readonly #clock: Clock;
 
-  constructor(origin: string, most: number) {
-    this.#origin = origin;
-    this.#most = most;
-    this.#few = this.#open(most, idleMs.few);
-  }
-
-  /** How long the next request may wait. */
-  get waitMs(): number {
-    return this.#inFlight < this.#most ? socketWaitMs.open : socketWaitMs.line;
-  }
-
-  /** The sockets for one request more. */
-  enter(): Pool {
-    this.#inFlight += 1;
-    if (this.#inFlight > longestLine) this.#isLong = true;
-    return this.#isLong ? (this.#many ??= this.#open(mostSocketsUnderLoad, idleMs.many)) : this.#few;
-  }
-
-  leave(): void {
-    this.#inFlight -= 1;
-    if (this.#inFlight <= this.#most) this.#isLong = false;
+  constructor(origin: string, connections: number, clock: Clock) {
+    this.#clock = clock;
+    // The time limits are those of `Exchange`, on the clock that tests own.
+    const options = { connect: this.#connect, headersTimeout: 0, bodyTimeout: 0 };
+    this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
   }
 
   async destroy(): Promise<void> {
-    await Promise.all([this.#few, this.#many].map((pool) => pool?.destroy(cancelled())));
+    const destroyed = this.dispatcher.destroy(cancelled());
+    for (const socket of this.#sockets) socket.destroy(cancelled());
+    await destroyed;
   }
 
-  #open(connections: number, keepAliveMaxTimeout: number): Pool {
-    return new Pool(this.#origin, {
-      connections,
-      keepAliveMaxTimeout,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: 0,
-    });
-  }
+  readonly #connect: buildConnector.connector = ({ hostname, port, protocol, servername }, callback) => {
+    const isSecure = protocol === 'https:';
+    const socket = isSecure
+      ? connectTls({
+          host: hostname,
+          port: Number(port || 443),
+          ALPNProtocols: ['http/1.1'],
+          ...(servername !== undefined && { servername }),
+        })
+      : connectTcp({ host: hostname, port: Number(port || 80) });
+    this.#sockets.add(socket);
+    const cancelTimer = this.#clock.after(connectTimeoutMs, () => socket.destroy(timedOut(connectTimeoutMs)));
+    let isConnecting = true;
+    const end = (error: Error | null): void => {
+      if (!isConnecting) return;
+      isConnecting = false;
+      cancelTimer();
+      if (error === null) callback(null, socket);
+      else callback(error, null);
+    };
+    socket
+      .setNoDelay(true)
+      .setKeepAlive(true, 60_000)
+      .once(isSecure ? 'secureConnect' : 'connect', () => end(null))
+      .on('error', end)
+      .once('close', () => {
+        this.#sockets.delete(socket);
+        end(new Error('The connection was closed'));
+      });
+  };
 }
 
-/** One exchange as undici's handler: the leanest of its interfaces, and the only one that tells when sending begins. */
+/** One request as undici's handler: the interface that tells when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
-  #request: TransportRequest;
-  #clock: Clock;
-  #sockets: Sockets;
-  #resolve: (response: TransportResponse) => void;
-  #reject: (error: VehicleError) => void;
+  readonly #request: TransportRequest;
+  readonly #clock: Clock;
+  readonly #onEnd: (result: TransportResponse | VehicleError) => void;
   #cancelTimer: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
   #status = 0;
   #headers: TransportResponse['headers'] = {};
-  #done = false;
+  #hasEnded = false;
 
-  constructor(
-    request: TransportRequest,
-    { clock, sockets }: { clock: Clock; sockets: Sockets },
-    resolve: (response: TransportResponse) => void,
-    reject: (error: VehicleError) => void,
-  ) {
+  constructor(request: TransportRequest, clock: Clock, onEnd: (result: TransportResponse | VehicleError) => void) {
     this.#request = request;
     this.#clock = clock;
-    this.#sockets = sockets;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#cancelTimer = this.#failAfter(sockets.waitMs);
+    this.#onEnd = onEnd;
+    this.#cancelTimer = this.#failAfter(waitForConnectionMs);
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  #onAbort = (): void => this.#fail(cancelled());
+  #onAbort = (): void => this.fail(cancelled());
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#done) return controller.abort(cancelled());
+    if (this.#hasEnded) return controller.abort(cancelled());
     try {
       this.#request.onDispatch?.();
     } catch (error) {
-      return this.#fail(asVehicleError(error));
+      return this.fail(asVehicleError(error));
     }
     this.#cancelTimer();
     this.#cancelTimer = this.#failAfter(this.#request.timeoutMs);
@@ -198,35 +203,34 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > largestBody) this.#fail(tooLarge(this.#status));
+    if (this.#size > maxBodyBytes) this.fail(tooLarge(this.#status));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
     if (!this.#finish()) return;
-    const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    this.#resolve({ status: this.#status, headers: this.#headers, body: body.toString('utf8') });
+    const body = Buffer.concat(this.#chunks).toString('utf8');
+    this.#onEnd({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    if (this.#finish()) this.#reject(error instanceof VehicleError ? error : networkFault(error));
+    if (this.#finish()) this.#onEnd(error instanceof VehicleError ? error : networkFault(error));
+  }
+
+  fail(error: VehicleError): void {
+    if (!this.#finish()) return;
+    this.#onEnd(error);
+    this.#controller?.abort(error);
   }
 
   #failAfter(ms: number): () => void {
-    return this.#clock.after(ms, () => this.#fail(timedOut(ms)));
-  }
-
-  #fail(error: VehicleError): void {
-    if (!this.#finish()) return;
-    this.#reject(error);
-    this.#controller?.abort(error);
+    return this.#clock.after(ms, () => this.fail(timedOut(ms)));
   }
 
   /** True for the first end only. */
   #finish(): boolean {
-    if (this.#done) return false;
-    this.#done = true;
-    this.#sockets.leave();
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
     this.#cancelTimer();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     return true;

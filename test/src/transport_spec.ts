@@ -1,14 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import type { VehicleError } from '../../src/index';
 import {
+  connectTimeoutMs,
   createTransport,
   isReset,
-  largestBody,
-  longestLine,
-  mostSockets,
-  mostSocketsUnderLoad,
+  maxBodyBytes,
+  readConnections,
   type Transport,
   type TransportRequest,
 } from '../../src/transport';
@@ -85,18 +84,10 @@ describe('transport', () => {
 
   it('reads over at most six sockets, which it keeps', async () => {
     answer = (_request, response) => void setImmediate(() => response.end('{}'));
-    await Promise.all(Array.from({ length: longestLine }, () => ask()));
-    await ask();
-    assert.equal(opened, mostSockets);
-    assert.equal(mostOpen, mostSockets);
-  });
-
-  it('opens more sockets for a longer line, and goes back to the six when it is gone', async () => {
-    answer = (_request, response) => void setImmediate(() => response.end('{}'));
     await Promise.all(Array.from({ length: 200 }, () => ask()));
-    assert.equal(opened, mostSockets + mostSocketsUnderLoad);
-    await Promise.all(Array.from({ length: longestLine }, () => ask()));
-    assert.equal(opened, mostSockets + mostSocketsUnderLoad);
+    await ask();
+    assert.equal(opened, readConnections);
+    assert.equal(mostOpen, readConnections);
   });
 
   it('sends each command on a socket of its own', async () => {
@@ -107,9 +98,9 @@ describe('transport', () => {
   });
 
   it('takes a body of 1 MiB and cuts off a longer one', async () => {
-    answer = (_request, response) => void response.end(Buffer.alloc(largestBody, 'a'));
-    assert.equal((await ask()).body.length, largestBody);
-    answer = (_request, response) => void response.end(Buffer.alloc(largestBody + 1, 'a'));
+    answer = (_request, response) => void response.end(Buffer.alloc(maxBodyBytes, 'a'));
+    assert.equal((await ask()).body.length, maxBodyBytes);
+    answer = (_request, response) => void response.end(Buffer.alloc(maxBodyBytes + 1, 'a'));
     const error = await failure(ask());
     assert.equal(error.code, 'BAD_RESPONSE');
     assert.equal(error.retryable, false);
@@ -154,24 +145,79 @@ describe('transport', () => {
       arrived += 1;
       response.write('{');
     };
-    const asked = Array.from({ length: mostSockets + 2 }, () => failure(ask('/', { timeoutMs: 5_000 })));
-    while (arrived < mostSockets) await clock.advance(0);
+    const asked = Array.from({ length: readConnections + 2 }, () => failure(ask('/', { timeoutMs: 5_000 })));
+    while (arrived < readConnections) await clock.advance(0);
     await clock.advance(5_000);
     assert.deepEqual(
-      (await Promise.all(asked.slice(0, mostSockets))).map(({ code }) => code),
-      Array(mostSockets).fill('TIMEOUT'),
+      (await Promise.all(asked.slice(0, readConnections))).map(({ code }) => code),
+      Array(readConnections).fill('TIMEOUT'),
     );
-    while (arrived < mostSockets + 2) await clock.advance(0);
+    while (arrived < readConnections + 2) await clock.advance(0);
     await clock.advance(5_000);
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
   });
 
   it('gives up where no socket becomes free within a minute', async () => {
     answer = () => undefined;
-    const asked = Array.from({ length: mostSockets + 1 }, () => failure(ask('/', { timeoutMs: 300_000 })));
-    while (sockets.size < mostSockets) await clock.advance(0);
+    const asked = Array.from({ length: readConnections + 1 }, () => failure(ask('/', { timeoutMs: 300_000 })));
+    while (sockets.size < readConnections) await clock.advance(0);
     await clock.advance(60_000);
     assert.match((await (asked.at(-1) as Promise<VehicleError>)).message, /within 60 seconds/);
+  });
+
+  describe('to a server that accepts connections and never answers the TLS handshake', () => {
+    let mute: Server;
+    let url: URL;
+    const accepted = new Set<Socket>();
+    let connections = 0;
+
+    beforeEach(async () => {
+      connections = 0;
+      mute = createTcpServer((socket) => {
+        connections += 1;
+        accepted.add(socket);
+        socket.on('error', () => undefined).on('close', () => accepted.delete(socket));
+        socket.resume();
+      }) as Server;
+      await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+      url = new URL(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`);
+    });
+
+    afterEach(async () => {
+      for (const socket of accepted) socket.destroy();
+      await new Promise((resolve) => mute.close(resolve));
+    });
+
+    for (const method of ['GET', 'POST'] as const) {
+      it(`ends each ${method} after the connect time limit and tries a new connection with the next`, async () => {
+        for (let round = 1; round <= 2; round += 1) {
+          let began = 0;
+          const asked = Array.from({ length: readConnections + 2 }, () =>
+            failure(ask('/', { url, method, onDispatch: () => (began += 1) })),
+          );
+          const expected = method === 'GET' ? readConnections : readConnections + 2;
+          while (accepted.size < expected) await clock.advance(0);
+          await clock.advance(connectTimeoutMs);
+          if (method === 'GET') {
+            while (connections < round * (readConnections + 2)) await clock.advance(0);
+            await clock.advance(connectTimeoutMs);
+          }
+          for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
+          assert.equal(began, 0);
+          while (accepted.size > 0) await clock.advance(0);
+          assert.equal(connections, round * (readConnections + 2));
+        }
+      });
+    }
+
+    it('leaves no socket when it is closed while connecting', async () => {
+      const asked = [failure(ask('/', { url })), failure(ask('/', { url, method: 'POST' }))];
+      while (accepted.size < 2) await clock.advance(0);
+      await transport.close();
+      for (const error of await Promise.all(asked)) assert.equal(error.code, 'CANCELLED');
+      while (accepted.size > 0) await clock.advance(0);
+      assert.equal(clock.sleeping, 0);
+    });
   });
 
   it('lets no command wait for another', async () => {
@@ -206,8 +252,8 @@ describe('transport', () => {
     const before = open();
     await Promise.all(Array.from({ length: 3 }, () => ask()));
     answer = () => undefined;
-    const asked = Array.from({ length: mostSockets + 4 }, () => failure(ask()));
-    while (sockets.size < mostSockets) await new Promise((resolve) => setImmediate(resolve));
+    const asked = Array.from({ length: readConnections + 4 }, () => failure(ask()));
+    while (sockets.size < readConnections) await new Promise((resolve) => setImmediate(resolve));
     await transport.close();
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'CANCELLED');
     assert.equal((await failure(ask())).code, 'CANCELLED');

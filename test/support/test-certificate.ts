@@ -1,0 +1,19 @@
+/** A certificate for `localhost` and 127.0.0.1 that no machine trusts: for local TLS servers of the tests, valid until 2126. */
+export const testCertificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglE3rQRqSTcReZUxz
+QRsLzbhZ2Z537KCAju+CCg0NZ5uhRANCAASQIp4Kaa/n9+hcehbKGY7xdN4NMDUl
+rzIBX9ldh3GeKWE+7I3uYnoeaUU+QWhkztV9/V9+6cQn800ylQA9JNk4
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBojCCAUmgAwIBAgIUKArMl1GA5+dkl0TO2yxGxkZgWxQwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjAxMjkyOVoYDzIxMjYxMDI5
+MDEyOTI5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASQIp4Kaa/n9+hcehbKGY7xdN4NMDUlrzIBX9ldh3GeKWE+7I3uYnoe
+aUU+QWhkztV9/V9+6cQn800ylQA9JNk4o3cwdTAdBgNVHQ4EFgQUCLcxz6NCgSCK
+e5JuOlaYMGJ6siUwHwYDVR0jBBgwFoAUCLcxz6NCgSCKe5JuOlaYMGJ6siUwDwYD
+VR0TAQH/BAUwAwEB/zAiBgNVHREEGzAZgglsb2NhbGhvc3SCBioudGVzdIcEfwAA
+ATAKBggqhkjOPQQDAgNHADBEAiBDtqDJejvOq8OMeFd5gj0WWYQQlTEs+CoyBjvl
+/cg8mAIgcZkODyGUKt6Fc0ny2dXnWz1fpKzvT+IeIwmLNPWCjd8=
+-----END CERTIFICATE-----`,
+};
