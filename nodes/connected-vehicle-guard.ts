@@ -5,7 +5,7 @@ import { badgeOf } from './shared/status/node-status';
 import { serveInput } from './shared/input/input-handler';
 import { guardRequestOf } from './shared/guard/guard-messages';
 import { guardWordsOf, showLook } from './shared/guard/guard-words';
-import { isDeleted } from './shared/node-red/flows';
+import { fileNameOf, isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { GuardOptions } from './shared/input/options';
@@ -23,7 +23,9 @@ export = (RED: NodeAPI): void => {
     const { GuardKeeper, guardOptions, guardText, parseOptions, parseVin, StateFile, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const { userDir } = RED.settings;
-    const file = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'guards', `${this.id}.json`) : null);
+    const file = new StateFile(
+      userDir ? join(userDir, 'connected-vehicle', 'guards', `${fileNameOf(this.id)}.json`) : null,
+    );
     /** Of the messages that come from the guard itself: what to read. */
     const inner = new WeakMap<Message, { reads: readonly GuardRead[]; turn?: Turn }>();
     let opened: Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> | undefined;

@@ -5,7 +5,7 @@ import { accessOf } from './shared/vehicle/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
 import { Demo } from './shared/vehicle/demo-car';
-import { isDeleted } from './shared/node-red/flows';
+import { fileNameOf, isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
 import type { VehicleNode } from './shared/vehicle/vehicle-node';
@@ -17,7 +17,9 @@ export = (RED: NodeAPI): void => {
     const { parseOptions, vehicleOptions, vehicleCredentials, openAccount, StateFile } = runtime();
     const demo = new Demo();
     const { userDir } = RED.settings;
-    const journal = new StateFile(userDir ? join(userDir, 'connected-vehicle', 'journals', `${this.id}.json`) : null);
+    const journal = new StateFile(
+      userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
+    );
     const kept = { journal, warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;

@@ -56,7 +56,11 @@ export class Flow {
       { id: 'completed', z: 'tab', type: 'helper' },
       ...more,
     ];
-    await helper.load(nodeTypes as never, flow as never, { v: credentials } as never);
+    await helper.load(
+      nodeTypes as never,
+      flow as never,
+      { [String(vehicleConfig['id'] ?? 'v')]: credentials } as never,
+    );
     this.#record('out0', (msg) => this.outputs[0]?.push(msg));
     this.#record('out1', (msg) => this.outputs[1]?.push(msg));
     this.#record('caught', (msg) => this.caught.push(msg));

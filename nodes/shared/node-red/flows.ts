@@ -1,4 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Node, NodeAPI } from 'node-red';
+
+/**
+ * The file name that belongs to a node. Ids come with imported flows and can be anything, so only one that is made of letters, digits,
+ * `-` and `_` stands for itself; any other is replaced by its hash, and never becomes a path.
+ */
+export const fileNameOf = (id: string): string =>
+  /^[\w-]{1,100}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 32);
 
 /**
  * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED says `removed` of one that is only

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import type { OpenWatch, WatchReport, WatchStore } from '../../../src/index';
-import { isDeleted } from '../node-red/flows';
+import { fileNameOf, isDeleted } from '../node-red/flows';
 import { runtime } from '../load';
 import { word, type Values } from '../node-red/i18n';
 
@@ -21,7 +21,9 @@ export class KeptWatches {
     this.#node = node;
     this.#folder = folder;
     const { userDir } = RED.settings;
-    this.#store = new (runtime().WatchStore)(userDir ? join(userDir, 'connected-vehicle', folder, node.id) : null);
+    this.#store = new (runtime().WatchStore)(
+      userDir ? join(userDir, 'connected-vehicle', folder, fileNameOf(node.id)) : null,
+    );
   }
 
   /** What was open when the process ended; a person is told of what cannot be taken up. */
