@@ -1,4 +1,4 @@
-// Writes the tables of README.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
+// Writes the tables of docs/reference.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import door from '../dist/src/index.js';
@@ -134,7 +134,7 @@ const tables = {
     ),
 };
 
-for (const path of ['README.md', 'docs/scopes.md']) {
+for (const path of ['docs/reference.md', 'docs/scopes.md']) {
   const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const before = await readFile(file, 'utf8');
   const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>

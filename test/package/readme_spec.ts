@@ -15,11 +15,13 @@ import { packageJson, readText, root } from './checkout';
 describe('README.md', () => {
   const readme = readText('README.md');
 
-  it('has the tables that the catalogue gives; `npm run readme` writes them', () => {
+  const reference = readText('docs/reference.md');
+
+  it('is followed by a reference with the tables of the catalogue; `npm run readme` writes them', () => {
     execFileSync(process.execPath, [join(root, 'scripts/readme.mjs'), '--check']);
   });
 
-  it('names every property and every credential', () => {
+  it('is followed by a reference that names every property and every credential', () => {
     const shapes = {
       vehicleOptions,
       vehicleCredentials,
@@ -30,7 +32,7 @@ describe('README.md', () => {
     };
     for (const [shape, { def }] of Object.entries(shapes)) {
       for (const property of Object.keys(def.getter().def.shape))
-        assert.ok(property === 'name' || readme.includes(`\`${property}\``), `${shape}.${property}`);
+        assert.ok(property === 'name' || reference.includes(`\`${property}\``), `${shape}.${property}`);
     }
   });
 
@@ -50,6 +52,8 @@ describe('README.md', () => {
       [],
     );
   });
+
+  it('has at most 200 lines', () => assert.ok(readme.split('\n').length <= 200));
 
   it('has a picture that loads quickly', () => assert.ok(statSync(join(root, 'docs/editor.png')).size < 200 * 1024));
 });
