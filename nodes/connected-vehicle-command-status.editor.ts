@@ -1,8 +1,14 @@
 import type { CommandStatusOptions } from './shared/input/options';
-import { labelStyle, nodeField as field, saveProperties, showProperties } from './shared/editor/forms';
-import { spellOutForms } from './shared/editor/templates';
-import { wholeVerdict } from './shared/editor/validators';
-import { shared, wordsOf } from './shared/editor/words';
+
+const {
+  labelStyle,
+  nodeField: field,
+  saveProperties,
+  shared,
+  showProperties,
+  wholeVerdict,
+  wordsOf,
+} = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-command-status');
 
@@ -35,5 +41,3 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
     saveProperties(this, field);
   },
 });
-
-spellOutForms();

@@ -1,21 +1,30 @@
-import { unlockDurationLimits } from '../src/index';
+import type { Command, CommandName } from '../src/index';
 import type { CommandOptions } from './shared/input/options';
-import { ask } from './shared/editor/ask';
-import {
+import type { Versions } from './shared/editor/interfaces';
+
+const {
+  ask,
+  commandNames,
+  commands,
+  isCommandName,
   labelStyle,
-  nodeField as field,
+  nodeField: field,
   options,
   part,
   saveProperties,
+  scopesOfCommand,
+  serviceInterfaces,
+  shared,
+  showInterface,
   showProperties,
   showScopes,
   textOf,
-} from './shared/editor/forms';
-import { showInterface } from './shared/editor/interfaces';
-import { titleOf } from './shared/editor/reads';
-import { spellOutForms } from './shared/editor/templates';
-import { vinVerdict, wholeVerdict } from './shared/editor/validators';
-import { shared, wordsOf } from './shared/editor/words';
+  titleOf,
+  unlockDurationLimits,
+  vinVerdict,
+  wholeVerdict,
+  wordsOf,
+} = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-command');
 const choice = (): JQuery => $('#connected-vehicle-command-choice');
@@ -23,12 +32,17 @@ const choice = (): JQuery => $('#connected-vehicle-command-choice');
 /** In the dropdown: any other name that the vehicle's own command list gives (contract 4). No command is called so. */
 const other = '*';
 
-const isCommandName = (name: string): boolean => Object.hasOwn(COMMANDS, name);
-
 const titleOfCommand = (name: string): string => shared(`command.${name}`, { defaultValue: titleOf(name) });
 
+/** The versions of the connected interface that have a command. */
+function versionsOf(name: CommandName): Versions {
+  const { routes }: Command = commands[name];
+  const v2 = routes['connected-v2'];
+  return { v1: 'connected-v1' in routes, v2: v2 !== undefined, v2Unlisted: v2?.unlisted === true };
+}
+
 function fillDropdown(command: string): void {
-  const known = Object.keys(COMMANDS).map((value) => ({ value, text: titleOfCommand(value) }));
+  const known = commandNames.map((value) => ({ value, text: titleOfCommand(value) }));
   choice()
     .append(options([...known, { value: other, text: say('other') }, { value: '', text: say('fromMessage') }]))
     .val(command === '' || isCommandName(command) ? command : other);
@@ -58,7 +72,6 @@ function offerListed(): void {
 function showCommand(): void {
   const name = textOf(field('command'));
   const chosen = textOf(choice());
-  const [scopes, routes] = (isCommandName(name) && COMMANDS[name]) || [];
   const selected = textOf(field('interface'));
   part('other').toggle(chosen === other);
   part('unlock').toggle(name === 'unlock');
@@ -66,8 +79,8 @@ function showCommand(): void {
   part('wait').toggle(textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue');
   part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
   part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
-  showScopes(part('scopes'), scopes ? ['openid', ...scopes.split(' ')] : []);
-  showInterface(routes ? [{ title: titleOfCommand(name), routes }] : [], selected);
+  showScopes(part('scopes'), isCommandName(name) ? ['openid', ...scopesOfCommand(name, serviceInterfaces())] : []);
+  showInterface(isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOf(name) }] : [], selected);
 }
 
 RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
@@ -119,5 +132,3 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     saveProperties(this, field);
   },
 });
-
-spellOutForms();

@@ -1,10 +1,20 @@
-import { defaultWatch, openingKinds, type OpeningKind } from '../src/index';
+import type { OpeningKind } from '../src/index';
 import type { GuardOptions } from './shared/input/options';
-import { pollVerdict } from './shared/editor/calls';
-import { labelStyle, nodeField as field, part, saveProperties, showProperties } from './shared/editor/forms';
-import { spellOutForms } from './shared/editor/templates';
-import { vinVerdict, wholeVerdict } from './shared/editor/validators';
-import { shared, wordsOf } from './shared/editor/words';
+
+const {
+  defaultWatch,
+  labelStyle,
+  nodeField: field,
+  openingKinds,
+  part,
+  pollVerdict,
+  saveProperties,
+  shared,
+  showProperties,
+  vinVerdict,
+  wholeVerdict,
+  wordsOf,
+} = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-guard');
 
@@ -83,5 +93,3 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     saveProperties(this, field);
   },
 });
-
-spellOutForms();

@@ -1,49 +1,61 @@
+import type { Resource, ResourceName } from '../src/index';
 import type { StatusOptions } from './shared/input/options';
-import { pollVerdict } from './shared/editor/calls';
-import {
+
+const {
+  isKnownRead,
   labelStyle,
-  nodeField as field,
+  nodeField: field,
   options,
   part,
+  pollVerdict,
+  readThemes,
+  resources,
   saveProperties,
+  scopesOfRead,
+  serviceInterfaces,
+  shared,
+  showInterface,
   showProperties,
   showScopes,
   textOf,
-} from './shared/editor/forms';
-import { aliveInterfaces, showInterface } from './shared/editor/interfaces';
-import { readThemes, rowOf, scopesAt, titleOf } from './shared/editor/reads';
-import { spellOutForms } from './shared/editor/templates';
-import { vinVerdict } from './shared/editor/validators';
-import { shared, wordsOf } from './shared/editor/words';
+  titleOf,
+  versionsOf,
+  vinVerdict,
+  wordsOf,
+} = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-status');
-
-/** The headings of dropdown and list, each with the names below it. */
-const themes = (): [heading: string, names: string[]][] => [
-  ...readThemes().map(([heading, rows]): [string, string[]] => [heading, rows.flatMap(({ names }) => names)]),
-  ['kept', ['journal']],
-];
 
 /** In the reader's language where the catalogue names it, else the name's own words. */
 const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
 
+const resourceOf = (name: string): Resource | undefined =>
+  Object.hasOwn(resources, name) ? resources[name as ResourceName] : undefined;
+
 function unitOf(name: string): string {
-  const unit = rowOf(name)?.unit;
-  return unit ? say(`unit.${unit}`, { defaultValue: unit }) : '';
+  const resource = resourceOf(name);
+  return resource && 'unit' in resource ? say(`unit.${resource.unit}`, { defaultValue: resource.unit }) : '';
 }
+
+/** As many values as a person reads in a form; the reference lists all of them. */
+const someOf = (values: readonly string[]): readonly string[] =>
+  values.length > 8 ? [...values.slice(0, 6), '…'] : values;
 
 /** What a read answers, in one sentence. */
 function givesOf(name: string): string {
-  const { unit, values, yes, no } = rowOf(name) ?? {};
-  if (unit) return say('gives.number', { unit: unitOf(name) });
-  if (values) return say('gives.words', { values });
-  return yes
-    ? say('gives.boolean', { true: say(`word.${yes}`), false: say(`word.${no}`) })
-    : say(`gives.${name}`, { defaultValue: '' });
+  const resource = resourceOf(name);
+  if (resource === undefined) return say(`gives.${name}`, { defaultValue: '' });
+  if (resource.kind === 'boolean')
+    return say('gives.boolean', {
+      true: say(`word.${resource.words.true}`),
+      false: say(`word.${resource.words.false}`),
+    });
+  if (resource.kind === 'enum') return say('gives.words', { values: someOf(resource.values).join(', ') });
+  return say('gives.number', { unit: unitOf(name) });
 }
 
 function fillDropdown(): void {
-  for (const [heading, names] of themes()) {
+  for (const [heading, names] of readThemes()) {
     const choices = names.map((value) => ({
       value,
       text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', '),
@@ -58,7 +70,7 @@ function fillDropdown(): void {
 }
 
 function fillList(chosen: readonly string[]): void {
-  for (const [heading, names] of themes()) {
+  for (const [heading, names] of readThemes()) {
     const boxes = names.map((name) => {
       const input = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
       return $('<label>').append(input, $('<span>').text(titleOfRead(name)), $('<small>').text(unitOf(name)));
@@ -97,22 +109,21 @@ function showChoice(): void {
   const several = read === 'several';
   const names = several ? checkedReads() : [read];
   const [first] = names;
-  const alive = aliveInterfaces();
-  const needs = names.flatMap((name) => {
-    const row = rowOf(name);
-    return row ? [{ title: titleOfRead(name), routes: row.routes, scopes: scopesAt(alive, row) }] : [];
-  });
-  const gone = needs.filter(({ scopes }) => scopes === null);
-  const connected = needs.flatMap(({ title, routes }) => (routes ? [{ title, routes }] : []));
+  const interfaces = serviceInterfaces();
+  const needs = names.filter(isKnownRead).map((name) => ({
+    title: titleOfRead(name),
+    versions: versionsOf(name),
+    scopes: scopesOfRead(name, interfaces),
+  }));
+  const gone = needs.filter(({ scopes }) => scopes.length === 0);
+  const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
   part('several').toggle(several);
   part('gives')
     .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : givesOf(first ?? ''))
     .toggleClass('warning', several && first === undefined);
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  showScopes(
-    part('scopes'),
-    needs.flatMap(({ scopes }) => scopes ?? []),
-  );
+  const scopes = needs.flatMap(({ scopes }) => scopes);
+  showScopes(part('scopes'), scopes.length > 0 ? ['openid', ...scopes] : []);
   showInterface(connected, textOf(field('interface')));
   if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
 }
@@ -170,5 +181,3 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     saveProperties(this, field);
   },
 });
-
-spellOutForms();

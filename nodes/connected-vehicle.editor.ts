@@ -1,12 +1,21 @@
-import { shortVin, vinPattern } from '../src/index';
-import type * as Dialog from './shared/editor/vehicle-dialog';
 import type { VehicleCredentials, VehicleOptions } from './shared/input/options';
-import { addressVerdict } from './shared/editor/addresses';
-import { configField as field, labelStyle, part, saveProperties, showProperties, textOf } from './shared/editor/forms';
-import { kit } from './shared/editor/kit';
-import { spellOutForms } from './shared/editor/templates';
-import { vinVerdict, wholeVerdict, type Verdict } from './shared/editor/validators';
-import { shared as say } from './shared/editor/words';
+import type { Verdict } from './shared/editor/validators';
+
+const {
+  addressVerdict,
+  configField: field,
+  labelStyle,
+  part,
+  prepareDialog,
+  saveProperties,
+  shared: say,
+  shortVin,
+  showProperties,
+  textOf,
+  vinPattern,
+  vinVerdict,
+  wholeVerdict,
+} = connectedVehicle;
 
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
@@ -104,17 +113,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   labelStyle() {
     return labelStyle(this);
   },
-  kit,
   oneditprepare() {
     showProperties(this, field);
     field('service').on('change', showService);
-    // Its address is relative to the page: the editor need not stand at the root.
-    const dialog = `./connected-vehicle/dialog/${RED.i18n.lang()}`;
-    void import(dialog).then((loaded: typeof Dialog) => loaded.prepareDialog(this));
+    prepareDialog(this);
   },
   oneditsave() {
     saveProperties(this, field);
   },
 });
-
-spellOutForms();

@@ -1,11 +1,11 @@
-// Compiles src, nodes and test into dist, folds what the nodes load into few files, and what a browser loads into as few bytes as
-// it takes (scripts/forms.mjs); words, help and icons come to where Node-RED looks for them: beside the compiled nodes.
+// Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts forms, message catalogues, help and
+// icons where Node-RED looks for them: beside the compiled nodes. What the forms share goes to resources/.
 import { spawn } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { foldForms } from './forms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
@@ -60,6 +60,51 @@ async function foldRuntime() {
   }
 }
 
+/** A script for the editor. Syntax is not minified, because the flow library reads the definitions with a parser. */
+async function bundleForBrowser(entry, options) {
+  const { outputFiles } = await build({
+    entryPoints: [`${from}${entry}`],
+    write: false,
+    bundle: true,
+    format: 'iife',
+    target: 'es2020',
+    charset: 'utf8',
+    packages: 'external',
+    minifyWhitespace: true,
+    minifyIdentifiers: true,
+    ...options,
+  });
+  return outputFiles[0].text;
+}
+
+/** Reads by the scopes that they need, for the help. */
+function listOfReads() {
+  const { readNames, readScopes } = createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
+  const byScopes = {};
+  for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
+  return Object.entries(byScopes)
+    .map(([scopes, names]) => `- \`${names.join(', ')}\`: \`${scopes}\``)
+    .join('\n');
+}
+
+/** Forms with their scripts, message catalogues, help and icons. */
+async function buildEditor() {
+  const shared = await bundleForBrowser('shared/editor/index.ts', { globalName: 'connectedVehicle' });
+  await mkdir(`${root}resources`, { recursive: true });
+  await writeFile(`${root}resources/connected-vehicle.js`, shared);
+  for (const file of (await readdir(from)).filter((name) => name.endsWith('.html'))) {
+    const script = await bundleForBrowser(file.replace('.html', '.editor.ts'));
+    const form = await readFile(`${from}${file}`, 'utf8');
+    await writeFile(`${to}${file}`, `${form}\n<script type="text/javascript">\n${script}</script>\n`);
+  }
+  await cp(`${from}locales`, `${to}locales`, { recursive: true });
+  for (const language of await readdir(`${to}locales`)) {
+    const help = `${to}locales/${language}/connected-vehicle-status.html`;
+    await writeFile(help, (await readFile(help, 'utf8')).replace('<!-- reads -->', listOfReads));
+  }
+  await cp(`${root}icons`, `${to}icons`, { recursive: true });
+}
+
 await rm(`${root}dist`, { recursive: true, force: true });
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
-await Promise.all([foldRuntime(), foldForms()]);
+await Promise.all([foldRuntime(), buildEditor()]);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { browserBytes, mostBytes } from '../support/browser-bytes';
+import { browserBytes } from '../support/browser-bytes';
 import type { Cost, LoadInput } from './load-process';
 import { measured, median, startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
@@ -77,7 +77,7 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
   ];
 }
 
-/** What each editor loads in a language. One that is not English gets the English words as well, to fall back on: Node-RED asks for them. */
+/** The bytes that each editor loads in a language. One that is not English gets the English words as well, to fall back on: Node-RED asks for them. */
 function browser(): Row[] {
   const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
   return readdirSync(join(nodes, 'locales')).map((language) => {
@@ -86,7 +86,6 @@ function browser(): Row[] {
     return {
       what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
       value: all / 1024,
-      atMost: mostBytes / 1024,
       unit: 'KB',
     };
   });

@@ -10,9 +10,9 @@ import {
 } from '../../nodes/shared/input/options';
 import {
   definition,
-  definitionAlone,
   icons,
   literal,
+  page,
   propertiesOf,
   registration,
   template,
@@ -77,16 +77,16 @@ describe('The editor halves', () => {
         const form = template(type);
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
-        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id=([^\s>]*)/g)].map(([, id]) => id);
+        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
         const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.has(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
-        for (const id of fields) assert.ok(form.includes(`<label for=${id}`), id);
+        for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
         assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);
       });
 
       it('asks for each secret in a field that hides it', () => {
         for (const name of Object.keys(definition(type).credentials ?? {}))
-          assert.ok(template(type).includes(`<input type=password id=node-config-input-${name}>`), name);
+          assert.ok(template(type).includes(`<input type="password" id="node-config-input-${name}">`), name);
       });
     });
   }
@@ -118,12 +118,10 @@ describe('The editor halves', () => {
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
   });
 
-  it('stand on their own: one that comes before the configuration, or without it, has its name, its ports and its defaults', () => {
+  it('load the shared script before their own, so that they work in whatever order they come', () => {
     for (const type of types) {
-      const alone = definitionAlone(type);
-      assert.deepEqual(structuredClone(Object.keys(alone.defaults)), Object.keys(defaultsOf(type)));
-      assert.equal(alone.paletteLabel(), `${type}.palette`);
-      assert.equal(alone.outputLabels?.(0), definition(type).outputLabels?.(0));
+      const [, source] = /<script src="([^"]*)"><\/script>/.exec(page(type)) ?? [];
+      assert.equal(source, 'resources/@connected-vehicle/node-red/connected-vehicle.js', type);
     }
   });
 

@@ -85,7 +85,8 @@ describe('The packed tarball', function () {
         /^dist\/src\/.+\.(js|d\.ts)$/,
         /^dist\/nodes\/(shared\/([\w-]+\/)?)?[\w-]+\.(js|html)$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
-        /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html|js)$/,
+        /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
+        /^resources\/connected-vehicle\.js$/,
       ];
       assert.deepEqual(
         tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))),
@@ -107,6 +108,7 @@ describe('The packed tarball', function () {
         'LICENSE',
         String(packageJson['main']),
         String(packageJson['types']),
+        'resources/connected-vehicle.js',
         ...parts,
         ...filesBelow('examples'),
         ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`),

@@ -43,16 +43,9 @@ export const icons = readdirSync(join(nodes, 'icons'));
 export const page = (type: string): string => read(`${type}.html`);
 export const help = (language: string, type: string): string => read('locales', language, `${type}.html`);
 
-/** What stands between the tags of the edit form, as the file has it: with signs in place of what all forms repeat. */
-const packedTemplate = (type: string): string =>
+/** The content of the edit form. */
+export const template = (type: string): string =>
   /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
-
-/** The edit form, spelled out by the configuration's script, as an editor does. */
-export const template = (type: string): string => {
-  let form = packedTemplate(type);
-  run('connected-vehicle', [], { text: (spellOut) => (form = spellOut(0, form)) });
-  return form;
-};
 
 export const script = (type: string): string =>
   /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
@@ -85,34 +78,23 @@ export const has = (texts: Map<string, string>, key: string): boolean => texts.h
 /** A node of the flows that the editor holds; `quota` and the like only of a vehicle. */
 export type HeldNode = { id: string; type: string } & Record<string, unknown>;
 
-/** The same in an editor that has no other type yet. */
-export const definitionAlone = (type: string): EditorDefinition => run(type, [], {}, []);
+/** The script that all forms share, as the build leaves it in `resources`. */
+const sharedScript = readFileSync(join(root, 'resources/connected-vehicle.js'), 'utf8');
 
-interface Selection {
-  val(): undefined;
-  /** Given the way to spell out the forms. */
-  text(spellOut: (index: number, form: string) => string): void;
-}
-
-/** The definition of a type, run with an editor whose texts are their keys, whose forms are closed, and which holds these nodes. */
-export const definition = (type: string, held: readonly HeldNode[] = []): EditorDefinition => run(type, held);
-
-function run(
-  type: string,
-  held: readonly HeldNode[],
-  selected: Partial<Selection> = {},
-  known = types,
-): EditorDefinition {
+/**
+ * The definition of a type, run in an editor that has no other type, whose texts are their keys, whose forms are closed, and
+ * which holds these nodes.
+ */
+export function definition(type: string, held: readonly HeldNode[] = []): EditorDefinition {
   const registered: Record<string, EditorDefinition> = {};
-  const selection: Selection = { val: () => undefined, text: () => undefined, ...selected };
-  runInNewContext(script(type), {
+  runInNewContext(sharedScript + script(type), {
     URL,
-    $: () => selection,
+    Intl,
+    $: () => ({ val: () => undefined }),
     RED: {
       _: (key: string) => key.replace('@connected-vehicle/node-red/', '').replace(':', '.'),
       nodes: {
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
-        getType: (name: string) => (known.includes(name) ? (registered[name] ?? run(name, held)) : registered[name]),
         node: (id: string) => held.find((node) => node.id === id) ?? null,
         eachNode: (callback: (node: HeldNode) => void) =>
           held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),

@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
@@ -91,19 +89,7 @@ export function serveEditor(RED: NodeAPI): void {
     return { commands: payload.map(({ command }) => command) };
   });
 
-  // Like the forms themselves, it holds nothing private; a module is asked for without the editor's token.
-  httpAdmin.get('/connected-vehicle/dialog/:language', ({ params }, response) =>
-    response.sendFile(dialogIn(String(params['language'])), { root: locales }),
-  );
   httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
-}
-
-const locales = join(__dirname, '../../locales');
-
-/** The file of the dialog in a language, also where a region is named, `de-AT`; else in English. */
-function dialogIn(language: string): string {
-  const known = readdirSync(locales);
-  return `${[language, language.slice(0, 2)].find((name) => known.includes(name)) ?? 'en-US'}/dialog.js`;
 }
 
 async function withPatience<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {

@@ -1,5 +1,6 @@
-import { callsOfRequests } from '../../../src/index';
-import { rowOf } from './reads';
+import { callsOfRequests, requestOf } from '../../../src/index';
+import { serviceInterfaces } from './interfaces';
+import { isKnownRead, versionsOf } from './reads';
 import { wholeVerdict, type Verdict } from './validators';
 import { shared } from './words';
 
@@ -11,14 +12,14 @@ const stretched = 1 / 4;
  * @param edited a node as it stands in an open form, in place of itself
  */
 export function callsOf(vehicle: string | undefined, edited?: FlowNode): number {
-  const { service = '', vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
-  const alive = ALIVE[service] ?? [];
+  const { vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
+  const interfaces = serviceInterfaces(vehicle);
   // Nothing is shared: each read of each node is a request.
   const alone = String(shareFor) === '0';
-  // Where the extended interface is gone, one request answers all resources of a group.
-  const requestOf = (read: string, iface?: string): string => {
-    const { routes, group } = rowOf(read) ?? {};
-    return (alone || !group || alive.includes('extended-v1') ? read : group) + (routes && iface === 'v1' ? 1 : '');
+  // Where the service has no extended interface, one request answers all resources of a group.
+  const request = (read: string, iface?: string): string => {
+    if (!isKnownRead(read)) return read;
+    return (alone ? read : requestOf(read, interfaces)) + (versionsOf(read) !== null && iface === 'v1' ? ' v1' : '');
   };
   const users: FlowNode[] = edited ? [edited] : [];
   RED.nodes.eachNode((node) => {
@@ -39,10 +40,8 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): number 
   // The doors keep watch for the others.
   const saves = polling === 'adaptive' && polled.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
   const shareOf = (read: string): number =>
-    saves && read !== 'doors' && rowOf(read)?.group !== 'doors' ? stretched : 1;
-  return Math.round(
-    callsOfRequests(polled, requestOf).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0),
-  );
+    saves && !(isKnownRead(read) && requestOf(read, ['connected-v2']) === 'doors') ? stretched : 1;
+  return Math.round(callsOfRequests(polled, request).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0));
 }
 
 /** A whole number of seconds, with which the nodes of the vehicle together keep within its quota: the editor asks before it deploys others. */

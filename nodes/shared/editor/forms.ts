@@ -53,18 +53,11 @@ export function saveProperties(node: AnyNode, field: Field): void {
   }
 }
 
-/** `conve:lock` and `exve:warnings`, where the build has left one letter of their first part. */
-const wholeScope = (scope: string): string =>
-  scope.replace(/^(c|e):/, (_, first) => (first === 'c' ? 'conve:' : 'exve:'));
-
 /** Names the scopes, each once; says nothing where there is none. */
 export function showScopes(line: JQuery, scopes: readonly string[]): void {
   line.empty();
   if (scopes.length > 0)
-    line.append(
-      shared('scopes'),
-      ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(wholeScope(scope))]),
-    );
+    line.append(shared('scopes'), ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(scope)]));
 }
 
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */

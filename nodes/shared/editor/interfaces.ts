@@ -1,29 +1,39 @@
+import { services, type InterfaceName, type ServiceProfile } from '../../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { shared } from './words';
 
-/** A read or a command as the reader calls it, and where it is served; `unlisted`: the specification does not have it there. */
-export interface Served {
-  title: string;
-  routes: Routes;
+/** The versions of the connected interface that have something; `v2Unlisted`: the specification does not list it there. */
+export interface Versions {
+  v1: boolean;
+  v2: boolean;
+  v2Unlisted?: boolean;
 }
 
-/** The interfaces of the chosen vehicle's service; all of them as long as that is not known. */
-export const aliveInterfaces = (): readonly string[] =>
-  ALIVE[RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? ''] ?? ALIVE['custom'] ?? [];
+/** A read or a command as the reader calls it, and where it is served. */
+export interface Served {
+  title: string;
+  versions: Versions;
+}
+
+/** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
+export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
+  const profiles: Record<string, ServiceProfile> = services;
+  return (profiles[RED.nodes.node(vehicle)?.service ?? ''] ?? services.custom).alive;
+}
 
 /**
- * Says what an interface choice means (contract 3: `auto` is version 2 where it is offered), as a warning where the
- * chosen version does not serve what is asked for.
+ * Says what an interface choice means (`auto` is version 2 where it is offered, docs/message-contract.md 3), as a warning
+ * where the chosen version does not serve what is asked for.
  */
 export function showInterface(served: readonly Served[], choice: string): void {
-  const alive = aliveInterfaces();
-  const has = ({ routes }: Served, version: string): boolean =>
-    alive.includes(`connected-${version}`) && Object.hasOwn(routes, version);
-  const missing = choice === 'auto' ? [] : served.filter((one) => !has(one, choice));
+  const interfaces = serviceInterfaces();
+  const has = ({ versions }: Served, version: 'v1' | 'v2'): boolean =>
+    interfaces.includes(`connected-${version}`) && versions[version];
+  const missing = choice === 'v1' || choice === 'v2' ? served.filter((one) => !has(one, choice)) : [];
   const titles = missing.map(({ title }) => title).join(', ');
   const warning = titles && shared('interfaceHint.missing', { version: choice.slice(1), titles });
   const only2 = !served.some((one) => has(one, 'v1'));
-  const first1 = served.every(({ routes }) => routes.v2?.unlisted);
+  const first1 = served.every(({ versions }) => versions.v2Unlisted);
   const automatic =
     choice === 'auto' && served.length > 0
       ? shared(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`)

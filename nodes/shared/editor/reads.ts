@@ -1,47 +1,35 @@
-export { titleOf } from '../../../src/index';
+import {
+  connectedReadNames,
+  connectedReads,
+  isReadName,
+  isResourceName,
+  localReadNames,
+  resources,
+  themes,
+  type AnyReadName,
+  type ConnectedRead,
+  type ReadName,
+} from '../../../src/index';
+import type { Versions } from './interfaces';
 
-/** Reads that are alike, of `src/catalogue/reads` and `groups`: what a form shows of them. */
-export interface ReadRow {
-  names: string[];
-  /** Besides `openid`. */
-  scopes: string[];
-  /** Of a connected read. */
-  routes: Routes | 0;
-  /** The group of connected v2 that has the value of a resource where the extended interface is gone. */
-  group?: string | undefined;
-  /** Of a resource: its unit, its words, or what true and false mean. */
-  unit?: string | undefined;
-  values?: string | undefined;
-  yes?: string | undefined;
-  no?: string | undefined;
-}
+/** Whether it is a read of the service; the journal is none. */
+export const isKnownRead = (name: string): name is ReadName => isReadName(name);
 
-const rowsOf = (packed: readonly PackedRead[]): ReadRow[] =>
-  packed.map(([names, scopes, routes, group, unit, values, yes, no]) => ({
-    names: names.split(' '),
-    scopes: scopes.split(' '),
-    routes,
-    group,
-    unit,
-    values,
-    yes,
-    no,
-  }));
+/** Everything that can be read, by the headings of the list and in its order. */
+export const readThemes = (): [heading: string, names: readonly AnyReadName[]][] => [
+  ['connected', connectedReadNames],
+  ...themes.map((theme): [string, ReadName[]] => [
+    theme,
+    Object.keys(resources)
+      .filter(isResourceName)
+      .filter((name) => resources[name].theme === theme),
+  ]),
+  ['kept', localReadNames],
+];
 
-const themes = Object.entries(READS).map(([theme, packed]): [theme: string, rows: ReadRow[]] => [
-  theme,
-  rowsOf(packed),
-]);
-
-/** What can be read, by the headings of the dropdown and in its order; reads that differ in nothing but their name share a row. */
-export const readThemes = (): typeof themes => themes;
-
-/** The row of a read; none of a name that is not known, and of the journal, which is no read of the service. */
-export const rowOf = (name: string): ReadRow | undefined =>
-  themes.flatMap(([, rows]) => rows).find(({ names }) => names.includes(name));
-
-/** What a read needs at a service; where the extended interface is gone, the scopes of the group that has the value, or null if none has. */
-export function scopesAt(alive: readonly string[], { scopes, routes, group }: ReadRow): readonly string[] | null {
-  const needed = routes || alive.includes('extended-v1') ? scopes : GROUPS[group ?? ''];
-  return needed ? ['openid', ...needed] : null;
+/** The versions of the connected interface that have a read; null for a single value, which does not depend on the version. */
+export function versionsOf(name: ReadName): Versions | null {
+  if (isResourceName(name)) return null;
+  const { routes }: ConnectedRead = connectedReads[name];
+  return { v1: 'connected-v1' in routes, v2: 'connected-v2' in routes };
 }

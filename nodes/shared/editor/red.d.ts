@@ -40,44 +40,12 @@ interface EditorDefinition<Options, Credentials> {
   inputLabels?(): string;
   outputLabels?(index: number): string;
   align?: 'right';
-  /** Ours, not the editor's, of the configuration alone: what all forms share. */
-  kit?: object;
   oneditprepare?(this: EditorNode<Options>): void;
   oneditsave?(this: EditorNode<Options>): void;
 }
 
-/** Of the service profiles: the interfaces that each service has. Filled in by the build. */
-declare const ALIVE: Readonly<Record<string, readonly string[]>>;
-
-/** The versions of the connected interface that serve something; `unlisted`: the specification does not have it there. */
-type Routes = Partial<Record<'v1' | 'v2', { unlisted?: true }>>;
-
-/** Reads that are alike (nodes/shared/editor/reads.ts), without the names of the columns; names and scopes with blanks between them. */
-type PackedRead = readonly [
-  names: string,
-  scopes: string,
-  routes: Routes | 0,
-  group?: string,
-  unit?: string,
-  values?: string,
-  yes?: string,
-  no?: string,
-];
-
-/** Signs of the forms and what they stand for, the last one first. Filled in by the build. */
-declare const ABBREVIATIONS: readonly (readonly [sign: string, spelled: string])[];
-
-/** By theme; `connected` has the reads of the connected interface. Filled in by the build, because the tables themselves are too heavy for a form. */
-declare const READS: Readonly<Record<string, readonly PackedRead[]>>;
-/** The scopes of each group of connected v2. Filled in by the build. */
-declare const GROUPS: Readonly<Record<string, readonly string[]>>;
-/** What a form shows of the commands. Filled in by the build. */
-declare const COMMANDS: Readonly<Record<string, readonly [scopes: string, routes: Routes]>>;
-/** The words of the dialog, in branches: `check.good.key` is `{ check: { good: { key } } }`. Filled in by the build, in one language. */
-interface DialogWords {
-  readonly [part: string]: string | DialogWords;
-}
-declare const DIALOG_WORDS: DialogWords;
+/** The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`. */
+declare const connectedVehicle: typeof import('./index');
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
@@ -96,7 +64,6 @@ interface FlowNode {
 }
 
 declare const RED: {
-  i18n: { lang(): string };
   clipboard: { copyText(text: string): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
@@ -108,8 +75,6 @@ declare const RED: {
       shareFor?: number | string;
       requestsPerDay?: number | string;
     } | null;
-    /** The definition of a type. */
-    getType(type: string): object | undefined;
     /** Every node that is no configuration. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

@@ -2,24 +2,11 @@ import type { Account, Finding, FoundVehicle } from '../../../src/index';
 import { ask, type Answer, type Refusal } from './ask';
 import { configField as field, options, part, textOf } from './forms';
 import { callsOf } from './calls';
-import type { Say } from './words';
+import { shared, type Say } from './words';
 
-/**
- * The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. Loaded with its
- * words when the dialog is first opened, because every editor loads the forms.
- */
+/** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
 
-const say: Say = (key, values = {}) => {
-  const found = key
-    .split('.')
-    .reduce<string | DialogWords | undefined>(
-      (at, part) => (typeof at === 'object' ? at[part] : undefined),
-      DIALOG_WORDS,
-    );
-  return String(found ?? values['defaultValue'] ?? key).replace(/__(\w+)__/g, (_, name: string) =>
-    String(values[name] ?? ''),
-  );
-};
+const say: Say = (key, values) => shared(`dialog.${key}`, values);
 
 /** What a password field shows in place of what is stored. */
 const stored = '__PWRD__';
