@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead, Turn } from '../src/index';
+import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead, DuePoll } from '../src/index';
 import { badgeOf } from './shared/status/node-status';
 import { serveInput } from './shared/input/input-handler';
 import { guardRequestOf } from './shared/guard/guard-messages';
@@ -27,7 +27,7 @@ export = (RED: NodeAPI): void => {
       userDir ? join(userDir, 'connected-vehicle', 'guards', `${fileNameOf(this.id)}.json`) : null,
     );
     /** Of the messages that come from the guard itself: what to read. */
-    const inner = new WeakMap<Message, { reads: readonly GuardRead[]; turn?: Turn }>();
+    const inner = new WeakMap<Message, { reads: readonly GuardRead[]; duePoll?: DuePoll }>();
     let opened: Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> | undefined;
     let endPolling = (): void => undefined;
 
@@ -48,11 +48,13 @@ export = (RED: NodeAPI): void => {
       });
       const first = poll > 0 ? await keeper.lookFirst(signal) : null;
       if (poll > 0)
-        endPolling = poller.start({ vin, reads: keeper.readsFor(), everyMs: poll * 1000 }, (turn) =>
-          wake(
-            keeper.readsFor().filter((read) => turn.reads.includes(read)),
-            turn,
-          ),
+        endPolling = poller.start(
+          { vin, reads: keeper.readsFor(), everyMs: poll * 1000, timeZone: settings.timeZone },
+          (duePoll) =>
+            wake(
+              keeper.readsFor().filter((read) => duePoll.reads.includes(read)),
+              duePoll,
+            ),
         );
       return { vin, keeper, first: first === null ? [] : [first] };
     };
@@ -63,7 +65,7 @@ export = (RED: NodeAPI): void => {
         throw error;
       });
       const { vin, keeper, first } = await opened;
-      const { reads: due, turn } = inner.get(msg) ?? {};
+      const { reads: due, duePoll } = inner.get(msg) ?? {};
       const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
       if (heard !== undefined && !isVin(heard.vin, vin))
         throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
@@ -83,16 +85,16 @@ export = (RED: NodeAPI): void => {
       if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
       const reads =
         due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
-      if (reads.length > 0) tell((looked = await keeper.look(reads, signal, turn)).events);
+      if (reads.length > 0) tell((looked = await keeper.look(reads, signal, duePoll)).events);
       if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
       showLook(badge, RED, keeper.view, looked.failure);
       // An outage goes to a Catch node once, not with each look of the guard's own; the badge tells on.
       if (looked.failure !== null && (due === undefined || looked.isNews)) throw looked.failure;
     });
 
-    const wake = (reads: readonly GuardRead[], turn?: Turn): void => {
+    const wake = (reads: readonly GuardRead[], duePoll?: DuePoll): void => {
       const msg: Message = { _msgid: RED.util.generateId() };
-      inner.set(msg, { reads, ...(turn && { turn }) });
+      inner.set(msg, { reads, ...(duePoll && { duePoll }) });
       this.receive(msg);
     };
     // What was open before the restart goes on being counted.

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { AnyReading, AnyReadName, Reading, Turn } from '../src/index';
+import type { AnyReading, AnyReadName, DuePoll, Reading } from '../src/index';
 import { badgeOf } from './shared/status/node-status';
 import { expiryNote } from './shared/status/expiry-note';
 import { serveInput } from './shared/input/input-handler';
@@ -30,7 +30,7 @@ export = (RED: NodeAPI): void => {
     const badge = badgeOf(RED, this);
     const last = new LastReadings();
     /** Of the messages that are polls: what is due. */
-    const polls = new WeakMap<Message, Turn>();
+    const polls = new WeakMap<Message, DuePoll>();
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
@@ -43,22 +43,22 @@ export = (RED: NodeAPI): void => {
       badge.note = () => expiryNote(RED, account);
       const chosen = parseReads(msg['read'] ?? (options.read === 'several' ? options.reads : options.read));
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
-      const turn = polls.get(msg);
+      const duePoll = polls.get(msg);
       const readOptions = {
         vin,
         interface: parseInterface(msg['interface'] ?? options.interface),
         signal,
-        ...(turn && { maxAgeMs: turn.maxAgeMs }),
+        ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
       };
       const told = (name: AnyReadName, error: unknown): never => {
-        turn?.failed(name, asVehicleError(error));
+        duePoll?.failed(name, asVehicleError(error));
         throw error;
       };
       const readOne = async (name: AnyReadName): Promise<Reading> => {
         if (!isLocalReadName(name)) return client.read(name, readOptions).catch((error: unknown) => told(name, error));
         return safeJournal(await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) }));
       };
-      const due = turn?.reads;
+      const due = duePoll?.reads;
       const key = (): string => JSON.stringify([vin, chosen]);
 
       const read = async (): Promise<AnyReading> => {
@@ -76,7 +76,7 @@ export = (RED: NodeAPI): void => {
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
         // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
-        const kept = turn === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
+        const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
         badge.kept = kept === undefined ? null : keptNote(RED, kept);
         if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
         throw error;
@@ -84,9 +84,9 @@ export = (RED: NodeAPI): void => {
     });
 
     if (Number(config.poll) >= 1) {
-      startPolling(RED, this, settings, (turn) => {
+      startPolling(RED, this, settings, (due) => {
         const msg: Message = { _msgid: RED.util.generateId() };
-        polls.set(msg, turn);
+        polls.set(msg, due);
         this.receive(msg);
       });
     }

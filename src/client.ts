@@ -73,10 +73,10 @@ export interface SendOptions {
   onLeave?: (record: CommandRecord) => void;
 }
 
-/** Told of whatever is learned of a vehicle, whoever asked: what decides when to look again (src/polling/poller.ts). */
+/** Gets every reading and every command of a vehicle: they decide when to poll it again (src/polling/poller.ts). */
 export interface VehicleObserver {
-  saw(read: ReadName, vin: string, reading: Reading): void;
-  commanded(vin: string): void;
+  observe(read: ReadName, vin: string, reading: Reading): void;
+  commandSent(vin: string): void;
 }
 
 export interface VehicleClientOptions {
@@ -302,7 +302,7 @@ export class VehicleClient {
         signal,
       });
       const told = readingOf(parse(answer.body), answer, asked);
-      if (vin !== null) this.#observer?.saw(read, vin, told);
+      if (vin !== null) this.#observer?.observe(read, vin, told);
       return told;
     } catch (error) {
       throw asVehicleError(error);
@@ -386,7 +386,7 @@ export class VehicleClient {
       if (!(error instanceof LostCommand)) throw error;
       return unanswered(error.reason);
     } finally {
-      this.#observer?.commanded(order.vin);
+      this.#observer?.commandSent(order.vin);
       // Every interface tells of the same car, whichever took the command.
       for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) {
         this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: order.vin }).href);

@@ -8,16 +8,19 @@ interface Last {
   parts: Map<AnyReadName, Reading>;
 }
 
+/** Messages may ask for any combination of vehicles and reads; the one that was read longest ago is forgotten first. */
+const maxReadings = 100;
+
 /**
- * The last reading of each thing that is read: what a change is measured against, and what is handed on when a read fails.
- * It holds copies, because flows change the messages they get.
+ * The last reading under each key: changes are measured against it, and it stands in when a read fails. It holds copies, because
+ * flows change the messages they get.
  */
 export class LastReadings {
   readonly #readings = new Map<string, Last>();
 
   /**
-   * What failed among several keeps its last value: that it failed is no change, and that it works again is none either.
-   * @returns whether the car says something else than at the last time, or for the first time
+   * A read that fails among several keeps its last value: neither that it fails nor that it works again is a change.
+   * @returns whether a value differs from the last reading, or there was none
    */
   remember(key: string, reading: AnyReading): boolean {
     const before = this.#readings.get(key);
@@ -27,10 +30,12 @@ export class LastReadings {
       const known = before?.parts.get(vehicle.read);
       return known === undefined || !sameValues(known.payload, payload);
     });
+    this.#readings.delete(key);
     this.#readings.set(key, {
       reading: copy,
       parts: new Map([...(before?.parts ?? []), ...fresh.map((part) => [part.vehicle.read, part] as const)]),
     });
+    for (const oldest of [...this.#readings.keys()].slice(0, -maxReadings)) this.#readings.delete(oldest);
     return changed || before === undefined;
   }
 
@@ -45,7 +50,7 @@ export class LastReadings {
     return { payload, vehicle: { ...vehicle, source: 'kept', ageSeconds: ageOf(vehicle, now) } };
   }
 
-  /** A reading of some of several, filled up with what was last known of the others. */
+  /** A reading of some of several reads, completed with the last known values of the others. */
   filled(key: string, fresh: SeveralReading, now: number): SeveralReading {
     const last = this.#readings.get(key);
     if (last === undefined || !isSeveral(last.reading)) return fresh;
@@ -74,19 +79,19 @@ const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
   Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
 
 /**
- * When it was measured does not count, nor do the addresses of images, which the service renews all the time (specification 2.2), nor
- * the order of a list: of vehicles, say.
+ * Timestamps do not count, nor do the addresses of images, which the service renews all the time (docs/service.md 2.2), nor the
+ * order of a list.
  */
 const sameValues = (before: unknown, now: unknown): boolean => isDeepStrictEqual(valuesOf(before), valuesOf(now));
 
-const passing = new Set(['timestamp', 'images']);
+const ignoredMembers = new Set(['timestamp', 'images']);
 
 function valuesOf(payload: unknown): unknown {
   if (Array.isArray(payload)) return payload.map((item) => JSON.stringify(valuesOf(item))).sort();
   if (typeof payload !== 'object' || payload === null) return payload;
   return Object.fromEntries(
     Object.entries(payload)
-      .filter(([name]) => !passing.has(name))
+      .filter(([name]) => !ignoredMembers.has(name))
       .map(([name, value]) => [name, valuesOf(value)]),
   );
 }

@@ -118,9 +118,9 @@ export class GuardKeeper {
    * Reads the car and takes the step that follows from it.
    * @throws VehicleError CANCELLED through the signal
    */
-  async look(reads: readonly GuardRead[], signal: AbortSignal, turn?: GuardLook['turn']): Promise<GuardLooked> {
+  async look(reads: readonly GuardRead[], signal: AbortSignal, duePoll?: GuardLook['poll']): Promise<GuardLooked> {
     const { client, vin } = this.#options;
-    const { heard, failures } = await lookAtCar({ client, vin, reads, signal, turn });
+    const { heard, failures } = await lookAtCar({ client, vin, reads, signal, poll: duePoll });
     return { events: this.step(heard), ...this.#judge(reads, failures) };
   }
 

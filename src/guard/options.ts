@@ -80,7 +80,7 @@ export function parseGuardSettings(settings: unknown): GuardOptions {
   return {
     allowed: (kind) => (minutesFor[kind] ?? minutes) * minute,
     repeat: repeat * minute,
-    quiet: quietHoursOf(quietHours, timeZone.trim()),
+    quiet: quietHoursOf(quietHours, parseTimeZone(timeZone)),
     watched,
     onlyWhileNotInUse,
   };
@@ -88,15 +88,21 @@ export function parseGuardSettings(settings: unknown): GuardOptions {
 
 function quietHoursOf(text: string, timeZone: string): QuietHours {
   if (text.trim() === '') return neverQuiet;
+  const quiet = parseQuietHours(text, timeZone === '' ? undefined : timeZone);
+  if (quiet !== null) return quiet;
+  throw config('The quiet hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
+}
+
+function parseTimeZone(text: string): string {
+  const timeZone = text.trim();
+  if (timeZone === '') return '';
   try {
-    const quiet = parseQuietHours(text, timeZone === '' ? undefined : timeZone);
-    if (quiet !== null) return quiet;
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch {
     throw config(
       'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
     );
   }
-  throw config('The quiet hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
 }
 
 const config = (sentence: string): VehicleError => new VehicleError('CONFIG', `The guard cannot start. ${sentence}`);

@@ -1,7 +1,7 @@
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { GuardReading, OpeningRead } from './reducer';
-import type { Turn } from '../polling/poller';
+import type { DuePoll } from '../polling/poller';
 import type { Accessibility } from '../wire/readings';
 
 export type GuardRead = OpeningRead | 'accessibility';
@@ -12,8 +12,8 @@ export interface GuardLook {
   /** What to read; `accessibility` tells whether the car is in use. */
   reads: readonly GuardRead[];
   signal: AbortSignal;
-  /** The turn of a poll that this is. */
-  turn?: Pick<Turn, 'maxAgeMs' | 'failed'> | undefined;
+  /** Set where the poller asks. */
+  poll?: Pick<DuePoll, 'maxAgeMs' | 'failed'> | undefined;
 }
 
 /**
@@ -26,16 +26,16 @@ export async function lookAtCar({
   vin,
   reads,
   signal,
-  turn,
+  poll,
 }: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
   const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
   const failures = new Map<GuardRead, VehicleError>();
-  const options = { vin, signal, ...(turn && { maxAgeMs: turn.maxAgeMs }) };
+  const options = { vin, signal, ...(poll && { maxAgeMs: poll.maxAgeMs }) };
   const note = (read: GuardRead, error: unknown): void => {
     const failure = asVehicleError(error);
     if (signal.aborted && failure.code === 'CANCELLED') throw failure;
     failures.set(read, failure);
-    turn?.failed(read, failure);
+    poll?.failed(read, failure);
   };
   const opening = async (read: OpeningRead): Promise<void> => {
     try {

@@ -2,10 +2,10 @@ import { isLocalReadName } from '../catalogue/reads';
 
 /** A node that polls, as the editor knows it. */
 export interface PolledNode<Read extends string = string> {
-  /** Whatever tells one vehicle of one account from another. */
+  /** Identifies the vehicle and its account. */
   vehicle: string;
   reads: readonly Read[];
-  /** As the node has it; absent: `auto`. */
+  /** Absent: `auto`. */
   interface?: string | undefined;
   /** Seconds; 0: never. */
   poll: number;
@@ -14,9 +14,8 @@ export interface PolledNode<Read extends string = string> {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * What nodes that poll at their own seconds cost a day, request by request: whoever asks for the same meets (polling/meetings), and
- * where intervals do not divide each other, it is a little less. What the pack keeps itself costs none. No table stands behind it, so
- * that a form can use it.
+ * How many requests a day nodes cost that poll at their own intervals, request by request. Nodes of one vehicle share a request
+ * (polling/poller); where intervals do not divide each other, the sum is a little high. Free of tables, so that a form can bundle it.
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  */
 export function callsOfRequests<Read extends string>(
@@ -40,6 +39,6 @@ export function callsOfRequests<Read extends string>(
   });
 }
 
-/** Its moments are among those of a shorter interval, so its reads are shared. */
+/** It polls at moments of a shorter interval, so its requests are shared. */
 const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean =>
   [...intervals].some((other) => other < interval && interval % other === 0);

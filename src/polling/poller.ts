@@ -8,20 +8,19 @@ import {
   type ReadName,
 } from '../catalogue/reads';
 import type { Clock } from '../util/clock';
-import { Allowance, stretchFor, unstretched, type Stretch } from './daily-pacer';
-import { Meetings } from './request-groups';
+import { DailyPacer, noSlowdown, slowdownFor, type Demand, type Slowdown } from './daily-pacer';
 import {
+  firstReadSpreadMs,
+  isSecurityRead,
   nextPoll,
   phaseOf,
-  pollGroupOf,
   PollingProfile,
-  watches,
+  type DueOptions,
   type LastFailure,
   type PolledFailure,
   type PolledReading,
 } from './profile';
-import { Starts } from './startup-limiter';
-import { SteadyClock } from '../util/monotonic-clock';
+import { StartupLimiter } from './startup-limiter';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -31,18 +30,20 @@ export interface PollerUser {
   everyMs: number;
   /** Default: `auto`. */
   interface?: InterfaceChoice;
+  /** IANA name in which the adaptive profile tells day from night; empty: the machine's own. */
+  timeZone?: string;
 }
 
-/** What is to be read now. */
-export interface Turn {
+/** The reads of a user that are due now. */
+export interface DuePoll {
   reads: readonly AnyReadName[];
-  /** How old an answer may be that somebody else's request brought, in ms: who meets shares, but no turn is answered by the last one. */
+  /** How old a shared answer may be, in ms: users that poll together share, but no poll is answered by the one before. */
   maxAgeMs: number;
-  /** To be told how a read of it failed. What others ask for, by another interface perhaps, says nothing of it. */
+  /** To be called for each read that failed. A failed read of somebody else, perhaps by another interface, does not count here. */
   failed(read: AnyReadName, failure: PolledFailure): void;
 }
 
-/** What the reads of a key may cost. */
+/** How many reads the quota of a key allows. */
 export interface ReadsQuota {
   /** Of the last 24 hours. */
   used: number;
@@ -51,9 +52,9 @@ export interface ReadsQuota {
 }
 
 export interface PollerOptions {
-  /** Whose account: accounts of different people do not fire together, and one's readers of one car meet. */
+  /** Accounts with different ids do not poll at the same moments. */
   id: string;
-  /** True: the adaptive profile stretches what each user asks for (src/polling/profile.ts). */
+  /** Whether the adaptive profile slows what each user asks for (src/polling/profile.ts). */
   adaptive: boolean;
   alive: readonly InterfaceName[];
   quota(): ReadsQuota;
@@ -64,38 +65,30 @@ export interface PollerOptions {
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** First reads are spread over this long, and further where they are many. */
-const firstSpreadMs = 10_000;
-/** How long the others wait for the doors to show what the car is about. */
-const patienceMs = 30_000;
-/** How often it is looked at whether the quota lasts. */
-const thriftEveryMs = 5 * minute;
+const quotaCheckMs = 5 * minute;
 
-/** What all vehicles of an account have in common. */
+/** What the vehicles of an account share. Times are of the clock's monotonic time. */
 interface Shared {
   options: PollerOptions;
-  clock: SteadyClock;
-  starts: Starts;
-  stretch(): Stretch;
+  clock: Clock;
+  startup: StartupLimiter;
+  slowdown(): Slowdown;
 }
 
-/**
- * Says when to poll what, with one timer for each vehicle. Users of one request meet, so that it serves them all; different
- * requests do not fire together.
- */
+/** Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same moments, so that they share requests. */
 export class Poller {
   readonly #shared: Shared;
-  readonly #vehicles = new Map<string, PolledVehicle>();
-  readonly #allowance = new Allowance();
-  #stretch = unstretched;
-  #stretchedAt = Number.NEGATIVE_INFINITY;
+  readonly #vehicles = new Map<string, VehiclePoller>();
+  readonly #pacer = new DailyPacer();
+  #slowdown = noSlowdown;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PollerOptions) {
     this.#shared = {
       options,
-      clock: new SteadyClock(options.clock),
-      starts: new Starts(() => options.quota().perMinute),
-      stretch: () => this.#stretchNow(),
+      clock: options.clock,
+      startup: new StartupLimiter(() => options.quota().perMinute),
+      slowdown: () => this.#slowdownNow(),
     };
   }
 
@@ -103,247 +96,206 @@ export class Poller {
    * @param poll called with what is due
    * @returns ends it
    */
-  start(user: PollerUser, poll: (turn: Turn) => void): () => void {
+  start(user: PollerUser, poll: (due: DuePoll) => void): () => void {
     let vehicle = this.#vehicles.get(user.vin);
     if (vehicle === undefined) {
-      vehicle = new PolledVehicle(`${this.#shared.options.id} ${user.vin}`, this.#shared);
+      vehicle = new VehiclePoller(`${this.#shared.options.id} ${user.vin}`, this.#shared);
       this.#vehicles.set(user.vin, vehicle);
     }
     return vehicle.add(user, poll);
   }
 
-  /** Nobody is called back any more. */
+  /** No callback is called any more. */
   close(): void {
     for (const vehicle of this.#vehicles.values()) vehicle.close();
   }
 
-  /** A reading came, whoever asked for it. */
-  saw(read: ReadName, vin: string, reading: PolledReading): void {
-    this.#vehicles.get(vin)?.saw(read, reading);
+  /** A reading arrived, whoever asked for it. */
+  observe(read: ReadName, vin: string, reading: PolledReading): void {
+    this.#vehicles.get(vin)?.observe(read, reading);
   }
 
-  commanded(vin: string): void {
-    this.#vehicles.get(vin)?.commanded();
+  commandSent(vin: string): void {
+    this.#vehicles.get(vin)?.commandSent();
   }
 
-  #stretchNow(): Stretch {
+  #slowdownNow(): Slowdown {
     const { clock, options } = this.#shared;
-    const now = clock.now();
-    if (now - this.#stretchedAt < thriftEveryMs) return this.#stretch;
-    this.#stretchedAt = now;
+    const now = clock.monotonic();
+    if (now - this.#checkedAt < quotaCheckMs) return this.#slowdown;
+    this.#checkedAt = now;
     const { used, perDay } = options.quota();
-    this.#allowance.note(used, now);
-    const demand = { watch: 0, others: 0 };
+    this.#pacer.record(used, now);
+    const demand = { security: 0, others: 0 };
     for (const vehicle of this.#vehicles.values()) vehicle.addDemand(demand, now);
     const left = perDay - used;
-    return (this.#stretch = stretchFor(demand, left, this.#allowance.pace(left)));
+    return (this.#slowdown = slowdownFor(demand, left, this.#pacer.sustainableRate(left)));
   }
 }
 
-interface Reader {
+interface Subscription {
   user: PollerUser;
-  poll: (turn: Turn) => void;
+  poll: (due: DuePoll) => void;
   since: number;
-  requests: readonly string[];
   lastRead: Map<AnyReadName, number>;
   lastFailure: Map<AnyReadName, LastFailure>;
 }
 
-class PolledVehicle {
+class VehiclePoller {
   readonly #id: string;
   readonly #shared: Shared;
   readonly #profile: PollingProfile | null;
-  readonly #readers = new Set<Reader>();
-  #meetings = new Meetings();
-  /** Whether somebody has gone since `#meetings` and `#doorsMs` were put together. */
-  #isStale = false;
-  /** When the last of what is read was read first, or will be. */
+  /** Those that read the doors come first: the doors decide about the others. */
+  #subscriptions: readonly Subscription[] = [];
+  /** When the last of the first reads is due. */
   #startsAt = 0;
-  /** How often somebody reads the doors. */
+  /** How often somebody polls the doors; null: nobody does. */
   #doorsMs: number | null = null;
-  /** Until then the doors are awaited; 0: they have answered. */
-  #heldUntil = 0;
   #cancel: () => void = () => undefined;
-  #wakeAt = Number.POSITIVE_INFINITY;
 
   constructor(id: string, shared: Shared) {
     this.#id = id;
     this.#shared = shared;
-    const hourOf = (now: number): number => new Date(shared.clock.wallOf(now)).getHours();
-    this.#profile = shared.options.adaptive ? new PollingProfile({ id, hourOf }) : null;
+    this.#profile = shared.options.adaptive
+      ? new PollingProfile(id, () => hourIn(this.#timeZone(), shared.clock.now()))
+      : null;
   }
 
-  add(user: PollerUser, poll: Reader['poll']): () => void {
-    this.#refresh();
-    const now = this.#shared.clock.now();
-    const requests = [...new Set(user.reads.map((read) => this.#requestOf(user, read)))];
-    const fresh = requests.filter((request) => !isLocalReadName(request) && !this.#meetings.has(request)).length;
-    if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#shared.starts.book(fresh, now));
-    // What an interval brings anyway need not wait longer than that.
+  add(user: PollerUser, poll: Subscription['poll']): () => void {
+    const now = this.#shared.clock.monotonic();
+    const polled = new Set(this.#subscriptions.flatMap((other) => this.#requestsOf(other.user)));
+    const fresh = this.#requestsOf(user).filter((request) => !polled.has(request)).length;
+    if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#shared.startup.reserve(fresh, now));
+    // The interval would bring it by then anyway.
     const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
-    const reader: Reader = { user, poll, since, requests, lastRead: new Map(), lastFailure: new Map() };
-    this.#readers.add(reader);
-    this.#meetings.join(requests);
-    if (user.reads.includes('doors')) this.#doorsMs = Math.min(this.#doorsMs ?? user.everyMs, user.everyMs);
-    this.#wake(this.#dueAt(reader));
-    return () => this.#remove(reader);
+    const subscription: Subscription = { user, poll, since, lastRead: new Map(), lastFailure: new Map() };
+    this.#subscribe([...this.#subscriptions, subscription]);
+    return () => this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
   }
 
-  saw(read: ReadName, reading: PolledReading): void {
+  observe(read: ReadName, reading: PolledReading): void {
     if (this.#profile === null) return;
-    this.#profile.saw(read, reading, this.#shared.clock.now());
-    for (const { lastFailure } of this.#readers) lastFailure.delete(read);
-    this.#learned(read);
+    this.#profile.observe(read, reading, this.#shared.clock.monotonic());
+    for (const { lastFailure } of this.#subscriptions) lastFailure.delete(read);
+    this.#schedule();
   }
 
-  commanded(): void {
-    this.#profile?.commanded(this.#shared.clock.now());
-    this.#reschedule();
+  commandSent(): void {
+    this.#profile?.commandSent(this.#shared.clock.monotonic());
+    this.#schedule();
   }
 
-  /** What it would send an hour if nothing were stretched for the quota. */
-  addDemand(demand: { watch: number; others: number }, now: number): void {
-    const often = new Map<string, { read: ReadName; perHour: number }>();
-    for (const { user, lastFailure } of this.#readers) {
+  /** Adds what this vehicle would send in an hour if nothing were slowed for the quota. */
+  addDemand(demand: Demand, now: number): void {
+    const rates = new Map<string, { read: ReadName; perHour: number }>();
+    for (const { user, lastFailure } of this.#subscriptions) {
       for (const read of user.reads) {
         if (isLocalReadName(read)) continue;
-        const request = this.#requestOf(user, read);
-        const { everyMs } = user;
+        const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs };
         const interval =
-          this.#profile?.interval({
-            read,
-            now,
-            baseMs: everyMs,
-            doorsMs: this.#doorsMs,
-            lastFailure: lastFailure.get(read) ?? null,
-          }) ?? everyMs;
-        const perHour = hour / interval;
-        if (perHour > (often.get(request)?.perHour ?? 0)) often.set(request, { read, perHour });
+          this.#profile?.interval({ ...options, lastFailure: lastFailure.get(read) ?? null }) ?? user.everyMs;
+        const request = this.#requestOf(user, read);
+        if (hour / interval > (rates.get(request)?.perHour ?? 0))
+          rates.set(request, { read, perHour: hour / interval });
       }
     }
-    for (const { read, perHour } of often.values()) demand[watches(pollGroupOf(read)) ? 'watch' : 'others'] += perHour;
+    for (const { read, perHour } of rates.values()) demand[isSecurityRead(read) ? 'security' : 'others'] += perHour;
   }
 
   close(): void {
-    this.#readers.clear();
-    this.#sleep();
+    this.#subscribe([]);
   }
 
-  #remove(reader: Reader): void {
-    this.#readers.delete(reader);
-    this.#isStale = true;
-    if (this.#readers.size === 0) this.#sleep();
-    // Without its doors, the others are due sooner.
-    else if (reader.user.reads.includes('doors')) this.#wake(this.#shared.clock.now());
+  #subscribe(subscriptions: readonly Subscription[]): void {
+    const [withDoors, without] = [
+      subscriptions.filter(({ user }) => user.reads.includes('doors')),
+      subscriptions.filter(({ user }) => !user.reads.includes('doors')),
+    ];
+    this.#subscriptions = [...withDoors, ...without];
+    this.#doorsMs = withDoors.length === 0 ? null : Math.min(...withDoors.map(({ user }) => user.everyMs));
+    this.#schedule();
   }
 
-  /** After readers have gone, once for all of them. */
-  #refresh(): void {
-    if (!this.#isStale) return;
-    this.#isStale = false;
-    this.#meetings = new Meetings();
-    this.#doorsMs = null;
-    for (const { user, requests } of this.#readers) {
-      this.#meetings.join(requests);
-      if (user.reads.includes('doors')) this.#doorsMs = Math.min(this.#doorsMs ?? user.everyMs, user.everyMs);
-    }
-  }
+  #timeZone = (): string => this.#subscriptions.find(({ user }) => user.timeZone)?.user.timeZone ?? '';
 
-  #requestOf({ interface: iface = 'auto' }: PollerUser, read: AnyReadName): string {
+  #requestsOf = (user: PollerUser): string[] => [
+    ...new Set(user.reads.filter((read) => !isLocalReadName(read)).map((read) => this.#requestOf(user, read))),
+  ];
+
+  #requestOf({ interface: choice = 'auto' }: PollerUser, read: AnyReadName): string {
     if (isLocalReadName(read)) return read;
-    const request = requestOf(read, this.#shared.options.alive);
-    const old =
-      !isResourceName(read) &&
-      (iface === 'v1' || (iface === 'auto' && !this.#shared.options.alive.includes('connected-v2')));
-    return old ? `${request} v1` : request;
+    const { alive } = this.#shared.options;
+    const isV1 = choice === 'v1' || (choice === 'auto' && !alive.includes('connected-v2'));
+    return requestOf(read, alive) + (isV1 && !isResourceName(read) ? ' v1' : '');
   }
 
-  #failed(reader: Reader, read: AnyReadName, { retryable, retryAt }: PolledFailure): void {
-    if (this.#profile === null || isLocalReadName(read) || !this.#readers.has(reader)) return;
-    const lasting = retryable ? 0 : (reader.lastFailure.get(read)?.lasting ?? 0) + 1;
-    const until = retryAt === null ? null : new Date(this.#shared.clock.ofWall(retryAt.getTime()));
-    reader.lastFailure.set(read, { retryable, retryAt: until, lasting });
-    this.#profile.failed(read, { retryable, retryAt: until });
-    this.#learned(read);
+  #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
+    if (this.#profile === null || isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
+    const { clock } = this.#shared;
+    subscription.lastFailure.set(read, {
+      retryAt: failure.retryAt === null ? null : clock.monotonic() + failure.retryAt.getTime() - clock.now(),
+      lasting: failure.retryable ? 0 : (subscription.lastFailure.get(read)?.lasting ?? 0) + 1,
+    });
+    this.#profile.fail(read, failure);
+    this.#schedule();
   }
 
-  #learned(read: ReadName): void {
-    if (read === 'doors') this.#heldUntil = 0;
-    this.#reschedule();
-  }
-
-  /** Asks everybody, the doors first: what they show decides about the others. */
   #tick(): void {
-    this.#refresh();
-    const now = this.#shared.clock.now();
-    const due = [...this.#readers].map((reader) => ({
-      reader,
-      reads: reader.user.reads.filter((read) => this.#readDueAt(reader, read) <= now),
-    }));
-    const doorsDue = due.some(({ reads }) => reads.includes('doors'));
-    // Doors that did not answer in time are not waited for again before they do.
-    if (this.#profile !== null && doorsDue && this.#heldUntil === 0) this.#heldUntil = now + patienceMs;
-    for (const { reader, reads } of due) {
-      if (reads.length > 0 && (reader.user.reads.includes('doors') || this.#heldUntil <= now))
-        this.#ask(reader, reads, now);
+    const now = this.#shared.clock.monotonic();
+    for (const subscription of this.#subscriptions) {
+      const reads = subscription.user.reads.filter((read) => this.#dueAt(subscription, read) <= now);
+      if (reads.length > 0) this.#poll(subscription, reads, now);
     }
-    this.#reschedule();
+    this.#schedule();
   }
 
-  #ask(reader: Reader, reads: readonly AnyReadName[], now: number): void {
-    for (const read of reads) reader.lastRead.set(read, now);
+  #poll(subscription: Subscription, reads: readonly AnyReadName[], now: number): void {
+    for (const read of reads) subscription.lastRead.set(read, now);
     const { shareForMs, adaptive } = this.#shared.options;
-    // Turns are half an interval apart at least; after a command the profile reads the doors four times as often.
-    const maxAgeMs = Math.min(shareForMs, reader.user.everyMs / (adaptive ? 8 : 4));
-    reader.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(reader, read, failure) });
+    // Polls are at least half an interval apart; after a command the profile reads the doors four times as often.
+    const maxAgeMs = Math.min(shareForMs, subscription.user.everyMs / (adaptive ? 8 : 4));
+    subscription.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(subscription, read, failure) });
   }
 
-  #dueAt = (reader: Reader): number => {
-    const due = Math.min(...reader.user.reads.map((read) => this.#readDueAt(reader, read)));
-    return reader.user.reads.includes('doors') ? due : Math.max(due, this.#heldUntil);
-  };
-
-  #readDueAt({ user, since, requests, lastRead, lastFailure }: Reader, read: AnyReadName): number {
+  #dueAt({ user, since, lastRead, lastFailure }: Subscription, read: AnyReadName): number {
+    const { everyMs } = user;
     const last = lastRead.get(read) ?? null;
-    // What costs no request is read as often as it is asked for.
+    // What costs no request is never slowed.
     if (this.#profile === null || isLocalReadName(read)) {
-      const id = `${this.#id} ${this.#meetings.nameOf(requests[0] ?? '')}`;
-      if (last === null) return since + phaseOf(id, Math.min(firstSpreadMs, user.everyMs));
-      const next = nextPoll(id, user.everyMs, last);
-      // The first one comes out of turn: the next turn may follow too soon to be worth a request.
-      return next - last < user.everyMs / 2 ? next + user.everyMs : next;
+      if (last === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
+      const next = nextPoll(this.#id, everyMs, last);
+      // The first poll does not follow the interval, so the second one may come too soon to be worth a request.
+      return next - last < everyMs / 2 ? next + everyMs : next;
     }
-    const { clock, stretch } = this.#shared;
-    const options = {
+    const options: DueOptions = {
       read,
-      now: clock.now(),
+      now: this.#shared.clock.monotonic(),
+      everyMs,
+      doorsMs: this.#doorsMs,
       since,
       lastRead: last,
-      baseMs: user.everyMs,
-      doorsMs: this.#doorsMs,
-      stretch: stretch(),
+      lastFailure: lastFailure.get(read) ?? null,
+      slowdown: this.#shared.slowdown(),
     };
-    return this.#profile.dueAt({ ...options, lastFailure: lastFailure.get(read) ?? null });
+    return this.#profile.dueAt(options);
   }
 
-  #reschedule(): void {
-    this.#refresh();
-    this.#sleep();
-    if (this.#readers.size > 0) this.#wake(Math.min(...[...this.#readers].map(this.#dueAt)));
-  }
-
-  #wake(at: number): void {
-    if (at >= this.#wakeAt) return;
+  #schedule(): void {
     this.#cancel();
-    this.#wakeAt = at;
-    this.#cancel = this.#shared.clock.after(Math.max(0, at - this.#shared.clock.now()), () => {
-      this.#wakeAt = Number.POSITIVE_INFINITY;
-      this.#tick();
-    });
-  }
-
-  #sleep(): void {
-    this.#cancel();
-    this.#wakeAt = Number.POSITIVE_INFINITY;
+    this.#cancel = () => undefined;
+    const due = Math.min(
+      ...this.#subscriptions.flatMap((subscription) =>
+        subscription.user.reads.map((read) => this.#dueAt(subscription, read)),
+      ),
+    );
+    if (due === Number.POSITIVE_INFINITY) return;
+    const { clock } = this.#shared;
+    this.#cancel = clock.after(Math.max(0, due - clock.monotonic()), () => this.#tick());
   }
 }
+
+/** @returns 0 to 23 */
+const hourIn = (timeZone: string, at: number): number =>
+  timeZone === ''
+    ? new Date(at).getHours()
+    : Number(new Intl.DateTimeFormat('en-GB', { hour: '2-digit', hourCycle: 'h23', timeZone }).format(at));

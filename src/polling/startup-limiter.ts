@@ -1,10 +1,10 @@
-const minute = 60_000;
-/** Of the requests of a minute: as many at once, and then as many in each minute. The rest is for turns and messages. */
-const atOnce = 1 / 2;
-const perMinuteShare = 1 / 3;
+const minuteMs = 60_000;
+/** Shares of the requests of a minute: so many may start at once, and then so many per minute. The rest is left for polls and messages. */
+const burstShare = 1 / 2;
+const sustainedShare = 1 / 3;
 
-/** Spreads the first reads after a start by the number of requests, so that they fit the minute (field notes 5). */
-export class Starts {
+/** A leaky bucket that spreads the first reads after a start, so that they fit the service's limit per minute (docs/field-notes.md 5). */
+export class StartupLimiter {
   readonly #perMinute: () => number;
   #level = 0;
   #at = 0;
@@ -13,12 +13,12 @@ export class Starts {
     this.#perMinute = perMinute;
   }
 
-  /** @returns how long so many requests should wait, in ms */
-  book(requests: number, now: number): number {
+  /** @returns how long these requests should wait, in ms */
+  reserve(requests: number, now: number): number {
     const limit = this.#perMinute();
-    const perMs = (limit * perMinuteShare) / minute;
+    const perMs = (limit * sustainedShare) / minuteMs;
     this.#level = Math.max(0, this.#level - (now - this.#at) * perMs) + requests;
     this.#at = now;
-    return Math.max(0, this.#level - limit * atOnce) / perMs;
+    return Math.max(0, this.#level - limit * burstShare) / perMs;
   }
 }

@@ -25,7 +25,7 @@ const windows = (value: string, timestamp: string): AnyReading => ({
 });
 
 describe('the last readings', () => {
-  it('know a change of values from a change of times', () => {
+  it('tell a change of values from a change of times', () => {
     const last = new LastReadings();
     assert.equal(last.remember('w', windows('CLOSED', '1')), true);
     assert.equal(last.remember('w', windows('CLOSED', '2')), false);
@@ -33,7 +33,7 @@ describe('the last readings', () => {
     assert.equal(last.remember('other', windows('OPEN', '2')), true);
   });
 
-  it('give the last reading on, marked with its age, whatever became of the message that carried it', () => {
+  it('hand the last reading on, marked with its age, whatever became of the message that carried it', () => {
     const last = new LastReadings();
     const reading = windows('CLOSED', '1');
     last.remember('w', reading);
@@ -68,7 +68,7 @@ describe('the last readings', () => {
       });
     const now = Date.parse('2026-06-01T08:01:00Z');
 
-    it('call it no change that a read fails, or works again, and a change what differs from before the failure', async () => {
+    it('call it no change that a read fails or works again, and a change where the value differs from before the failure', async () => {
       const last = new LastReadings();
       const told: boolean[] = [];
       for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null])
@@ -82,7 +82,7 @@ describe('the last readings', () => {
       assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' })), true);
     });
 
-    it('give on what a read last said that failed before the others did', async () => {
+    it('hand on the last value of a read that failed before the others did', async () => {
       const last = new LastReadings();
       last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
       last.remember('s', await several({ doors: 'OPEN', windows: null }));
@@ -94,7 +94,7 @@ describe('the last readings', () => {
       );
     });
 
-    it('fill up what is due with the last word of the others, and leave missing what failed then', async () => {
+    it('complete what is due with the last values of the others, and leave out what failed then', async () => {
       const last = new LastReadings();
       last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
       last.remember('s', await several({ doors: 'CLOSED', windows: null }));
@@ -106,7 +106,7 @@ describe('the last readings', () => {
     });
   });
 
-  it('do not mind the order of a list', () => {
+  it('ignore the order of a list', () => {
     const last = new LastReadings();
     const list = (...vins: string[]): AnyReading => ({
       payload: vins.map((vin) => ({ vin })),
@@ -116,5 +116,15 @@ describe('the last readings', () => {
       [list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading)),
       [true, false, true],
     );
+  });
+
+  it('are bounded in number: the one that was read longest ago is forgotten', () => {
+    const last = new LastReadings();
+    for (let i = 0; i < 100; i += 1) last.remember(`${i}`, windows('CLOSED', '1'));
+    last.remember('0', windows('CLOSED', '2'));
+    last.remember('100', windows('CLOSED', '1'));
+    assert.equal(last.kept('1', 0), undefined);
+    assert.notEqual(last.kept('0', 0), undefined);
+    assert.notEqual(last.kept('100', 0), undefined);
   });
 });

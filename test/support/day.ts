@@ -1,9 +1,9 @@
 import type { ReadName } from '../../src/catalogue/reads';
 import {
-  baseIntervals,
   nextPoll,
   PollingProfile,
   pollGroupOf,
+  type PollGroup,
   type LastFailure,
   type PolledReading,
 } from '../../src/polling/profile';
@@ -15,6 +15,17 @@ import {
 export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;
+
+/** The fixed schedule: ms between two reads of a group (docs/field-notes.md 5). */
+export const baseIntervals = {
+  doors: minute,
+  windows: minute,
+  engine: 2 * minute,
+  levels: 2 * minute,
+  fuel: 15 * minute,
+  accessibility: 15 * minute,
+  rest: hour,
+} as const satisfies Record<PollGroup, number>;
 
 export interface CarState {
   locked: boolean;
@@ -94,15 +105,15 @@ const pushDelay = 2 * second;
 /** Runs one schedule through one day. */
 export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const car = new Cloud(day);
-  const profile = new PollingProfile({ id, hourOf: (now) => Math.floor((now % (24 * hour)) / hour) });
+  const profile = new PollingProfile(id, (now) => Math.floor((now % (24 * hour)) / hour));
   const readers = requests.map((read) => new Reader(read));
   const outcome: Outcome = { calls: 0, callsOf: {}, notices: [] };
   const seen: Partial<Record<ReadName, number[]>> = {};
   const { doorsMs = baseIntervals.doors } = day;
   const dueOf = ({ read, lastRead, failure }: Reader, now: number): number => {
-    const baseMs = read === 'doors' ? doorsMs : baseIntervals[pollGroupOf(read)];
-    if (schedule === 'fixed') return nextPoll(id, baseMs, lastRead ?? day.start - second - 1);
-    return profile.dueAt({ read, now, since: day.start, lastRead, lastFailure: failure, baseMs, doorsMs });
+    const everyMs = read === 'doors' ? doorsMs : baseIntervals[pollGroupOf(read)];
+    if (schedule === 'fixed') return nextPoll(id, everyMs, lastRead ?? day.start - second - 1);
+    return profile.dueAt({ read, now, since: day.start, lastRead, lastFailure: failure, everyMs, doorsMs });
   };
   const questions = [...(day.asked ?? [])].sort((one, other) => one.at - other.at);
 
@@ -114,9 +125,10 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
       outcome.calls += 1;
       outcome.callsOf[reader.read] = (outcome.callsOf[reader.read] ?? 0) + 1;
       reader.failure = car.failureOf(reader.read, now, reader.failure?.lasting ?? 0);
-      if (reader.failure !== null) profile.failed(reader.read, reader.failure);
+      if (reader.failure !== null)
+        profile.fail(reader.read, { retryable: reader.failure.lasting === 0, retryAt: null });
       else {
-        profile.saw(reader.read, car.reading(reader.read, now), now);
+        profile.observe(reader.read, car.reading(reader.read, now), now);
         (seen[reader.read] ??= []).push(now);
       }
     }
@@ -125,7 +137,7 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
     for (; questions[0] !== undefined && questions[0].at <= now; questions.shift()) {
       // The failure of a message is nothing to the polls.
       const { read } = questions[0];
-      if (car.failureOf(read, now, 0) === null) profile.saw(read, car.reading(read, now), now);
+      if (car.failureOf(read, now, 0) === null) profile.observe(read, car.reading(read, now), now);
     }
   }
   outcome.notices = [...car.happeningsOfInterest()].map(({ kind, happening, over }) => {
@@ -183,11 +195,10 @@ class Cloud {
 
   /** @param before how many reads in a row failed for a reason that lasts */
   failureOf(read: ReadName, now: number, before: number): LastFailure | null {
-    if (this.#day.outages.some(([from, to]) => now >= from && now < to))
-      return { retryable: true, retryAt: null, lasting: 0 };
+    if (this.#day.outages.some(([from, to]) => now >= from && now < to)) return { retryAt: null, lasting: 0 };
     const broken = this.#day.broken?.find((one) => one.read === read && now >= one.from && now < one.to);
     if (broken === undefined) return null;
-    return { retryable: !broken.lasting, retryAt: null, lasting: broken.lasting ? before + 1 : 0 };
+    return { retryAt: null, lasting: broken.lasting ? before + 1 : 0 };
   }
 
   reading(read: ReadName, now: number): PolledReading {

@@ -4,7 +4,7 @@ import { isKnownRead, versionsOf } from './reads';
 import { wholeVerdict, type Verdict } from './validators';
 import { shared } from './words';
 
-/** What a read that the adaptive profile stretches costs on an ordinary day: `callsPerDay` (src/polling/profile) tells a fifth to a third, by what it is. */
+/** The share of its fixed schedule that a read costs in the adaptive profile on an ordinary day: between a fifth and a third. */
 const stretched = 1 / 4;
 
 /**

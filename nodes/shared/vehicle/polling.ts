@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { AnyReadName, Turn } from '../../../src/index';
+import type { AnyReadName, DuePoll } from '../../../src/index';
 import { runtime } from '../load';
 import type { StatusOptions } from '../input/options';
 import { vehicleOf } from './vehicle-node';
@@ -13,7 +13,7 @@ export function startPolling(
   RED: NodeAPI,
   node: Node,
   settings: () => StatusOptions,
-  poll: (turn: Turn) => void,
+  poll: (due: DuePoll) => void,
 ): void {
   const { needsVehicle, parseInterface, parseReads, parseVin } = runtime();
   let stop: (() => void) | undefined;
@@ -42,4 +42,4 @@ export function startPolling(
   });
 }
 
-const nothingDue: Turn = { reads: [], maxAgeMs: 0, failed: () => undefined };
+const nothingDue: DuePoll = { reads: [], maxAgeMs: 0, failed: () => undefined };

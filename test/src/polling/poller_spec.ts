@@ -12,7 +12,7 @@ import {
   type PollerOptions,
   type PollerUser,
   type ReadName,
-  type Turn,
+  type DuePoll,
 } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -60,12 +60,12 @@ describe('the poller of an account', () => {
   };
   /** What fails, and how. */
   let failing: Partial<Record<ReadName, PolledFailure>>;
-  const ask = (name: string, whose: string, { reads, failed }: Turn): void => {
+  const ask = (name: string, whose: string, { reads, failed }: DuePoll): void => {
     polls.push({ name, at: clock.now(), due: reads });
     for (const read of reads) {
       if (!isReadName(read)) continue;
       const failure = failing[read];
-      if (failure === undefined) poller.saw(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
+      if (failure === undefined) poller.observe(read, whose, car[read] ?? { payload: { value: 1 }, vehicle: {} });
       else failed(read, failure);
     }
   };
@@ -76,11 +76,11 @@ describe('the poller of an account', () => {
     everyMs: number,
     whose = vin,
     more: Partial<PollerUser> = {},
-  ): (() => void) => poller.start({ vin: whose, reads, everyMs, ...more }, (turn) => ask(name, whose, turn));
+  ): (() => void) => poller.start({ vin: whose, reads, everyMs, ...more }, (due) => ask(name, whose, due));
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
 
-  it('calls back for what the pack keeps itself as often as it is asked for, in the adaptive profile too', async () => {
+  it('never slows reads that cost no request, such as the journal', async () => {
     open({ adaptive: true });
     node('journal', ['journal'], minute, '');
     await clock.advance(60 * minute);
@@ -103,7 +103,7 @@ describe('the poller of an account', () => {
     );
   });
 
-  it('lets those meet that one request serves, and nobody else', async () => {
+  it('polls for all nodes of a car at the same moments, so that they share requests, and for other cars at others', async () => {
     open();
     node('doors', ['doors'], minute);
     // On a service without the extended interface, the doors' own group has it.
@@ -118,8 +118,8 @@ describe('the poller of an account', () => {
         .slice(1)
         .every((at) => timesOf('doors').includes(at)),
     );
-    for (const name of ['windows', 'other car'])
-      assert.ok(!timesOf(name).some((at) => timesOf('doors').includes(at)), name);
+    assert.deepEqual(timesOf('windows'), timesOf('doors'));
+    assert.ok(!timesOf('other car').some((at) => timesOf('doors').includes(at)));
   });
 
   it('spreads a thousand cars over the minute', async () => {
@@ -136,22 +136,16 @@ describe('the poller of an account', () => {
     assert.ok(Math.max(...perSecond) < 40, perSecond.join());
   });
 
-  it('lets nodes meet whose lists differ: each request is sent once for all', async () => {
+  it('sends one request for nodes whose lists differ', async () => {
     open();
     node('doors', ['doors'], 5 * minute);
     node('several', ['doors', 'fuelAmount'], 5 * minute);
     node('guard', ['windows', 'doors', 'accessibility'], 10 * minute);
     const stop = node('late', ['fuelAmount'], 5 * minute);
-    node('version 1', ['doors'], 5 * minute, vin, { interface: 'v1' });
     await clock.advance(60 * minute);
     stop();
     for (const name of ['several', 'late']) assert.deepEqual(timesOf(name), timesOf('doors'), name);
     assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
-    assert.ok(
-      !timesOf('version 1')
-        .slice(1)
-        .some((at) => timesOf('doors').includes(at)),
-    );
   });
 
   for (const [what, nodes] of [
@@ -188,20 +182,23 @@ describe('the poller of an account', () => {
     ],
   ] as const) {
     for (const adaptive of [false, true]) {
-      it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that never rests' : 'fixed'})`, async () => {
+      it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that is never parked' : 'fixed'})`, async () => {
         open({ adaptive });
         const sent = new Map<string, Set<number>>();
         const alive = services['volvo-cars'].alive;
         const nameOf = (read: AnyReadName, iface?: string): string =>
           (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
         for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {
-          poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (turn) => {
-            for (const read of turn.reads) {
+          poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (due) => {
+            for (const read of due.reads) {
               const name = nameOf(read, iface);
               sent.set(name, (sent.get(name) ?? new Set()).add(clock.now()));
-              // Unlocked: a car that rests costs less.
+              // Unlocked: a parked car costs less.
               if (isReadName(read))
-                poller.saw(read, vin, { payload: { value: null }, vehicle: { locked: false, open: [], unknown: [] } });
+                poller.observe(read, vin, {
+                  payload: { value: null },
+                  vehicle: { locked: false, open: [], unknown: [] },
+                });
             }
           });
         }
@@ -233,12 +230,12 @@ describe('the poller of an account', () => {
       assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
   });
 
-  it('takes no answer for a turn that is as old as the last turn', async () => {
+  it('accepts no shared answer that is as old as the last poll', async () => {
     const ages: number[] = [];
-    const turn = ({ maxAgeMs }: Turn): void => void ages.push(maxAgeMs);
+    const poll = ({ maxAgeMs }: DuePoll): void => void ages.push(maxAgeMs);
     open({ shareForMs: 30 * second });
-    poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, turn);
-    poller.start({ vin, reads: ['windows'], everyMs: 10 * minute }, turn);
+    poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, poll);
+    poller.start({ vin, reads: ['windows'], everyMs: 10 * minute }, poll);
     await clock.advance(10 * second);
     assert.deepEqual(
       ages.sort((a, b) => a - b),
@@ -268,7 +265,7 @@ describe('the poller of an account', () => {
     });
   }
 
-  it('ends with its node', async () => {
+  it('stops with its node', async () => {
     open();
     const stop = node('doors', ['doors'], minute);
     stop();
@@ -309,7 +306,7 @@ describe('the poller of an account', () => {
       node('doors', ['doors'], minute);
       await clock.advance(30 * minute);
       const from = clock.now();
-      poller.commanded(vin);
+      poller.commandSent(vin);
       await clock.advance(minute);
       assert.ok(within('doors', from) >= 4);
     });
@@ -329,7 +326,7 @@ describe('the poller of an account', () => {
       { retryable: true, retryAt: null },
       { retryable: false, retryAt: null },
     ]) {
-      it(`reads the others at their own seconds while the doors alone cannot be read (${failure.retryable ? 'for now' : 'for good'})`, async () => {
+      it(`reads the others at their own interval while the doors alone cannot be read (${failure.retryable ? 'for now' : 'for good'})`, async () => {
         node('doors', ['doors'], minute);
         node('windows', ['windows'], minute);
         node('engine', ['engineRunning'], 2 * minute);
@@ -345,7 +342,7 @@ describe('the poller of an account', () => {
       });
     }
 
-    it('does not keep others from reading by doors that never answer', async () => {
+    it('reads the others while the doors never answer', async () => {
       poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, () => undefined);
       node('windows', ['windows'], minute);
       await clock.advance(5 * minute);
@@ -354,7 +351,7 @@ describe('the poller of an account', () => {
       assert.equal(within('windows', from), 60);
     });
 
-    it('reads the doors again at their own seconds after a blip that looks lasting', async () => {
+    it('reads the doors again at their own interval after a blip that looks lasting', async () => {
       node('doors', ['doors'], minute);
       await clock.advance(30 * minute);
       failing['doors'] = { retryable: false, retryAt: null };
@@ -365,13 +362,13 @@ describe('the poller of an account', () => {
       assert.equal(within('doors', from), 10);
     });
 
-    it('reads the windows at their own seconds where nobody polls the doors, or less often', async () => {
+    it('reads the windows at their own interval where nobody polls the doors, or less often', async () => {
       for (const [i, everyMs] of [0, 10 * minute].entries()) {
         const whose = `YV4952NA4F120TES${i}`;
         node(`windows ${i}`, ['windows'], minute, whose);
         node(`engine ${i}`, ['engineRunning'], 2 * minute, whose);
         if (everyMs > 0) node('doors', ['doors'], everyMs, whose);
-        poller.saw('doors', whose, parked['doors'] ?? assert.fail());
+        poller.observe('doors', whose, parked['doors'] ?? assert.fail());
       }
       await clock.advance(3 * 60 * minute);
       const from = clock.now();
@@ -399,10 +396,10 @@ describe('the poller of an account', () => {
         open({ adaptive: true, quota: () => ({ used: used(), perDay, perMinute: 96 }) });
         for (let i = 0; i < cars; i += 1) {
           const whose = `YV4952NA4F120${1000 + i}`;
-          poller.start({ vin: whose, reads: ['doors'], everyMs: minute }, (turn) => {
+          poller.start({ vin: whose, reads: ['doors'], everyMs: minute }, (due) => {
             if (used() >= perDay) return void (refused += 1);
             sent.push(clock.now());
-            ask(whose, whose, turn);
+            ask(whose, whose, due);
           });
         }
         await clock.advance(3 * day);
@@ -413,6 +410,20 @@ describe('the poller of an account', () => {
         assert.ok(polls.filter(({ at }) => at > clock.now() - day).length > perDay * 0.8);
       }).timeout(60_000);
     }
+
+    it('tells the night by the time zone that a user gives', async () => {
+      // Noon in UTC is midnight in Auckland.
+      node('doors', ['doors'], minute, vin, { timeZone: 'Pacific/Auckland' });
+      node('engine', ['engineRunning'], 2 * minute);
+      await clock.advance(60 * minute);
+      const from = clock.now();
+      await clock.advance(4 * 60 * minute);
+      assert.equal(within('engine', from), 8, 'every half hour at night');
+      await clock.advance(4 * 60 * minute);
+      const morning = clock.now();
+      await clock.advance(60 * minute);
+      assert.equal(within('engine', morning), 6, 'every ten minutes by day');
+    });
 
     it('waits for the time that a failure names', async () => {
       const at = clock.now();
