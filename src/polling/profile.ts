@@ -22,7 +22,7 @@ export const slowdowns = {
   parkedNight: { doors: 1, windows: 60, engine: 15, levels: 180, fuel: 12, accessibility: 8, rest: 6 },
 } as const satisfies Record<VehicleActivity, Record<PollGroup, number>>;
 
-const followers: readonly PollGroup[] = ['windows', 'engine', 'accessibility'];
+const followers: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility']);
 
 const second = 1_000;
 const minute = 60 * second;
@@ -162,8 +162,7 @@ export class PollingProfile {
     const { read, since, lastRead, lastFailure } = options;
     const notBefore = lastFailure?.retryAt ?? Number.NEGATIVE_INFINITY;
     if (lastRead === null) return Math.max(notBefore, since + phaseOf(this.#id, firstReadSpreadMs));
-    if (lastRead < this.#changedAt && followers.includes(pollGroupOf(read)))
-      return Math.max(notBefore, this.#changedAt);
+    if (lastRead < this.#changedAt && followers.has(pollGroupOf(read))) return Math.max(notBefore, this.#changedAt);
     return Math.max(notBefore, nextPoll(this.#id, this.interval(options), lastRead));
   }
 
