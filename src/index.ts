@@ -30,7 +30,17 @@ export * from './record';
 export { createRedactor, type Redactor } from './redact';
 export * from './reading';
 export * from './service';
+export { FileStateStore, type FileStateStoreOptions } from './state/file-state-store';
+export { Seal } from './state/seal';
 export * from './state/state-file';
+export {
+  MemoryStateStore,
+  removeAll,
+  StateFault,
+  type StateStore,
+  type Stored,
+  type WriteOptions,
+} from './state/state-store';
 export type { Exchange } from './request/request-log';
 export type { BudgetSnapshot } from './limits/rate-limiter';
 export { SignIns, type SignedIn } from './session/sign-in';

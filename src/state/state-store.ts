@@ -1,0 +1,102 @@
+import { VehicleError } from '../errors';
+
+/** A stored value, as JSON can hold it, and the version that a conditional write names. */
+export interface Stored {
+  value: unknown;
+  version: string;
+}
+
+export interface WriteOptions {
+  /** Write only if this is the stored version, or, with `null`, only if nothing is stored. Default: write in any case. */
+  expected?: string | null;
+  /** Encrypt the value at rest. */
+  secret?: boolean;
+}
+
+/**
+ * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
+ * `journal/4f3c`; the collection is a fixed word of the pack, the name can be any text.
+ */
+export interface StateStore {
+  /** @throws StateFault where something is stored that cannot be read; the next write of the key puts it aside */
+  read(key: string): Promise<Stored | null>;
+  /**
+   * Fulfilled when the value is durable.
+   * @returns the new version, or null if `expected` is not the stored version; then nothing was written
+   * @throws StateFault
+   */
+  write(key: string, value: unknown, options?: WriteOptions): Promise<string | null>;
+  /** Removing what is not there is no fault. @throws StateFault */
+  remove(key: string): Promise<void>;
+  /** The keys that begin with `prefix`, which names at least a collection: `watches/`. @throws StateFault */
+  list(prefix: string): Promise<string[]>;
+}
+
+const sentences = {
+  damaged: 'is damaged and cannot be read. Restore it from a backup, or go on without it',
+  foreign:
+    'was encrypted with another secret. Put the former credentialSecret back into the settings of Node-RED, or the former store.key into its folder',
+  newer: 'was written by a newer version of this pack. Update the pack',
+} as const;
+
+/** A stored value that cannot be read, or a place that cannot be read or written. */
+export class StateFault extends VehicleError {
+  readonly fault: keyof typeof sentences | 'inaccessible';
+  /** The code of the file system or network, such as ENOSPC; empty where there is none. */
+  readonly systemCode: string;
+
+  constructor(fault: keyof typeof sentences, collection: string);
+  constructor(fault: 'inaccessible', collection: string, place: string, systemCode: string);
+  constructor(fault: StateFault['fault'], collection: string, place = '', systemCode = '') {
+    super(
+      'CONFIG',
+      fault === 'inaccessible'
+        ? `The saved state “${collection}” cannot be read or written (${systemCode || 'unknown fault'}). Make the folder “${place}” readable and writable for the user that runs Node-RED, with free space on its disk.`
+        : `The saved state “${collection}” ${sentences[fault]}.`,
+    );
+    this.fault = fault;
+    this.systemCode = systemCode;
+  }
+}
+
+/** The collection of a key. @throws TypeError where the caller made up a key that no store can hold */
+export function collectionOf(key: string): string {
+  const [, collection] = /^([a-z][a-z-]{0,30})\//.exec(key) ?? [];
+  if (collection === undefined) throw new TypeError(`“${key.slice(0, 40)}” does not begin with a collection.`);
+  return collection;
+}
+
+/** Removes every key that begins with `prefix`. @throws StateFault */
+export async function removeAll(store: StateStore, prefix: string): Promise<void> {
+  for (const key of await store.list(prefix)) await store.remove(key);
+}
+
+/** A store that ends with the process: for tests, and where there is no directory. */
+export class MemoryStateStore implements StateStore {
+  readonly #entries = new Map<string, { text: string; version: string }>();
+  #writes = 0;
+
+  read(key: string): Promise<Stored | null> {
+    collectionOf(key);
+    const entry = this.#entries.get(key);
+    return Promise.resolve(entry ? { value: JSON.parse(entry.text) as unknown, version: entry.version } : null);
+  }
+
+  write(key: string, value: unknown, { expected }: WriteOptions = {}): Promise<string | null> {
+    collectionOf(key);
+    if (expected !== undefined && expected !== (this.#entries.get(key)?.version ?? null)) return Promise.resolve(null);
+    const version = String((this.#writes += 1));
+    this.#entries.set(key, { text: JSON.stringify(value), version });
+    return Promise.resolve(version);
+  }
+
+  remove(key: string): Promise<void> {
+    this.#entries.delete(key);
+    return Promise.resolve();
+  }
+
+  list(prefix: string): Promise<string[]> {
+    collectionOf(prefix);
+    return Promise.resolve([...this.#entries.keys()].filter((key) => key.startsWith(prefix)));
+  }
+}

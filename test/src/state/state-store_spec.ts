@@ -1,0 +1,286 @@
+import { strict as assert } from 'node:assert';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import * as diskFiles from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileStateStore, MemoryStateStore, removeAll, Seal, StateFault, type StateStore } from '../../../src/index';
+
+const isFault =
+  (fault: StateFault['fault']) =>
+  (error: unknown): boolean =>
+    error instanceof StateFault && error.fault === fault && error.code === 'CONFIG';
+
+describe('the state store', () => {
+  let root: string;
+  let directory: string;
+  let warnings: string[];
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'state-store-'));
+    directory = join(root, 'connected-vehicle');
+    warnings = [];
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  const open = (secrets = ['first']): FileStateStore => {
+    const seals = secrets.map((secret) => new Seal(secret));
+    return new FileStateStore({ directory, seals: () => seals, warn: (sentence) => warnings.push(sentence) });
+  };
+  const filesOf = (collection: string): string[] => readdirSync(join(directory, 'state', collection)).sort();
+  const onlyFileOf = (collection: string): string => {
+    const [name = '', ...others] = filesOf(collection);
+    assert.deepEqual(others, []);
+    return join(directory, 'state', collection, name);
+  };
+
+  const kinds: [string, () => StateStore][] = [
+    ['on files', () => open()],
+    ['in memory', () => new MemoryStateStore()],
+  ];
+  for (const [kind, make] of kinds) {
+    it(`gives back what was written last (${kind})`, async () => {
+      const store = make();
+      assert.equal(await store.read('journal/a'), null);
+      await store.write('journal/a', { list: [1, null, 'ü'] });
+      const version = await store.write('journal/a', { list: [2] });
+      assert.deepEqual(await store.read('journal/a'), { value: { list: [2] }, version });
+      assert.equal(await store.read('journal/b'), null);
+    });
+
+    it(`writes on condition of the version (${kind})`, async () => {
+      const store = make();
+      const first = await store.write('grant/a', 1, { expected: null });
+      assert.notEqual(first, null);
+      assert.equal(await store.write('grant/a', 2, { expected: null }), null);
+      const second = await store.write('grant/a', 2, { expected: first });
+      assert.notEqual(second, null);
+      assert.equal(await store.write('grant/a', 3, { expected: first }), null);
+      assert.deepEqual(await store.read('grant/a'), { value: 2, version: second });
+    });
+
+    it(`lists the keys of a prefix and removes them (${kind})`, async () => {
+      const store = make();
+      assert.deepEqual(await store.list('watches/'), []);
+      for (const key of ['watches/a/1', 'watches/a/2', 'watches/ab/1', 'commands/a/1']) await store.write(key, key);
+      assert.deepEqual((await store.list('watches/a/')).sort(), ['watches/a/1', 'watches/a/2']);
+      await removeAll(store, 'watches/a/');
+      await store.remove('watches/a/1');
+      assert.deepEqual(await store.list('watches/'), ['watches/ab/1']);
+      assert.equal(await store.read('watches/a/1'), null);
+      assert.deepEqual(await store.list('commands/'), ['commands/a/1']);
+    });
+
+    it(`refuses a key without a collection (${kind})`, async () => {
+      const store = make();
+      for (const key of ['', 'a', '/a', '../a/b', 'A/b', '..'])
+        await assert.rejects(async () => store.write(key, 1), TypeError);
+    });
+
+    it(`keeps the order of writes that are not awaited (${kind})`, async () => {
+      const store = make();
+      await Promise.all(Array.from({ length: 50 }, (_, count) => store.write('guard/a', count)));
+      assert.equal((await store.read('guard/a'))?.value, 49);
+    });
+  }
+
+  it('keeps everything readable by its owner only, and leaves no draft and no lock', async () => {
+    const store = open();
+    await store.write('guard/a', 1);
+    await store.write('guard/a', 2, { expected: (await store.read('guard/a'))?.version ?? null });
+    const file = onlyFileOf('guard');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    for (const folder of [directory, join(directory, 'state'), join(directory, 'state', 'guard')])
+      assert.equal(statSync(folder).mode & 0o777, 0o700);
+  });
+
+  it('gives a value to the next process, whatever its key looks like, and writes nothing outside', async () => {
+    const keys = ['guard/../../../x', 'guard/..', 'guard/\u0000', `guard/${'long'.repeat(200)}`, 'guard/ü/\\..\\'];
+    const store = open();
+    for (const key of keys) await store.write(key, key);
+    assert.deepEqual(readdirSync(root), ['connected-vehicle']);
+    assert.deepEqual(readdirSync(directory), ['state']);
+    for (const key of keys) assert.equal((await open().read(key))?.value, key);
+    assert.deepEqual((await open().list('guard/')).sort(), [...keys].sort());
+    for (const key of keys) await store.remove(key);
+    assert.deepEqual(filesOf('guard'), []);
+  });
+
+  describe('a secret value', () => {
+    it('is sealed on disk, and opens with a former secret, too', async () => {
+      await open(['old']).write('grant/a', { token: 'sesame' }, { secret: true });
+      assert.doesNotMatch(readFileSync(onlyFileOf('grant'), 'utf8'), /sesame/);
+      assert.deepEqual((await open(['new', 'old']).read('grant/a'))?.value, { token: 'sesame' });
+    });
+
+    it('says that it was encrypted with another secret, and stays where it is until it is written anew', async () => {
+      await open(['old']).write('grant/a', 1, { secret: true });
+      await assert.rejects(open(['new']).read('grant/a'), isFault('foreign'));
+      assert.equal((await open(['old']).read('grant/a'))?.value, 1);
+      await open(['new']).write('grant/a', 2, { secret: true });
+      assert.equal(filesOf('grant').length, 2);
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0] ?? '', /another secret.*unreadable-/);
+    });
+
+    it('is not taken from another key', async () => {
+      await open().write('grant/a', 1, { secret: true });
+      const file = onlyFileOf('grant');
+      const sealed = readFileSync(file, 'utf8');
+      await open().write('grant/b', 2, { secret: true });
+      for (const name of filesOf('grant')) {
+        const path = join(directory, 'state', 'grant', name);
+        if (path !== file) writeFileSync(path, sealed.replace('"grant/a"', '"grant/b"'));
+      }
+      await assert.rejects(open().read('grant/b'), isFault('damaged'));
+    });
+  });
+
+  describe('a file that cannot be read', () => {
+    for (const [fault, text] of [
+      ['damaged', '{"format":1,"key":"guard/a","val'],
+      ['damaged', '[]'],
+      ['newer', '{"format":2,"key":"guard/a","anything":1}'],
+    ] as const) {
+      it(`says that it is ${fault}, and is kept when the key is written anew: ${text}`, async () => {
+        await open().write('guard/a', 1);
+        writeFileSync(onlyFileOf('guard'), text);
+        await assert.rejects(open().read('guard/a'), isFault(fault));
+        await open().write('guard/a', 2);
+        assert.equal((await open().read('guard/a'))?.value, 2);
+        const aside = filesOf('guard').find((name) => name.includes('unreadable')) ?? '';
+        assert.equal(readFileSync(join(directory, 'state', 'guard', aside), 'utf8'), text);
+        assert.equal(warnings.length, 1);
+      });
+
+      it(`is put aside and reported where keys are listed: ${text}`, async () => {
+        await open().write('guard/a', 1);
+        writeFileSync(onlyFileOf('guard'), text);
+        await open().write('guard/b', 2);
+        assert.deepEqual(await open().list('guard/'), ['guard/b']);
+        assert.equal(warnings.length, 1);
+        assert.deepEqual(await open().list('guard/'), ['guard/b']);
+        assert.equal(warnings.length, 1);
+      });
+    }
+  });
+
+  it('says why it cannot write, and goes on with the next write', async () => {
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'state'), 'a file in the way');
+    const store = open();
+    await assert.rejects(store.write('guard/a', 1), isFault('inaccessible'));
+    await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
+    rmSync(join(directory, 'state'));
+    await store.write('guard/a', 2);
+    rmSync(join(directory, 'state'), { recursive: true });
+    await store.write('guard/a', 3).catch(() => undefined);
+    await store.write('guard/a', 4);
+    assert.equal((await store.read('guard/a'))?.value, 4);
+  });
+
+  it('leaves the old value where the disk is full at any step', async () => {
+    await open().write('guard/a', 'old');
+    for (const step of ['open', 'rename'] as const) {
+      const full = (): never => {
+        throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      };
+      const store = new FileStateStore({ directory, files: { ...diskFiles, [step]: full } });
+      await assert.rejects(
+        store.write('guard/a', 'new'),
+        (error) => error instanceof StateFault && error.systemCode === 'ENOSPC',
+      );
+      assert.equal((await open().read('guard/a'))?.value, 'old');
+      onlyFileOf('guard');
+    }
+  });
+
+  it('removes the drafts of a process that was killed', async () => {
+    await open().write('guard/a', 1);
+    const draft = `${onlyFileOf('guard')}.0123456789ab.new`;
+    writeFileSync(draft, '{');
+    await open().write('guard/a', 2);
+    assert.equal(filesOf('guard').length, 2);
+    utimesSync(draft, new Date(0), new Date(0));
+    await open().write('guard/a', 3);
+    onlyFileOf('guard');
+  });
+
+  it('takes the lock of a process that died, and of one that had our own number', async () => {
+    const store = open();
+    const version = await store.write('grant/a', 1);
+    const { hostname } = await import('node:os');
+    const dead = Number(execFileSync(process.execPath, ['-p', 'process.pid']).toString());
+    for (const pid of [dead, process.pid]) {
+      writeFileSync(`${onlyFileOf('grant')}.lock`, JSON.stringify([hostname(), pid, 'abcdef']));
+      const stored = await store.read('grant/a');
+      assert.notEqual(await store.write('grant/a', pid, { expected: stored?.version ?? version }), null);
+    }
+    onlyFileOf('grant');
+  });
+
+  it('counts right where several processes write on condition of the version', async function () {
+    this.timeout(60_000);
+    const children = Array.from({ length: 4 }, () =>
+      fork(join(__dirname, '../../support/counting-process.js'), [directory, '25'], { stdio: 'inherit' }),
+    );
+    await Promise.all(children.map(async (child) => assert.deepEqual(await once(child, 'exit'), [0, null])));
+    assert.equal((await open().read('grant/count'))?.value, 100);
+    onlyFileOf('grant');
+  });
+
+  describe('what version 0.1 stored', () => {
+    const put = (path: string, text: string): void => {
+      mkdirSync(join(directory, path, '..'), { recursive: true });
+      writeFileSync(join(directory, path), text);
+    };
+    const former = (path: string): boolean => {
+      try {
+        return statSync(join(directory, path)).isFile();
+      } catch {
+        return false;
+      }
+    };
+
+    it('is carried over once, and its old files go', async () => {
+      const hash = '0123456789abcdef0123456789abcdef';
+      put('journals/4f3c.json', '{"version":1,"entries":[]}');
+      put('guards/9a-8b.json', '{"vin":"X","state":{}}');
+      put(`quota/${hash}.json`, '{"used":3}');
+      put(`watches/4f3d/${hash}.json`, '{"record":{"id":"r/1"},"msg":{}}');
+      put('watches/4f3d/settled', `${hash}\nnot a hash\n${hash.slice(0, 9)}`);
+      put(`commands/4f3e/${hash}.json`, '{"record":{"id":"r2"},"msg":{}}');
+      const store = open();
+      assert.deepEqual((await store.read('journal/4f3c'))?.value, { version: 1, entries: [] });
+      assert.deepEqual((await store.read('guard/9a-8b'))?.value, { vin: 'X', state: {} });
+      assert.deepEqual((await store.read(`quota/${hash}`))?.value, { used: 3 });
+      assert.deepEqual(await store.list('watches/4f3d/'), ['watches/4f3d/r/1']);
+      assert.deepEqual((await store.read('delivered/4f3d'))?.value, [hash]);
+      assert.deepEqual(await store.list('commands/'), ['commands/4f3e/r2']);
+      for (const path of ['journals/4f3c.json', 'watches/4f3d/settled', `commands/4f3e/${hash}.json`])
+        assert.equal(former(path), false);
+      await store.write('journal/4f3c', 'new');
+      assert.equal((await open().read('journal/4f3c'))?.value, 'new');
+    });
+
+    it('stays where it cannot be read, and never replaces what is newer', async () => {
+      await open().write('journal/b', 'new');
+      put('journals/a.json', '{');
+      put('journals/b.json', '"old"');
+      assert.equal(await open().read('journal/a'), null);
+      assert.equal(former('journals/a.json'), true);
+      assert.equal((await open().read('journal/b'))?.value, 'new');
+      assert.equal(former('journals/b.json'), false);
+    });
+  });
+});
