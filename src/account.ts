@@ -87,7 +87,7 @@ export function openAccount(options: AccountOptions): Account {
       'There is no API key. Enter the key of your application in the vehicle configuration.',
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
-  const transport = recordExchanges(options.transport ?? createTransport(clock), clock);
+  const transport = recordExchanges(options.transport ?? createTransport({ clock }), clock);
   const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
   const { limits, directory = null, owner = randomUUID(), service } = options;
   const line = linesBy(clock).join({ baseUrl: service.baseUrl, apiKey, limits, directory, clock });

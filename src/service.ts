@@ -1,3 +1,4 @@
+import { isLoopback } from './util/loopback';
 import { interfacePaths, type InterfaceChoice, type InterfaceName } from './catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
 import { VehicleError } from './errors';
@@ -46,12 +47,10 @@ const reservedHeaders = new Set(
   ),
 );
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** https, or http on a loopback address: tokens go nowhere else in the clear (contract 2). */
 export function parseAddress(input: string, what: string): URL {
   const url = URL.canParse(input) ? new URL(input) : null;
-  const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)));
+  const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
   if (!safe || url.username !== '' || url.password !== '' || /[?#]/.test(input)) {
     throw new VehicleError(
       'CONFIG',

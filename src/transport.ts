@@ -1,7 +1,9 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Client, Pool, type Dispatcher, type buildConnector } from 'undici';
+import { Client, EnvHttpProxyAgent, Pool, type Dispatcher, type buildConnector } from 'undici';
 import { systemClock, type Clock } from './util/clock';
+import { isLoopback } from './util/loopback';
+import { userAgent } from './util/user-agent';
 import { VehicleError, asVehicleError } from './errors';
 
 /** One HTTP request; this module knows nothing of vehicles. */
@@ -46,14 +48,22 @@ export const connectTimeoutMs = 10_000;
 /** How long a request may wait until it is sent: for its connection, or, behind others, until one is free. */
 const waitForConnectionMs = 60_000;
 
-export function createTransport(clock: Clock = systemClock): Transport {
+export interface TransportOptions {
+  clock?: Clock;
+  /** Holds `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case. Default: the environment of the process. */
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** @throws VehicleError CONFIG where a proxy variable holds no address */
+export function createTransport({ clock = systemClock, env = process.env }: TransportOptions = {}): Transport {
+  const proxies = proxiesOf(env);
   const pools = new Map<string, Connections>();
   const underWay = new Set<Exchange>();
   let closed = false;
 
   const poolFor = (origin: string): Connections => {
     let pool = pools.get(origin);
-    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, clock)));
+    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, { clock, proxies })));
     return pool;
   };
 
@@ -71,7 +81,7 @@ export function createTransport(clock: Clock = systemClock): Transport {
             origin: request.url.origin,
             path: request.url.pathname + request.url.search,
             method: request.method,
-            headers: request.headers,
+            headers: { 'user-agent': userAgent, ...request.headers },
             body: request.body ?? null,
             reset: request.method === 'POST',
           },
@@ -89,7 +99,7 @@ export function createTransport(clock: Clock = systemClock): Transport {
       const { origin } = request.url;
       if (request.method === 'GET') return exchange(request, poolFor(origin).dispatcher);
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
-      const own = new Connections(origin, 1, clock);
+      const own = new Connections(origin, 1, { clock, proxies });
       try {
         return await exchange(request, own.dispatcher);
       } finally {
@@ -112,11 +122,22 @@ class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #clock: Clock;
 
-  constructor(origin: string, connections: number, clock: Clock) {
+  constructor(origin: string, connections: number, { clock, proxies }: { clock: Clock; proxies: Proxies | null }) {
     this.#clock = clock;
+    const connect = this.#connect;
     // The time limits are those of `Exchange`, on the clock that tests own.
-    const options = { connect: this.#connect, headersTimeout: 0, bodyTimeout: 0 };
-    this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
+    const options = { connect, headersTimeout: 0, bodyTimeout: 0 };
+    if (proxies !== null && !isLoopback(new URL(origin).hostname)) {
+      this.dispatcher = new EnvHttpProxyAgent({
+        ...options,
+        ...proxies,
+        connections,
+        // The connections to the proxy itself, which bear one CONNECT request each.
+        clientFactory: (proxy, given) => new Pool(proxy, { ...given, connect, headersTimeout: connectTimeoutMs }),
+      });
+    } else {
+      this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
+    }
   }
 
   async destroy(): Promise<void> {
@@ -155,6 +176,34 @@ class Connections {
         end(new Error('The connection was closed'));
       });
   };
+}
+
+interface Proxies {
+  httpProxy: string;
+  httpsProxy: string;
+  noProxy: string;
+}
+
+/** The proxies that the environment asks for, as other programs on the machine use them; null where it asks for none. */
+function proxiesOf(env: Readonly<Record<string, string | undefined>>): Proxies | null {
+  const valueOf = (name: string): string => (env[name.toLowerCase()] || env[name])?.trim() ?? '';
+  const addressIn = (name: string): string => {
+    const value = valueOf(name);
+    // `proxy:3128` is a common way to write it.
+    const address = value === '' || value.includes('://') ? value : `http://${value}`;
+    if (address !== '' && !URL.canParse(address))
+      throw new VehicleError(
+        'CONFIG',
+        `The environment variable ${name} holds no proxy address. Correct it, for example http://proxy.example:3128, and restart Node-RED.`,
+      );
+    return address;
+  };
+  const proxies = {
+    httpProxy: addressIn('HTTP_PROXY'),
+    httpsProxy: addressIn('HTTPS_PROXY'),
+    noProxy: valueOf('NO_PROXY'),
+  };
+  return proxies.httpProxy === '' && proxies.httpsProxy === '' ? null : proxies;
 }
 
 /** One request as undici's handler: the interface that tells when sending begins. */
@@ -260,14 +309,39 @@ export const isReset = (error: VehicleError): boolean =>
 const codeOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
 
-/** The cause is rebuilt from its code alone: the errors of a client hold addresses and headers. */
+/** Codes of Node for a certificate that does not lead to an authority that this machine trusts. */
+const untrustedCodes = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const networkSentences: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED:
+    'The certificate of the service has expired. Check the date of this machine; otherwise try again later.',
+  CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet. Check the date of this machine.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service belongs to another host. Check the base URL.',
+  UND_ERR_PRX_TLS: 'The certificate of the proxy belongs to another host. Check the variable HTTPS_PROXY.',
+};
+
+/** The cause is rebuilt from its code alone: the errors of undici hold addresses and headers. */
 function networkFault(error: unknown): VehicleError {
   const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-  return new VehicleError(
-    'NETWORK',
-    `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`,
-    {
-      cause: { code },
-    },
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return timedOut(connectTimeoutMs);
+  return new VehicleError('NETWORK', sentenceOf(code, error), { cause: { code } });
+}
+
+function sentenceOf(code: string, error: unknown): string {
+  // undici tells the status of a proxy that opened no tunnel in the text alone.
+  const refused = error instanceof Error ? /^Proxy response \((\d{3})\)/.exec(error.message) : null;
+  if (refused !== null)
+    return `The proxy did not connect to the service (status ${refused[1]}). Check the variables HTTPS_PROXY and NO_PROXY, and user name and password of the proxy.`;
+  if (untrustedCodes.has(code))
+    return `The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+  return (
+    networkSentences[code] ??
+    `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
   );
 }

@@ -4,7 +4,7 @@ import { createTransport, type Transport } from '../transport';
 /** For a request now and then: with sockets of its own, which end with it. */
 export function sendOnce(clock: Clock = systemClock): Transport['send'] {
   return async (request) => {
-    const transport = createTransport(clock);
+    const transport = createTransport({ clock });
     try {
       return await transport.send(request);
     } finally {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
+import { isLoopback } from '../util/loopback';
 import { VehicleError, type ErrorCode } from '../errors';
 import type { Transport } from '../transport';
 import { parseJson, readClaims, scopesSchema } from './claims';
@@ -148,12 +149,10 @@ function notNow(error: unknown): VehicleError {
   return new VehicleError(code in sentences ? code : 'SERVICE_ERROR', sentence, { cause });
 }
 
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 /** @throws VehicleError CONFIG where a secret would travel in the open */
 export function secureUrl(address: string, what: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)))) {
+  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
     throw new VehicleError('CONFIG', `The ${what} must be an https address. Correct it in the vehicle configuration.`);
   }
   return url;

@@ -9,6 +9,7 @@ export interface LoadInput {
     | 'packages and a request'
     | 'pack loaded'
     | 'pack to its first answer'
+    | 'pack to its first answer, not bundled'
     | 'pack to its first answer, demo car';
   inNodeRed: boolean;
   url: string;
@@ -33,7 +34,9 @@ async function spend({ what, url, vin }: LoadInput): Promise<void> {
     await body.json();
     return;
   }
-  const runtime = require(resolve(__dirname, '../../nodes/shared/runtime.js')) as Runtime;
+  // dist/src is the same library as compiled, which loads undici and zod from node_modules.
+  const file = what.endsWith('not bundled') ? '../../src/index.js' : '../../nodes/shared/runtime.js';
+  const runtime = require(resolve(__dirname, file)) as Runtime;
   if (what === 'pack loaded') return;
   const { openAccount, pastedToken, resolveService } = runtime;
   const demo = what.endsWith('demo car') ? await runtime.simulator().startSimulator({ open: true }) : null;

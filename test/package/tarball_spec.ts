@@ -84,6 +84,7 @@ describe('The packed tarball', function () {
         /^examples\/\d\d [^/]+\.json$/,
         /^dist\/src\/.+\.(js|d\.ts)$/,
         /^dist\/nodes\/(shared\/([\w-]+\/)?)?[\w-]+\.(js|html)$/,
+        /^dist\/nodes\/shared\/LICENSES$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
         /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
         /^resources\/connected-vehicle\.js$/,

@@ -36,7 +36,7 @@ describe('transport', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     clock = new ManualClock();
-    transport = createTransport(clock);
+    transport = createTransport({ clock, env: {} });
   });
 
   afterEach(async () => {

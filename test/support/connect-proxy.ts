@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+
+/** A real proxy for CONNECT, on 127.0.0.1. It alone knows the hosts that it is given. */
+export interface ConnectProxy {
+  url: string;
+  /** The target of each CONNECT request, in order. */
+  targets: string[];
+  /** Answers with this status instead of connecting; null connects; 0 never answers. */
+  status: number | null;
+  /** The `proxy-authorization` of the last request. */
+  authorization: string | undefined;
+  readonly open: number;
+  close(): Promise<void>;
+}
+
+/** @param ports the port on this machine that each `host:port` leads to */
+export async function startConnectProxy(ports: Readonly<Record<string, number>>): Promise<ConnectProxy> {
+  const sockets = new Set<Socket>();
+  const server = createServer((_request, response) => void response.writeHead(405).end());
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.on('connect', (request, stream) => {
+    const client = stream as Socket;
+    const target = request.url ?? '';
+    proxy.targets.push(target);
+    proxy.authorization = request.headers['proxy-authorization'];
+    if (proxy.status === 0) return void client.resume().on('end', () => client.end());
+    const port = ports[target];
+    if (proxy.status !== null || port === undefined)
+      return void client.end(`HTTP/1.1 ${proxy.status ?? 502} No tunnel\r\ncontent-length: 0\r\n\r\n`);
+    const upstream = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    upstream.on('error', () => client.destroy()).on('close', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy: ConnectProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    targets: [],
+    status: null,
+    authorization: undefined,
+    get open() {
+      return sockets.size;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}
