@@ -38,7 +38,8 @@ export class Access {
       return 'invalid-uuid';
     if (!this.#fits(headers, endpoint)) return endpoint.method === 'GET' ? 'not-acceptable' : 'media-type';
     const needed = typeof endpoint.scopes === 'function' ? endpoint.scopes(parameters) : endpoint.scopes;
-    return scopes.has('openid') && needed.every((scope) => scopes.has(scope)) ? null : 'scope-missing';
+    if (scopes.has('openid') && needed.every((scope) => scopes.has(scope))) return null;
+    return endpoint.interface === 'energy-v2' ? 'energy-forbidden' : 'scope-missing';
   }
 
   /** The correlation id that the client chose (field notes 1.1). */
@@ -51,11 +52,8 @@ export class Access {
     const given = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
       .split(',')
       .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
-    // The real service takes any accept header that allows JSON (field notes 1.1).
-    const lenient =
-      this.#settings.dialect === 'real' && method === 'GET' && wanted.includes('application/json')
-        ? ['*/*', 'application/*']
-        : [];
+    // The service takes any accept header that allows JSON (docs/field-notes.md 1.1).
+    const lenient = method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
     return given.some((type) => wanted.includes(type) || lenient.includes(type));
   }
 }

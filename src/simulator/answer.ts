@@ -1,14 +1,27 @@
-import type { InterfaceName } from '../catalogue/reads';
+import type { ServedInterface } from './dialect';
 
 /** What goes back over the wire: an object is sent as JSON, a text as it is. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
+  /** Instead of a body: sends text as it comes, until the client goes. Returns the function that ends it. */
+  stream?: (send: (text: string) => void) => () => void;
 }
 
 /** The shapes in which the service says no; several exist on one host (field notes 1.11, 3.3). */
-export const errorShapes = ['application', 'status', 'key', 'gateway', 'exve', 'text', 'html', 'empty'] as const;
+export const errorShapes = [
+  'application',
+  'status',
+  'key',
+  'gateway',
+  'exve',
+  'energy',
+  'energy-error',
+  'text',
+  'html',
+  'empty',
+] as const;
 export type ErrorShape = (typeof errorShapes)[number];
 
 export interface Refusal {
@@ -17,6 +30,8 @@ export interface Refusal {
   description?: string;
   /** Absent: that of the interface which refuses. */
   shape?: ErrorShape;
+  /** The word of an error of the energy interface. Absent: the message. */
+  code?: string;
 }
 
 /**
@@ -41,6 +56,12 @@ export const refusals = {
   },
   'not-linked': { status: 403, shape: 'status', message: 'FORBIDDEN', description: 'No relationship to UUID' },
   'scope-missing': { status: 403, message: 'FORBIDDEN', description: 'Access is denied' },
+  'energy-forbidden': {
+    status: 403,
+    shape: 'energy',
+    code: 'AUTHORIZATION_ERROR',
+    message: 'Not authorized to access this resource.',
+  },
   'client-not-allowed': { status: 403, message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
   quota: {
     status: 403,
@@ -50,6 +71,19 @@ export const refusals = {
   'not-supported': { status: 404, message: 'NOT_FOUND', description: 'This is not supported by this vehicle' },
   markets: { status: 404, message: 'NOT_FOUND', description: 'Does not belong to allowed markets' },
   'not-found': { status: 404, message: 'NOT_FOUND', description: 'No resource at this address' },
+  'energy-not-found': {
+    status: 404,
+    shape: 'energy',
+    code: 'NOT_FOUND',
+    message: 'Resource is not supported for this vehicle',
+  },
+  'no-position': { status: 404, message: 'NOT_FOUND', description: 'No position is known for this vehicle' },
+  gone: { status: 410, message: 'GONE', description: 'Version 1 is removed.' },
+  'energy-gone': {
+    status: 410,
+    message: 'GONE',
+    description: 'Version 1 is removed. See https://developer.volvocars.com/apis/energy/v2/overview/',
+  },
   'gateway-not-found': { status: 404, shape: 'gateway', message: 'Resource not found' },
   'method-not-allowed': {
     status: 405,
@@ -73,6 +107,16 @@ export const refusals = {
     description: 'The content type is not supported at this address',
   },
   'bad-request': { status: 400, message: 'BAD_REQUEST', description: 'The request body is not JSON' },
+  'invalid-runtime': {
+    status: 400,
+    message: 'BAD_REQUEST',
+    description: 'runtimeMinutes must be a whole number of minutes from 0 to 15',
+  },
+  'plugged-in': {
+    status: 422,
+    message: 'UNPROCESSABLE_ENTITY',
+    description: 'Precondition failed: the vehicle is plugged in',
+  },
   'invalid-uuid': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' },
   'invalid-body': {
     status: 422,
@@ -94,7 +138,7 @@ export type RefusalName = keyof typeof refusals;
 /** What a refusal needs to know of the request that it answers. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
-  interface: InterfaceName | null;
+  interface: ServedInterface | null;
   operationId: string;
   /** As the key header is written in the messages: `VCC-API-KEY`. */
   keyHeader: string;
@@ -102,6 +146,7 @@ export interface RefusalContext {
 
 /** The specification does not show the shape of errors (section 7); `plain` has the one of v2 for every interface. */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
+  if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';
   // Who the caller is, the gateway decides, not the extended vehicle interface (field notes 3.3).
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
@@ -125,6 +170,15 @@ const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => 
       exveErrorRef: String(status),
       exveNote: '',
     },
+  }),
+  // At the root, as the real service answers; under `error`, as its documentation says (docs/energy-location-api.md 2.6).
+  energy: ({ status, message, description, code }) => ({
+    status,
+    body: { code: code ?? message, message: description ?? message, details: [] },
+  }),
+  'energy-error': ({ status, message, description, code }) => ({
+    status,
+    body: { error: { code: code ?? message, message: description ?? message, details: [] } },
   }),
   text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
   html: ({ status, message }) => htmlPage(status, message),

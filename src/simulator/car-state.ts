@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
+import { energyMembers, type EnergyMember } from './battery';
 import { isResourceName, resourceNames, type ResourceName } from '../catalogue/reads';
 import { defaultValue, isModelled, resourceWords, valueProblem, type ResourceValue } from './car-resources';
 import { groups } from './groups';
@@ -12,6 +13,11 @@ export const byRule = 'BY_RULE';
 const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));
 const flag = z.boolean({ error: 'true or false' });
 const wait = z.number({ error: 'a number of milliseconds' }).check(z.minimum(0));
+const between = (minimum: number, maximum: number, what: string) =>
+  z.number({ error: what }).check(z.minimum(minimum, { error: what }), z.maximum(maximum, { error: what }));
+const percent = between(0, 100, 'a number of percent from 0 to 100');
+const above = (what: string) => z.number({ error: what }).check(z.positive({ error: what }));
+const amount = z.nullable(z.number({ error: 'a number, or null' }));
 const text = z.nullable(z.string({ error: 'a text, or null' }));
 
 const partial = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.partial(z.strictObject(shape)));
@@ -53,6 +59,61 @@ const changes = z.partial(
     cab: anyWord,
     lock: anyWord,
     engineRunning: z.nullable(flag),
+    /** Whether the car can be charged at a plug. */
+    plugIn: flag,
+    battery: partial({
+      /** Percent. Null: the car does not tell. */
+      level: z.nullable(percent),
+      target: percent,
+      /** Nominal capacity. */
+      capacityKWH: above('a number of kilowatt-hours above 0'),
+      /** Kilometers at 100 percent. */
+      fullRange: above('a number of kilometers above 0'),
+      /** Amperes. */
+      currentLimit: above('a number of amperes above 0'),
+      /** Watts up to 80 percent. */
+      power: above('a number of watts above 0'),
+      /** How many times faster than the clock the battery charges. */
+      timeLapse: above('a factor above 0'),
+    }),
+    charger: partial({
+      connection: z.enum(['CONNECTED', 'DISCONNECTED', 'FAULT'], { error: 'CONNECTED, DISCONNECTED or FAULT' }),
+      type: z.enum(['AC', 'DC'], { error: 'AC or DC' }),
+      hasPower: flag,
+      /** Whether the car waits for the time that its driver set. */
+      scheduled: flag,
+    }),
+    /** How the energy interface tells of it, with the oddities that were seen (docs/energy-location-api.md 2.5). */
+    energy: partial({
+      /** What each member cannot be told because of: `NOT_SUPPORTED`. Null: it can be told. */
+      errors: z.partialRecord(z.enum(energyMembers), z.nullable(z.string())),
+      /** What the capabilities claim instead of what follows. Null: what follows. */
+      capabilities: z.partialRecord(z.enum(energyMembers), z.nullable(flag)),
+      /** Whether the service answers 404 for this car. */
+      notFound: flag,
+      distanceUnit: z.enum(['km', 'mi', 'miles'], { error: 'km, mi or miles' }),
+      faultWhenDone: flag,
+      powerOnlyWhileCharging: flag,
+    }),
+    /** The position that the service knows: that of the end of the last trip. */
+    location: partial({
+      latitude: between(-90, 90, 'a number of degrees from -90 to 90'),
+      longitude: between(-180, 180, 'a number of degrees from -180 to 180'),
+      altitude: z.nullable(z.number({ error: 'a number of meters, or null' })),
+      heading: z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null')),
+      /** False: the driver has switched the sharing of the position off. */
+      shared: flag,
+    }),
+    /** Values of the statistics group that no extended resource has. */
+    statistics: partial({
+      averageEnergyConsumption: amount,
+      averageEnergyConsumptionAutomatic: amount,
+      averageEnergyConsumptionSinceCharge: amount,
+      averageFuelConsumptionAutomatic: amount,
+      averageSpeedAutomatic: amount,
+    }),
+    /** A car that answers `climatization-stop` with success and goes on (docs/energy-location-api.md 5.1). */
+    ignoresClimatizationStop: flag,
     inUse: flag,
     asleep: flag,
     /** False: no internet. */
@@ -100,11 +161,32 @@ const changes = z.partial(
   }),
 );
 
+const trip = z.strictObject({
+  km: z.number({ error: 'a number of kilometers' }).check(z.minimum(0, { error: 'at least 0' })),
+  minutes: above('a number of minutes above 0'),
+  /** Where the trip ends. Absent: where it began. */
+  latitude: z.optional(between(-90, 90, 'a number of degrees from -90 to 90')),
+  longitude: z.optional(between(-180, 180, 'a number of degrees from -180 to 180')),
+  altitude: z.optional(z.nullable(z.number({ error: 'a number of meters, or null' }))),
+  heading: z.optional(z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null'))),
+});
+export type Trip = z.input<typeof trip>;
+
 export type CarChanges = z.input<typeof changes>;
 export type WindowName = keyof typeof windows;
 export type DoorName = keyof typeof doors;
 export type PlanStep = z.output<typeof step>;
 export type Override = 'missing' | { json?: unknown };
+
+/** Members of the statistics group that no extended resource has. */
+export const statisticNames = [
+  'averageEnergyConsumption',
+  'averageEnergyConsumptionAutomatic',
+  'averageEnergyConsumptionSinceCharge',
+  'averageFuelConsumptionAutomatic',
+  'averageSpeedAutomatic',
+] as const;
+export type StatisticName = (typeof statisticNames)[number];
 
 export type CarState = {
   details: {
@@ -121,6 +203,39 @@ export type CarState = {
   cab: string | null;
   lock: string | null;
   engineRunning: boolean | null;
+  plugIn: boolean;
+  battery: {
+    level: number | null;
+    target: number;
+    capacityKWH: number;
+    fullRange: number;
+    currentLimit: number;
+    power: number;
+    timeLapse: number;
+  };
+  charger: {
+    connection: 'CONNECTED' | 'DISCONNECTED' | 'FAULT';
+    type: 'AC' | 'DC';
+    hasPower: boolean;
+    scheduled: boolean;
+  };
+  energy: {
+    errors: Partial<Record<EnergyMember, string | null>>;
+    capabilities: Partial<Record<EnergyMember, boolean | null>>;
+    notFound: boolean;
+    distanceUnit: 'km' | 'mi' | 'miles';
+    faultWhenDone: boolean;
+    powerOnlyWhileCharging: boolean;
+  };
+  location: {
+    latitude: number;
+    longitude: number;
+    altitude: number | null;
+    heading: number | null;
+    shared: boolean;
+  };
+  statistics: Record<StatisticName, number | null>;
+  ignoresClimatizationStop: boolean;
   inUse: boolean;
   asleep: boolean;
   reachable: boolean;
@@ -133,14 +248,14 @@ export type CarState = {
   commandPlan: { steps: PlanStep[]; answerAfterMs: number; effectAfterMs: number };
 };
 
-/** A believable car, locked and closed. */
+/** A believable petrol car, locked and closed. */
 export const newState = (): CarState => ({
   details: {
     modelYear: 2024,
     gearbox: 'AUTOMATIC',
-    fuelType: 'PETROL/ELECTRIC',
+    fuelType: 'PETROL',
     externalColour: 'Crystal White Pearl',
-    batteryCapacityKWH: 18.8,
+    batteryCapacityKWH: null,
     images: { exteriorImageUrl: null, internalImageUrl: null },
     descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
   },
@@ -163,6 +278,34 @@ export const newState = (): CarState => ({
   cab: 'CLOSED',
   lock: 'LOCKED',
   engineRunning: false,
+  plugIn: false,
+  battery: {
+    level: 62,
+    target: 90,
+    capacityKWH: 78,
+    fullRange: 420,
+    currentLimit: 16,
+    power: 11_000,
+    timeLapse: 1,
+  },
+  charger: { connection: 'DISCONNECTED', type: 'AC', hasPower: true, scheduled: false },
+  energy: {
+    errors: {},
+    capabilities: {},
+    notFound: false,
+    distanceUnit: 'km',
+    faultWhenDone: false,
+    powerOnlyWhileCharging: false,
+  },
+  location: { latitude: 57.7087, longitude: 11.9745, altitude: 12, heading: 220, shared: true },
+  statistics: {
+    averageEnergyConsumption: null,
+    averageEnergyConsumptionAutomatic: null,
+    averageEnergyConsumptionSinceCharge: null,
+    averageFuelConsumptionAutomatic: 7.1,
+    averageSpeedAutomatic: 52,
+  },
+  ignoresClimatizationStop: false,
   inUse: false,
   asleep: false,
   reachable: true,
@@ -185,6 +328,9 @@ export const newState = (): CarState => ({
   },
 });
 
+/** Parts of the location on the wire that an override may name. */
+export const locationMembers = ['coordinates', 'timestamp', 'heading'] as const;
+
 /** Every path that an override or a time of measurement may name. */
 const memberPaths = new Set<string>([
   ...Object.keys(windows).map((name) => `windows.${name}`),
@@ -195,6 +341,10 @@ const memberPaths = new Set<string>([
   'availability',
   ...Object.keys(newState().details).map((name) => `details.${name}`),
   ...resourceNames.map((name) => `resources.${name}`),
+  ...energyMembers.map((name) => `energy.${name}`),
+  ...energyMembers.map((name) => `capabilities.${name}`),
+  'location',
+  ...locationMembers.map((name) => `location.${name}`),
   ...Object.entries(groups).flatMap(([group, { members }]) =>
     Object.keys(members).map((member) => `${group}.${member}`),
   ),
@@ -211,6 +361,16 @@ export function parseChanges(input: unknown): CarChanges {
     throw new VehicleError('INPUT_INVALID', `The simulated car cannot be set to this. ${problems.join('; ')}.`);
   }
   return parsed.data;
+}
+
+/** @throws VehicleError INPUT_INVALID */
+export function parseTrip(input: unknown): z.output<typeof trip> {
+  const parsed = trip.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new VehicleError(
+    'INPUT_INVALID',
+    `The simulated car cannot drive this trip. ${parsed.error.issues.map(explain).join('; ')}.`,
+  );
 }
 
 const explain = (issue: z.core.$ZodIssue): string => {

@@ -1,33 +1,40 @@
 import type { Clock } from '../util/clock';
 import { isResourceName, type ResourceName } from '../catalogue/reads';
+import { VehicleError } from '../errors';
+import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
 import { asBoolean, isModelled, type ResourceValue } from './car-resources';
 import {
   asCarChanges,
   newState,
   parseChanges,
+  parseTrip,
   type CarChanges,
   type CarState,
   type DoorName,
   type Override,
+  type Trip,
   type WindowName,
 } from './car-state';
 import type { CarOptions } from './demo-car';
 import { Invocation, type InvocationRequest } from './invocation';
 
 /** Something that happens to the car at a time to come. */
-interface Appointment {
+interface ScheduledEvent {
   at: number;
   act: (at: number) => void;
 }
 
-/** How many invocations a car remembers; the service keeps its log for a year (specification 2.5). */
+/** How many invocations a car remembers; the service keeps its log for a year (docs/service.md 2.5). */
 const logLength = 20_000;
+
+const minute = 60_000;
+const climateMinutes = 30;
 
 /**
  * One car: a state, when each part of it was last retrieved, and the commands on their way to it.
  *
- * Nothing runs on a timer. What is due happens, in order and at its own time, as soon as anybody looks; so every view
- * agrees with every other, on any clock.
+ * Nothing runs on a timer. What is due happens, in order and at its own time, as soon as anybody reads the car; so every
+ * view agrees with every other, on any clock.
  */
 export class Car {
   readonly vin: string;
@@ -36,10 +43,19 @@ export class Car {
   readonly #overrides = new Map<string, Override>();
   readonly #measured = new Map<string, number>();
   readonly #invocations = new Map<string, Invocation>();
+  readonly #listeners = new Set<() => void>();
   #reportedAt: number;
-  #agenda: Appointment[] = [];
+  #events: ScheduledEvent[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
   #released: Invocation[] = [];
+  /** What the energy state last told, as JSON by member: a member whose value changes gets a new time. */
+  #told: Record<string, string> = {};
+  /** The percent that the battery is charging. */
+  #chargeStep: { from: number; at: number; ms: number } | null = null;
+  #climateUntil: number | null = null;
+  #trip: Trip | null = null;
+  /** The latest start of the engine: the end of an earlier one's time no longer stops it. */
+  #engineStart: Invocation | null = null;
 
   constructor({ vin, ...changes }: CarOptions, clock: Clock) {
     this.vin = vin;
@@ -50,13 +66,13 @@ export class Car {
 
   /** The car as it is now. To change it, use `set`. */
   get state(): Readonly<CarState> {
-    this.#settle();
+    this.#runDue();
     return this.#state;
   }
 
   /** The commands that the service took for this car, oldest first. */
   get invocations(): readonly Invocation[] {
-    this.#settle();
+    this.#runDue();
     return [...this.#invocations.values()];
   }
 
@@ -65,35 +81,64 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
+  /** When a climatization that was started ends by itself, milliseconds since 1970; null: none runs. No read tells it. */
+  get climateUntil(): number | null {
+    this.#runDue();
+    return this.#climateUntil;
+  }
+
+  /** Whether a trip is under way. */
+  get isDriving(): boolean {
+    this.#runDue();
+    return this.#trip !== null;
+  }
+
+  /** When the car next changes by itself, milliseconds since 1970; null where nothing is planned. */
+  get nextEventAt(): number | null {
+    this.#runDue();
+    return this.#events[0]?.at ?? null;
+  }
+
+  /** Calls back after every change of the car, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   /**
    * Changes parts of the car; what is not named stays. The times of what differs become now.
    * @throws VehicleError INPUT_INVALID
    */
   set(input: CarChanges): this {
-    const { resources = {}, overrides = {}, measuredAt, ...changes } = parseChanges(input);
-    this.#settle();
+    const { resources: values = {}, overrides = {}, measuredAt, ...changes } = parseChanges(input);
+    this.#runDue();
     const now = this.#clock.now();
     this.#merge(changes, now);
-    for (const [name, value] of Object.entries(resources))
+    for (const [name, value] of Object.entries(values))
       if (isResourceName(name)) this.#merge(asCarChanges(name, value), now);
     for (const [path, override] of Object.entries(overrides)) {
       if (override === null) this.#overrides.delete(path);
       else this.#overrides.set(path, override);
     }
     this.#setTimes(measuredAt);
+    this.#notify();
     return this;
   }
 
   /**
-   * A locked and closed car again, then the changes. Commands on their way stay on their way.
+   * A locked and closed car again, then the changes. Commands on their way stay on their way; a trip ends.
    * @throws VehicleError INPUT_INVALID
    */
   replace(input: CarChanges): this {
     const changes = parseChanges(input);
-    this.#settle();
+    this.#runDue();
     Object.assign(this.#state, newState());
     this.#overrides.clear();
     this.#released = [];
+    this.#climateUntil = null;
+    this.#trip = null;
+    this.#chargeStep = null;
+    this.#engineStart = null;
     this.set(changes).report();
     this.#setTimes(changes.measuredAt);
     return this;
@@ -101,9 +146,10 @@ export class Car {
 
   /** The car tells the service everything anew: all times become now. */
   report(): this {
-    this.#settle();
+    this.#runDue();
     this.#measured.clear();
     this.#reportedAt = this.#clock.now();
+    this.#notify();
     return this;
   }
 
@@ -123,8 +169,47 @@ export class Car {
     return this.set({ doors: { [name]: 'CLOSED' } });
   }
 
+  /** Connects the cable, or takes it off. */
+  plug(connected = true): this {
+    return this.set({ charger: { connection: connected ? 'CONNECTED' : 'DISCONNECTED' } });
+  }
+
   /**
-   * Somebody pulls at the tailgate (specification 4.2 rules 1 and 2). On a locked car it opens only within the time that
+   * Drives somewhere. The car tells its status at the start, each minute and at the end; its position only at the end
+   * (docs/energy-location-api.md 3, 8).
+   * @throws VehicleError INPUT_INVALID
+   */
+  drive(input: Trip): this {
+    const trip = parseTrip(input);
+    this.#runDue();
+    if (this.#trip !== null)
+      throw new VehicleError('INPUT_INVALID', 'The simulated car is driving already. Wait until it has arrived.');
+    const now = this.#clock.now();
+    this.#trip = trip;
+    this.#merge({ charger: { connection: 'DISCONNECTED' }, lock: 'UNLOCKED', engineRunning: true, inUse: true }, now);
+    this.#touch(toldOnTrips, now);
+    const { odometer = 0, tripMeter1 = 0, tripMeter2 = 0 } = this.#state.resources;
+    const metersAtStart = { odometer, tripMeter1, tripMeter2 };
+    const end = now + trip.minutes * minute;
+    const drive = (from: number, since: number): void => {
+      const next = Math.min(from + minute, end);
+      this.#at(next, (at) => {
+        if (this.#trip !== trip) return;
+        const share = (at - now) / (end - now);
+        this.#consume(trip.km * (share - since));
+        this.#merge({ resources: advanced(metersAtStart, trip.km * share) }, at);
+        this.#touch(toldOnTrips, at);
+        if (at < end) drive(at, share);
+        else this.#arrive(trip, at);
+      });
+    };
+    drive(now, 0);
+    this.#notify();
+    return this;
+  }
+
+  /**
+   * Somebody pulls at the tailgate (docs/service.md 4.2 rules 1 and 2). On a locked car it opens only within the time that
    * an unlock command gave, and the other doors unlock with it.
    * @returns whether it opened
    */
@@ -136,7 +221,7 @@ export class Car {
 
   /** When a part was last retrieved from the vehicle, milliseconds since 1970. */
   measuredAt(path: string): number {
-    this.#settle();
+    this.#runDue();
     return this.#measured.get(path) ?? this.#reportedAt;
   }
 
@@ -147,14 +232,18 @@ export class Car {
 
   resource(name: ResourceName): ResourceValue {
     const path = isModelled(name);
-    return path === null ? (this.state.resources[name] ?? null) : asBoolean(partOf(this.state, path));
+    if (path !== null) return asBoolean(partOf(this.state, path));
+    if (name === 'distanceToEmpty' && !hasTank(this.state)) return rangeKm(this.#state);
+    const value = this.state.resources[name] ?? null;
+    // A trip leaves more digits than a car tells.
+    return typeof value === 'number' ? rounded(value) : value;
   }
 
   resourceMeasuredAt(name: ResourceName): number {
     return this.measuredAt(isModelled(name) ?? `resources.${name}`);
   }
 
-  /** What accessibility says (specification 2.7). An asleep car cannot be told from one in power saving mode. */
+  /** What accessibility says (docs/service.md 2.7). An asleep car cannot be told from one in power saving mode. */
   get availability(): { value: string | null; unavailableReason: string | null } {
     const { availability, reachable, inUse, asleep, powerSaving } = this.state;
     if (availability !== null) return availability;
@@ -166,11 +255,12 @@ export class Car {
 
   /** The service takes a command. The car does it, or not, when it is due. */
   invoke(request: InvocationRequest): Invocation {
-    this.#settle();
+    this.#runDue();
     const invocation = new Invocation(request, this.#state.commandPlan, this.#clock.now());
     this.#invocations.set(invocation.id, invocation);
     if (this.#invocations.size > logLength) this.#invocations.delete(this.#invocations.keys().next().value ?? '');
-    for (const step of invocation.timeline) this.#at(step.at, (at) => this.#arrive(invocation, step.acts, at));
+    for (const step of invocation.timeline) this.#at(step.at, (at) => this.#reach(invocation, step.acts, at));
+    this.#notify();
     return invocation;
   }
 
@@ -180,17 +270,17 @@ export class Car {
 
   /** The status word of a command as it is now. */
   statusOf(invocation: Invocation): string {
-    this.#settle();
+    this.#runDue();
     return invocation.statusAt(this.#clock.now());
   }
 
-  #arrive(invocation: Invocation, acts: boolean | undefined, at: number): void {
+  #reach(invocation: Invocation, acts: boolean | undefined, at: number): void {
     const lag = this.#state.commandPlan.effectAfterMs;
     const act = (): void => this.#at(at + lag, (then) => this.#act(invocation, then));
     if (invocation.isRuledAt(at)) {
       invocation.ruling = outcomeOf(this.#state, invocation.command);
-      // The car answered with the state of its doors: what it refused because of is news (specification 3).
-      if (invocation.ruling === 'UNABLE_TO_LOCK_DOOR_OPEN') this.#touchDoors(at);
+      // The car answered with the state of its doors: the open one that made it refuse was measured just now.
+      if (invocation.ruling === 'UNABLE_TO_LOCK_DOOR_OPEN') this.#touch(doorPaths, at);
       if (acts ?? invocation.ruling === 'COMPLETED') act();
     } else if (acts ?? invocation.succeedsAt(at)) act();
   }
@@ -201,22 +291,106 @@ export class Car {
     if (isLock(invocation.command)) {
       this.#merge({ lock: 'LOCKED' }, at);
       this.#released = [];
-      this.#touchDoors(at);
+      this.#touch(doorPaths, at);
     }
-    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened (field notes 1.9).
+    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened (docs/field-notes.md 1.9).
     if (invocation.command === 'unlock' && this.#state.lock === 'LOCKED') {
       invocation.release(at);
       this.#released.push(invocation);
     }
+    if (invocation.command === 'climatization-start') this.#startClimate(at);
+    if (invocation.command === 'climatization-stop' && !this.#state.ignoresClimatizationStop) this.#climateUntil = null;
+    if (invocation.command === 'engine-start') this.#startEngine(invocation, at);
+    if (invocation.command === 'engine-stop') this.#merge({ engineRunning: false }, at);
+    if (invocation.command.startsWith('engine-')) this.#touch(['engineRunning'], at);
+  }
+
+  /** The climatization ends by itself, when the engine starts, or when the driver's door opens. */
+  #startClimate(at: number): void {
+    const until = at + climateMinutes * minute;
+    this.#climateUntil = until;
+    this.#at(until, () => {
+      if (this.#climateUntil === until) this.#climateUntil = null;
+    });
+  }
+
+  #startEngine(invocation: Invocation, at: number): void {
+    this.#engineStart = invocation;
+    this.#merge({ engineRunning: true }, at);
+    this.#at(at + invocation.runtimeMinutes * minute, (then) => {
+      if (this.#engineStart === invocation && this.#trip === null) this.#merge({ engineRunning: false }, then);
+    });
+  }
+
+  /** A hybrid drives on its battery as long as there is charge. */
+  #consume(km: number): void {
+    const { plugIn, battery, statistics } = this.#state;
+    const values = this.#state.resources;
+    if (plugIn && battery.level !== null && battery.level > 0) {
+      const kiloWattHours = (km * (statistics.averageEnergyConsumption ?? 18)) / 100;
+      battery.level = Math.max(0, battery.level - (kiloWattHours / battery.capacityKWH) * 100);
+    } else if (typeof values.fuelAmount === 'number' && typeof values.averageFuelConsumption === 'number') {
+      values.fuelAmount = Math.max(0, values.fuelAmount - (km * values.averageFuelConsumption) / 100);
+      if (typeof values.distanceToEmpty === 'number') values.distanceToEmpty = Math.max(0, values.distanceToEmpty - km);
+    }
+  }
+
+  #arrive({ latitude, longitude, altitude = null, heading = null }: Trip, at: number): void {
+    this.#trip = null;
+    this.#merge({ engineRunning: false, inUse: false, lock: 'LOCKED' }, at);
+    if (latitude !== undefined && longitude !== undefined)
+      this.#merge({ location: { latitude, longitude, altitude, heading } }, at);
+    this.#touch([...toldOnTrips, 'location'], at);
   }
 
   #merge(changes: CarChanges, now: number): void {
+    this.#chargeUntil(now);
     const paths = merge(this.#state, changes, '');
-    for (const path of paths) this.#measured.set(path, now);
+    this.#touch(paths, now);
     if (paths.some((path) => /^(availability|reachable|inUse|asleep|powerSaving)\b/.test(path)))
-      this.#measured.set('availability', now);
+      this.#touch(['availability'], now);
+    if (paths.some((path) => path.startsWith('location.'))) this.#touch(['location'], now);
     if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate))
       this.#tailgateOpened(now, changes.lock !== undefined);
+    if (
+      this.#state.engineRunning === true ||
+      (paths.includes('doors.frontLeft') && isOpen(this.#state.doors.frontLeft))
+    )
+      this.#climateUntil = null;
+    this.#touchEnergy(now);
+    this.#charge(now);
+  }
+
+  /** Brings the level up to date where a charge is under way, so that what changes it now starts from there. */
+  #chargeUntil(now: number): void {
+    const step = this.#chargeStep;
+    if (step === null) return;
+    this.#chargeStep = null;
+    const share = Math.min(1, (now - step.at) / step.ms);
+    this.#state.battery.level = step.from + (nextPercent(step.from) - step.from) * share;
+  }
+
+  /** Charges the next percent, if the car charges. */
+  #charge(now: number): void {
+    if (chargingStatus(this.#state) !== 'CHARGING') return;
+    const from = this.#state.battery.level ?? 0;
+    const step = { from, at: now, ms: stepMs(from, this.#state) };
+    this.#chargeStep = step;
+    this.#at(now + step.ms, (at) => {
+      if (this.#chargeStep !== step) return;
+      this.#chargeStep = null;
+      this.#state.battery.level = nextPercent(from);
+      this.#touchEnergy(at);
+      this.#charge(at);
+    });
+  }
+
+  #touchEnergy(at: number): void {
+    for (const [member, value] of Object.entries(energyState(this.#state))) {
+      const told = JSON.stringify(value);
+      if (this.#told[member] !== told) this.#touch([`energy.${member}`], at);
+      this.#told[member] = told;
+    }
   }
 
   #tailgateOpened(now: number, lockIsSet: boolean): void {
@@ -230,9 +404,8 @@ export class Car {
     return (this.#released = this.#released.filter((invocation) => !invocation.hasPassed(now)));
   }
 
-  #touchDoors(at: number): void {
-    for (const path of ['lock', ...Object.keys(this.#state.doors).map((name) => `doors.${name}`)])
-      this.#measured.set(path, at);
+  #touch(paths: readonly string[], at: number): void {
+    for (const path of paths) this.#measured.set(path, at);
   }
 
   #setTimes(times: Record<string, string> = {}): void {
@@ -240,23 +413,61 @@ export class Car {
   }
 
   #at(at: number, act: (at: number) => void): void {
-    this.#agenda.splice(this.#agenda.findLastIndex((other) => other.at <= at) + 1, 0, { at, act });
+    this.#events.splice(this.#events.findLastIndex((other) => other.at <= at) + 1, 0, { at, act });
   }
 
   /** Lets everything happen that is due. */
-  #settle(): void {
+  #runDue(): void {
     const now = this.#clock.now();
-    for (let next = this.#agenda[0]; next !== undefined && next.at <= now; next = this.#agenda[0]) {
-      this.#agenda.shift();
+    let happened = false;
+    for (let next = this.#events[0]; next !== undefined && next.at <= now; next = this.#events[0]) {
+      this.#events.shift();
       next.act(next.at);
+      happened = true;
     }
+    if (happened) this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
   }
 }
+
+const doorPaths = ['lock', ...Object.keys(newState().doors).map((name) => `doors.${name}`)];
+
+/** The parts that the car tells while it drives. */
+const toldOnTrips = [
+  ...doorPaths,
+  ...Object.keys(newState().windows).map((name) => `windows.${name}`),
+  'engineRunning',
+  'availability',
+  ...[
+    'odometer',
+    'tripMeter1',
+    'tripMeter2',
+    'fuelAmount',
+    'averageSpeed',
+    'averageFuelConsumption',
+    'distanceToEmpty',
+  ].map((name) => `resources.${name}`),
+  ...Object.keys(newState().statistics).map((name) => `statistics.${name}`),
+];
 
 const isLock = (command: string): boolean => command === 'lock' || command === 'lock-reduced-guard';
 const isOpen = (word: string | null): boolean => word === 'OPEN' || word === 'AJAR';
 
-/** What becomes of a command when it reaches the car (specification 3). */
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+/** The meters that can be told, so many kilometers on. */
+const advanced = (meters: Record<string, ResourceValue>, km: number): Record<string, ResourceValue> =>
+  Object.fromEntries(
+    Object.entries(meters).map(([name, value]) => {
+      if (typeof value !== 'number') return [name, value];
+      return [name, name === 'odometer' ? Math.floor(value + km) : value + km];
+    }),
+  );
+
+/** The result of a command when it reaches the car (docs/service.md 3). */
 function outcomeOf(state: CarState, command: string): string {
   if (!state.reachable) return 'CONNECTION_FAILURE';
   if (state.asleep || state.powerSaving) return 'VEHICLE_IN_SLEEP';
@@ -269,7 +480,7 @@ function outcomeOf(state: CarState, command: string): string {
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What stands at `windows.frontLeft`. */
+/** The value at a path such as `windows.frontLeft`. */
 const partOf = (state: CarState, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isPlain(value) ? value[key] : undefined), state);
 

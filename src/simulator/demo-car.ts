@@ -1,17 +1,120 @@
 import type { CarChanges } from './car-state';
+import { optionalCommands } from './dialect';
 
 /** A car to start with: its VIN, and what differs from the car that is there by default. */
 export interface CarOptions extends CarChanges {
   vin: string;
 }
 
-/** The car of the demo: locked and closed, but somebody forgot a window. */
+const climate = ['climatization-start', 'climatization-stop'];
+
+/** The petrol car of the demo: locked and closed, but somebody forgot a window. */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',
   windows: { rearRight: 'OPEN' },
+  extraCommands: [...optionalCommands],
 };
 
-/** A car without the platform-based infotainment system: no `lock-reduced-guard` (specification 4.1 rule 1), no battery to drive with. */
+/** What a car without a tank and a combustion engine cannot tell. */
+const noEngine: CarChanges = {
+  resources: {
+    fuelAmount: null,
+    averageFuelConsumption: null,
+    distanceToEmpty: null,
+    engineCoolantLevel: null,
+    engineCoolantTemp: null,
+    engineHoursToService: null,
+    oilLevel: null,
+    oilPressure: null,
+  },
+  statistics: {
+    averageEnergyConsumption: 18.2,
+    averageEnergyConsumptionAutomatic: 17.6,
+    averageEnergyConsumptionSinceCharge: 16.9,
+    averageFuelConsumptionAutomatic: null,
+  },
+};
+
+/** The electric car of the demo: plugged in and charging. */
+export const electricCar: CarOptions = {
+  ...noEngine,
+  vin: 'YV1EKLECTR1CDEMO2',
+  details: {
+    modelYear: 2024,
+    fuelType: 'ELECTRIC',
+    externalColour: 'Sage Green',
+    batteryCapacityKWH: 82,
+    descriptions: { model: 'XC40' },
+  },
+  resources: { ...noEngine.resources, odometer: 13_480, tripMeter1: 148, tripMeter2: 612 },
+  plugIn: true,
+  battery: { level: 53, capacityKWH: 78, fullRange: 455 },
+  charger: { connection: 'CONNECTED' },
+  extraCommands: climate,
+};
+
+/** A plug-in hybrid that tells everything. */
+export const hybridCar: CarOptions = {
+  vin: 'YV1HYBR1DPLUGDEM3',
+  details: { fuelType: 'PETROL/ELECTRIC', batteryCapacityKWH: 18.8, descriptions: { model: 'XC60' } },
+  plugIn: true,
+  battery: { level: 74, capacityKWH: 18.8, fullRange: 78, power: 6400 },
+  statistics: {
+    averageEnergyConsumption: 22.4,
+    averageEnergyConsumptionAutomatic: 21.3,
+    averageEnergyConsumptionSinceCharge: 20.8,
+  },
+  extraCommands: climate,
+};
+
+/** A plug-in hybrid of the United States, which answers in miles and cannot tell everything (docs/energy-location-api.md 2.5). */
+export const milesCar: CarOptions = {
+  ...hybridCar,
+  vin: 'YV1M1LESPLUGDEMO4',
+  details: { ...hybridCar.details, descriptions: { model: 'XC90' } },
+  battery: { ...hybridCar.battery, level: 87.3, fullRange: 48 },
+  energy: {
+    distanceUnit: 'miles',
+    errors: {
+      chargingCurrentLimit: 'NOT_SUPPORTED',
+      chargingPower: 'NOT_SUPPORTED',
+      targetBatteryChargeLevel: 'ERROR_READING_PROPERTY',
+    },
+  },
+};
+
+/** A plug-in hybrid of the classic platform, which tells three members of the ten (docs/energy-location-api.md 2.5). */
+export const classicHybridCar: CarOptions = {
+  ...hybridCar,
+  vin: 'YV1CLASS1CPLUGDM5',
+  classic: true,
+  details: { ...hybridCar.details, modelYear: 2020 },
+  battery: { ...hybridCar.battery, target: 80 },
+  energy: {
+    errors: {
+      batteryChargeLevel: 'NOT_SUPPORTED',
+      electricRange: 'NOT_SUPPORTED',
+      chargingType: 'NOT_SUPPORTED',
+      chargerPowerStatus: 'NOT_SUPPORTED',
+      estimatedChargingTimeToTargetBatteryChargeLevel: 'NOT_SUPPORTED',
+      chargingCurrentLimit: 'NOT_SUPPORTED',
+      chargingPower: 'NOT_SUPPORTED',
+    },
+  },
+};
+
+/** A small electric car with the oddities of the EX30 (docs/energy-location-api.md 2.3 to 2.5, 5.1). */
+export const quirkyCar: CarOptions = {
+  ...electricCar,
+  vin: 'YV1EX30QU1RKDEMO6',
+  details: { ...electricCar.details, batteryCapacityKWH: 69, descriptions: { model: 'EX30' } },
+  battery: { level: 38, capacityKWH: 64, fullRange: 237, currentLimit: 32 },
+  charger: { connection: 'DISCONNECTED' },
+  energy: { capabilities: { chargingCurrentLimit: false }, faultWhenDone: true, powerOnlyWhileCharging: true },
+  ignoresClimatizationStop: true,
+};
+
+/** A car without the platform-based infotainment system: no `lock-reduced-guard` (docs/service.md 4.1 rule 1), no battery to drive with. */
 export const classicCar: CarOptions = {
   vin: 'YV1CT9551B1570982',
   classic: true,
@@ -24,4 +127,18 @@ export const classicCar: CarOptions = {
     descriptions: { model: 'V60', upholstery: 'null' },
   },
   resources: { fuelAmount: 21, distanceToEmpty: 390, odometer: 148213 },
+  energy: { notFound: true },
 };
+
+/** The cars that can be started by name. */
+export const carProfiles = {
+  petrol: demoCar,
+  electric: electricCar,
+  hybrid: hybridCar,
+  miles: milesCar,
+  'classic-hybrid': classicHybridCar,
+  quirky: quirkyCar,
+  classic: classicCar,
+} as const satisfies Record<string, CarOptions>;
+export type CarProfile = keyof typeof carProfiles;
+export const isCarProfile = (name: string): name is CarProfile => Object.hasOwn(carProfiles, name);

@@ -1,8 +1,13 @@
-import type { InterfaceName, ResourceName } from '../catalogue/reads';
+import { resources, type InterfaceName, type ResourceName } from '../catalogue/reads';
 import type { Car } from './car';
+import type { ResourceValue } from './car-resources';
+import { commandNames } from '../catalogue/commands';
 import type { Invocation } from './invocation';
 
-export type ConnectedInterface = Exclude<InterfaceName, 'extended-v1'>;
+export type ConnectedInterface = 'connected-v1' | 'connected-v2';
+
+/** Every interface that the simulated service serves. */
+export type ServedInterface = InterfaceName | 'energy-v2' | 'location-v1';
 
 /** What a view of the car needs to know of the request. */
 export interface ViewContext {
@@ -10,7 +15,7 @@ export interface ViewContext {
   url: string;
   now: number;
   operationId: string;
-  interface: InterfaceName;
+  interface: ServedInterface;
 }
 
 /** How one and the same car looks on the wire. */
@@ -46,6 +51,19 @@ export function iso(ms: number): string {
   return last.text;
 }
 
+/** Fractions of a second with this many digits; further than milliseconds they are zeros. */
+export const withDigits = (ms: number, digits: number): string =>
+  iso(ms).replace(/\.(\d+)Z$/, (_, millis: string) => {
+    const fraction = millis.padEnd(digits, '0').slice(0, digits);
+    return `${fraction === '' ? '' : `.${fraction}`}Z`;
+  });
+
+/** A resource of the extended interface: whole where docs/service.md 2.8 types it so, although a trip leaves fractions. */
+export function resourceValue(car: Car, name: ResourceName): ResourceValue {
+  const value = car.resource(name);
+  return typeof value === 'number' && resources[name].kind === 'integer' ? Math.floor(value) : value;
+}
+
 /** One year (specification 2.5). */
 export function yearAfter(ms: number): string {
   const date = new Date(ms);
@@ -53,10 +71,17 @@ export function yearAfter(ms: number): string {
   return date.toISOString();
 }
 
+/** Commands that only some cars take, so each car names its own (docs/energy-location-api.md 5). */
+export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
+const isOptional = (name: string): boolean => optionalCommands.some((other) => other === name);
+
+/** The names of the commands that every car of its kind takes. */
+export const standardCommands = commandNames.filter((name) => !isOptional(name));
+
 /** The names of the commands that this car takes, as path segments. */
-export function commandsOf(car: Car, all: readonly string[]): string[] {
+export function commandsOf(car: Car): string[] {
   const { classic, unsupported, extraCommands } = car.state;
-  return [...all, ...extraCommands].filter(
+  return [...standardCommands, ...extraCommands].filter(
     (name) => !unsupported.includes(name) && !(classic && name === 'lock-reduced-guard'),
   );
 }

@@ -1,13 +1,6 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../util/clock';
-import {
-  commandNames,
-  commands,
-  requestDetails,
-  unlockDurationLimits,
-  type Command,
-  type CommandRoute,
-} from '../catalogue/commands';
+import { commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
 import {
   connectedReadNames,
   connectedReads,
@@ -18,22 +11,31 @@ import {
   resources,
   type ConnectedRead,
   type ConnectedReadName,
-  type InterfaceName,
   type Route,
 } from '../catalogue/reads';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from './car';
-import { iso, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
+import {
+  iso,
+  standardCommands,
+  yearAfter,
+  type ConnectedInterface,
+  type Dialect,
+  type ServedInterface,
+  type ViewContext,
+} from './dialect';
+import { capabilitiesBody, energyBody, locationBody } from './energy';
 import { groups } from './groups';
 import { groupBody } from './real';
-import { extendedListScope, extraCommandScopes } from './tokens';
+import { maxRuntimeMinutes } from './invocation';
+import { energyScopes, extendedListScope, extraCommandScopes, locationScope } from './tokens';
 
 /** What answers one path with one method, and what it asks of the request before it does (specification 4, 5). */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
   path: string;
-  interface: InterfaceName;
+  interface: ServedInterface;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
   /** The media types that the accept header (GET) or the content type (POST) may name; `{vendor}` is filled in. */
@@ -71,6 +73,8 @@ export function endpointsOf(garage: Garage): Endpoint[] {
     ...commandEndpoints(garage),
     requestDetail(garage),
     ...resourceEndpoints(garage),
+    ...groupEndpoints(garage),
+    ...energyEndpoints(),
     ...(garage.dialect.name === 'real' ? realEndpoints(garage) : []),
   ];
 }
@@ -128,7 +132,7 @@ const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
 function commandEndpoints(garage: Garage): Endpoint[] {
-  const named = commandNames.flatMap((name) => {
+  const named = standardCommands.flatMap((name) => {
     const { routes, scopes }: Command = commands[name];
     return entries<CommandRoute>(routes)
       .filter(([, route]) => route.unlisted !== true || garage.dialect.name === 'real')
@@ -155,7 +159,10 @@ function commandEndpoint(
       // "It is unavailable for classic cars" (specification 4.1 rule 1).
       if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
         return unsupported(call, name);
-      const body = route.unlockDuration === true ? unlockBody(call) : { unlockDuration: unlockDurationLimits.maximum };
+      const body =
+        route.unlockDuration === true
+          ? bodyOf(call, unlockRequest, 'invalid-body')
+          : { unlockDuration: unlockDurationLimits.maximum };
       if ('status' in body) return body;
       return from === 'connected-v1'
         ? accept(garage, call, name, body.unlockDuration)
@@ -164,7 +171,7 @@ function commandEndpoint(
   };
 }
 
-/** A command that the specification does not name and this car has (field notes 1.7). */
+/** A command that only some cars take (docs/field-notes.md 1.7, docs/energy-location-api.md 5). */
 function extraCommand(garage: Garage): Endpoint {
   return {
     method: 'POST',
@@ -176,9 +183,13 @@ function extraCommand(garage: Garage): Endpoint {
     answers: json,
     handle(call) {
       const { command = '' } = call.parameters;
-      return call.car.state.extraCommands.includes(command)
-        ? carryOut(garage, call, command, unlockDurationLimits.maximum)
-        : unsupported(call, command);
+      const { extraCommands, charger } = call.car.state;
+      if (!extraCommands.includes(command)) return unsupported(call, command);
+      if (command !== 'engine-start') return carryOut(garage, call, command, unlockDurationLimits.maximum);
+      const body = bodyOf(call, runtimeRequest, 'invalid-runtime');
+      if ('status' in body) return body;
+      if (charger.connection === 'CONNECTED') return call.refuse('plugged-in');
+      return carryOut(garage, call, command, unlockDurationLimits.maximum, body.runtimeMinutes);
     },
   };
 }
@@ -188,12 +199,16 @@ const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-function unlockBody(call: Call): { unlockDuration: number } | Answer {
+/** 0 is in the range that the service publishes; what it does is not (docs/energy-location-api.md 5.2, 9). */
+const runtimeRequest = z.object({ runtimeMinutes: z.int().check(z.minimum(0), z.maximum(maxRuntimeMinutes)) });
+
+/** The body as the schema has it, or the refusal. */
+function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, refusal: RefusalName): Body | Answer {
   try {
-    const parsed = unlockRequest.safeParse(JSON.parse(call.body));
-    return parsed.success ? parsed.data : call.refuse('invalid-body');
+    const parsed = schema.safeParse(JSON.parse(call.body));
+    return parsed.success ? parsed.data : call.refuse(refusal);
   } catch {
-    return call.refuse('bad-request');
+    return call.refuse(refusal === 'invalid-body' ? 'bad-request' : refusal);
   }
 }
 
@@ -222,6 +237,7 @@ async function carryOut(
   call: Call,
   command: string,
   unlockDuration: number,
+  runtimeMinutes?: number,
 ): Promise<Answer> {
   const { car, context } = call;
   const invocation = car.invoke({
@@ -230,6 +246,7 @@ async function carryOut(
     command,
     interface: 'connected-v2',
     unlockDuration,
+    ...(runtimeMinutes !== undefined && { runtimeMinutes }),
   });
   const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
@@ -292,7 +309,51 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
   ];
 }
 
-/** What only the real service has: further v2 reads (field notes 1.10) and the lists of the extended interface (3.2). */
+/** The groups of connected v2 (docs/energy-location-api.md 4). */
+const groupEndpoints = (garage: Garage): Endpoint[] =>
+  Object.entries(groups).map(([name, group]) =>
+    connectedRead(
+      garage,
+      name,
+      'connected-v2',
+      { path: `/vehicles/{vin}/${name}`, accept: json },
+      group.scopes,
+      ({ car }) => groupBody(car, name, group),
+    ),
+  );
+
+/** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
+function energyEndpoints(): Endpoint[] {
+  const read = (
+    from: 'energy-v2' | 'location-v1',
+    path: string,
+    scope: string,
+    handle: (call: Call) => Answer,
+  ): Endpoint => ({
+    method: 'GET',
+    path,
+    interface: from,
+    scopes: [scope],
+    mediaTypes: [json],
+    answers: json,
+    handle,
+  });
+  const energy = (name: string, scope: string, view: (car: Car) => object): Endpoint =>
+    read('energy-v2', `/energy/v2/vehicles/{vin}/${name}`, scope, (call) =>
+      call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
+    );
+  return [
+    energy('state', energyScopes.state, energyBody),
+    energy('capabilities', energyScopes.capabilities, capabilitiesBody),
+    read('location-v1', '/location/v1/vehicles/{vin}/location', locationScope, (call) =>
+      call.car.state.location.shared
+        ? { status: 200, body: locationBody(call.car, call.context.operationId) }
+        : call.refuse('no-position'),
+    ),
+  ];
+}
+
+/** The lists of the extended interface, which only the real service has (docs/field-notes.md 3.2). */
 function realEndpoints(garage: Garage): Endpoint[] {
   const { cars, clock } = garage;
   const lists = {
@@ -304,16 +365,6 @@ function realEndpoints(garage: Garage): Endpoint[] {
   } as const;
   const base = interfacePaths['extended-v1'];
   return [
-    ...Object.entries(groups).map(([name, group]) =>
-      connectedRead(
-        garage,
-        name,
-        'connected-v2',
-        { path: `/vehicles/{vin}/${name}`, accept: json },
-        group.scopes,
-        ({ car }) => groupBody(car, name, group),
-      ),
-    ),
     {
       ...lists,
       path: `${base}/vehicles`,

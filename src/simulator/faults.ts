@@ -45,6 +45,16 @@ const schema = z.strictObject({
   /** The answer as it would be, with this word for each word. */
   words: z.optional(z.string()),
 
+  /** The answer as it would be, with this JSON at a member's path: `chargingPower`, `data.properties.timestamp`. */
+  members: z.optional(z.record(z.string(), z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })]))),
+  /** The answer as it would be, with text for each number (docs/energy-location-api.md 4). */
+  numbersAsText: z.optional(z.literal(true)),
+  /** The answer as it would be, with times that have so many digits of the second, and this in place of the `Z`. */
+  timeDigits: z.optional(z.int().check(z.minimum(0), z.maximum(9))),
+  timeOffset: z.optional(z.string()),
+  /** The answer as it would be, without the messages of members that cannot be told (docs/energy-location-api.md 2.2). */
+  withoutMessages: z.optional(z.literal(true)),
+
   /** Where the connection ends. `after-effect`: everything is done, nothing is answered. */
   cut: z.optional(z.enum(cuts)),
   /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (field notes 6.2). */
@@ -174,22 +184,60 @@ function replacement(fault: Fault, context: RefusalContext): Answer | null {
 }
 
 /** What a fault does to an answer that is on its way. */
-export function distort(answer: Answer, { nulls, words }: Fault): Answer {
-  return nulls === undefined && words === undefined ? answer : { ...answer, body: walk(answer.body, nulls, words) };
+export function distort(answer: Answer, fault: Fault): Answer {
+  if (!distortions.some((name) => fault[name] !== undefined)) return answer;
+  let body = walk(answer.body, fault);
+  for (const [path, member] of Object.entries(fault.members ?? {})) body = replaced(body, path.split('.'), member);
+  return { ...answer, body };
 }
 
-/** Members that hold a word of the car or of a request (specification 2, field notes 1.9). */
-const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
+const distortions = [
+  'nulls',
+  'words',
+  'members',
+  'numbersAsText',
+  'timeDigits',
+  'timeOffset',
+  'withoutMessages',
+] as const satisfies readonly (keyof FaultOptions)[];
 
-function walk(node: unknown, nulls: FaultOptions['nulls'], words: string | undefined): unknown {
-  if (Array.isArray(node)) return node.map((item) => walk(item, nulls, words));
+/** Members that hold a word of the car or of a request (docs/service.md 2, docs/field-notes.md 1.9). */
+const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
+const timeMembers = new Set(['timestamp', 'updatedAt']);
+
+function walk(node: unknown, fault: FaultOptions): unknown {
+  if (Array.isArray(node)) return node.map((item) => walk(item, fault));
+  if (typeof node === 'number' && fault.numbersAsText) return String(node);
   if (typeof node !== 'object' || node === null) return node;
+  const { nulls, words, withoutMessages } = fault;
+  // `OK` and `ERROR` of the energy state are not words of the car.
+  const isEnergy = 'updatedAt' in node || 'code' in node;
   return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => {
-      if (nulls === 'members' && typeof value === 'object' && value !== null && 'value' in value) return [key, null];
-      if (nulls === 'values' && key === 'value') return [key, null];
-      if (words !== undefined && wordMembers.has(key) && typeof value === 'string') return [key, words];
-      return [key, walk(value, nulls, words)];
-    }),
+    Object.entries(node)
+      .filter(([key]) => !(withoutMessages && isEnergy && key === 'message'))
+      .map(([key, value]) => {
+        if (nulls === 'members' && typeof value === 'object' && value !== null && 'value' in value) return [key, null];
+        if (nulls === 'values' && key === 'value') return [key, null];
+        if (timeMembers.has(key) && typeof value === 'string') return [key, timeOf(value, fault)];
+        if (words !== undefined && wordMembers.has(key) && typeof value === 'string' && !(isEnergy && key === 'status'))
+          return [key, words];
+        return [key, walk(value, fault)];
+      }),
   );
+}
+
+function timeOf(time: string, { timeDigits, timeOffset = 'Z' }: FaultOptions): string {
+  const [, seconds = time, fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? [];
+  const digits = fraction.padEnd(timeDigits ?? fraction.length, '0').slice(0, timeDigits ?? fraction.length);
+  return `${seconds}${digits === '' ? '' : `.${digits}`}${timeOffset}`;
+}
+
+/** A copy of the body with another member at a path; a path that the body does not have changes nothing. */
+function replaced(node: unknown, [key = '', ...rest]: string[], member: 'missing' | { json?: unknown }): unknown {
+  if (typeof node !== 'object' || node === null || Array.isArray(node)) return node;
+  const copy: Record<string, unknown> = { ...node };
+  if (rest.length > 0) copy[key] = replaced(copy[key], rest, member);
+  else if (member === 'missing') delete copy[key];
+  else copy[key] = member.json ?? null;
+  return copy;
 }

@@ -1,13 +1,18 @@
 import type { ResourceName } from '../catalogue/reads';
+import { hasTank, rangeKm } from './battery';
+import type { Car } from './car';
 import type { ResourceValue } from './car-resources';
+import type { StatisticName } from './car-state';
 
 /**
  * The further reads of the real service's v2 (field notes 1.10), with the scopes of field notes 4.4. Each member shows a
  * resource of the car in the words and units that v2 uses, so both interfaces always agree.
  */
 export interface GroupMember {
-  /** The resource that it shows; absent: the car has nothing to say. */
+  /** The resource that it shows. */
   from?: ResourceName;
+  /** Where no resource shows it: its path in the car, and its value. */
+  of?: { path: string; value: (car: Car) => ResourceValue };
   unit?: string;
   /** From the resource's value to the word of v2; what the table does not hold is UNSPECIFIED. */
   words?: Record<string, string>;
@@ -20,7 +25,7 @@ export interface Group {
   members: Record<string, GroupMember>;
 }
 
-const level = {
+const levels = {
   VERY_LOW: 'TOO_LOW',
   LOW: 'TOO_LOW',
   NORMAL: 'NO_WARNING',
@@ -89,12 +94,35 @@ function serviceWarning(status: ResourceValue, trigger: ResourceValue): string {
   return when === undefined || why === undefined ? 'UNKNOWN_WARNING' : `${why}_${when}`;
 }
 
+const level = (unit: string): GroupMember => ({
+  unit,
+  of: {
+    path: 'energy.batteryChargeLevel',
+    value: ({ state }) => (state.plugIn && state.battery.level !== null ? Math.floor(state.battery.level) : null),
+  },
+});
+const batteryRange: GroupMember = {
+  unit: 'km',
+  of: { path: 'energy.electricRange', value: ({ state }) => rangeKm(state) },
+};
+const tankRange: GroupMember = {
+  unit: 'km',
+  of: {
+    path: 'resources.distanceToEmpty',
+    value: ({ state }) => (hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null),
+  },
+};
+const statistic = (name: StatisticName, unit: string): GroupMember => ({
+  unit,
+  of: { path: `statistics.${name}`, value: ({ state }) => state.statistics[name] },
+});
+
 export const groups: Record<string, Group> = {
   engine: {
     scopes: ['conve:diagnostics_engine_status'],
     members: {
-      oilLevelWarning: { from: 'oilLevel', words: { ...level, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
-      engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: level },
+      oilLevelWarning: { from: 'oilLevel', words: { ...levels, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
+      engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: levels },
     },
   },
   'engine-status': {
@@ -103,20 +131,23 @@ export const groups: Record<string, Group> = {
   },
   fuel: {
     scopes: ['conve:fuel_status'],
-    members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: { unit: '%' } },
+    members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
   },
   odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
   statistics: {
     scopes: ['conve:trip_statistics'],
     members: {
-      averageEnergyConsumption: { unit: 'kWh/100km' },
       averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
+      averageFuelConsumptionAutomatic: statistic('averageFuelConsumptionAutomatic', 'l/100km'),
+      averageEnergyConsumption: statistic('averageEnergyConsumption', 'kWh/100km'),
+      averageEnergyConsumptionAutomatic: statistic('averageEnergyConsumptionAutomatic', 'kWh/100km'),
+      averageEnergyConsumptionSinceCharge: statistic('averageEnergyConsumptionSinceCharge', 'kWh/100km'),
       averageSpeed: { from: 'averageSpeed', unit: 'km/h' },
-      averageSpeedAutomatic: { unit: 'km/h' },
+      averageSpeedAutomatic: statistic('averageSpeedAutomatic', 'km/h'),
       tripMeterManual: { from: 'tripMeter1', unit: 'km' },
       tripMeterAutomatic: { from: 'tripMeter2', unit: 'km' },
-      distanceToEmptyTank: { from: 'distanceToEmpty', unit: 'km' },
-      distanceToEmptyBattery: { unit: 'km' },
+      distanceToEmptyTank: tankRange,
+      distanceToEmptyBattery: batteryRange,
     },
   },
   tyres: {
@@ -145,9 +176,12 @@ export const groups: Record<string, Group> = {
       },
       engineHoursToService: { from: 'engineHoursToService', unit: 'h' },
       distanceToService: { from: 'kmToService', unit: 'km' },
-      washerFluidLevelWarning: { from: 'washerFluidLevel', words: level },
+      washerFluidLevelWarning: { from: 'washerFluidLevel', words: levels },
       timeToService: { from: 'monthsToService', unit: 'months' },
     },
   },
-  brakes: { scopes: ['conve:brake_status'], members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: level } } },
+  brakes: {
+    scopes: ['conve:brake_status'],
+    members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: levels } },
+  },
 };

@@ -3,6 +3,7 @@ import type { Car } from './car';
 import { Control, isControl } from './control';
 import { Faults } from './faults';
 import { Identity } from './identity';
+import type { Api } from './limits';
 import { settle, type SimulatorOptions } from './options';
 import { SimulatorServer, type Count, type RecordedRequest } from './server';
 import { Service } from './service';
@@ -27,6 +28,8 @@ export interface Simulator {
   readonly requests: readonly RecordedRequest[];
   /** Forgets the requests, and counts connections and requests anew. */
   clearRequests(): void;
+  /** Requests of the day that passed the limits, by API: each has a quota of its own. */
+  readonly requestsToday: Readonly<Partial<Record<Api, number>>>;
   /** Sockets. */
   readonly connections: Readonly<Count>;
   /** Requests, without those of the control interface. */
@@ -83,6 +86,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     faults,
     requests: server.requests,
     clearRequests: () => server.clear(),
+    get requestsToday() {
+      return service.requestsToday;
+    },
     connections: server.connections,
     inFlight: server.inFlight,
     issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) =>
@@ -96,12 +102,25 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-export { classicCar, demoCar, type CarOptions } from './demo-car';
+export {
+  carProfiles,
+  classicCar,
+  classicHybridCar,
+  demoCar,
+  electricCar,
+  hybridCar,
+  isCarProfile,
+  milesCar,
+  quirkyCar,
+  type CarOptions,
+  type CarProfile,
+} from './demo-car';
+export { energyMembers, type EnergyMember } from './battery';
 export { byRule, type CarChanges, type CarState } from './car-state';
 export type { Car } from './car';
 export type { Invocation } from './invocation';
 export type { Fault, FaultOptions, Faults } from './faults';
-export { realLimits, type LimitOptions } from './limits';
+export { realLimits, type Api, type LimitOptions } from './limits';
 export type { Count, RecordedRequest } from './server';
 export type { SimulatorOptions } from './options';
 export { everyScope } from './tokens';

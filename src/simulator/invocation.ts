@@ -8,6 +8,8 @@ export interface InvocationRequest {
   interface: 'connected-v1' | 'connected-v2';
   /** Seconds that the tailgate can be opened for (specification 4.2 rule 1). */
   unlockDuration: number;
+  /** Minutes that the engine runs (docs/energy-location-api.md 5.2). Default 15. */
+  runtimeMinutes?: number;
 }
 
 interface TimelineStep {
@@ -15,6 +17,8 @@ interface TimelineStep {
   status: string;
   acts: boolean | undefined;
 }
+
+export const maxRuntimeMinutes = 15;
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
@@ -25,6 +29,7 @@ export class Invocation implements InvocationRequest {
   readonly command: string;
   readonly interface: 'connected-v1' | 'connected-v2';
   readonly unlockDuration: number;
+  readonly runtimeMinutes: number;
   readonly receivedAt: number;
   readonly timeline: readonly TimelineStep[];
   /** The word that the car's rules gave, once they did. */
@@ -41,6 +46,7 @@ export class Invocation implements InvocationRequest {
     this.command = request.command;
     this.interface = request.interface;
     this.unlockDuration = request.unlockDuration;
+    this.runtimeMinutes = request.runtimeMinutes ?? maxRuntimeMinutes;
     this.receivedAt = now;
     // v2 answers once, at the end (field notes 1.9): the last word of the plan.
     const steps =

@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock';
+import type { ServedInterface } from './dialect';
 
 /** Limits of field notes 5; a limit that is not given does not apply. */
 export interface LimitOptions {
@@ -20,14 +21,23 @@ const day = 86_400_000;
 /** What is over the limit, and for how long. */
 export type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
 
-/** Counts what is let through: a sliding minute, and a day that starts with its first request. */
+/** The APIs that have a day's quota of their own (docs/energy-location-api.md 7.1). */
+export type Api = 'connected' | 'extended' | 'energy' | 'location';
+
+export const apiOf = (name: ServedInterface): Api => (/^[a-z]+/.exec(name) as [Api])[0];
+
+interface Day {
+  startedAt: number;
+  count: number;
+}
+
+/** Counts the requests that are let through: in a sliding minute of all APIs together, and per API in a day that starts with its first request. */
 export class Limits {
   readonly #limits: LimitOptions;
   readonly #clock: Clock;
   #requests: number[] = [];
   #commands: number[] = [];
-  #dayStartedAt = -Infinity;
-  #today = 0;
+  readonly #days = new Map<Api, Day>();
 
   constructor(limits: LimitOptions, clock: Clock) {
     this.#limits = limits;
@@ -35,24 +45,36 @@ export class Limits {
   }
 
   /** Counts a request, or says why it is not let through. */
-  take(isCommand: boolean): Excess | null {
+  take(api: Api, isCommand: boolean): Excess | null {
     const { requestsPerMinute = Infinity, commandsPerMinute = Infinity, requestsPerDay = Infinity } = this.#limits;
-    if (Math.min(requestsPerMinute, commandsPerMinute, requestsPerDay) === Infinity) return null;
     const now = this.#clock.now();
-    if (now >= this.#dayStartedAt + day) {
-      this.#dayStartedAt = now;
-      this.#today = 0;
+    const today = this.#dayOf(api, now);
+    if (today.count >= requestsPerDay)
+      return { kind: 'quota', refillIn: hoursMinutesSeconds(today.startedAt + day - now) };
+    if (Math.min(requestsPerMinute, commandsPerMinute) === Infinity) {
+      today.count += 1;
+      return null;
     }
-    if (this.#today >= requestsPerDay)
-      return { kind: 'quota', refillIn: hoursMinutesSeconds(this.#dayStartedAt + day - now) };
     this.#requests = this.#requests.filter((at) => at > now - minute);
     this.#commands = this.#commands.filter((at) => at > now - minute);
     if (this.#requests.length >= requestsPerMinute || (isCommand && this.#commands.length >= commandsPerMinute))
       return { kind: 'rate-limited' };
-    this.#today += 1;
+    today.count += 1;
     this.#requests.push(now);
     if (isCommand) this.#commands.push(now);
     return null;
+  }
+
+  /** The requests of the day, by API. */
+  get today(): Readonly<Partial<Record<Api, number>>> {
+    return Object.fromEntries([...this.#days.keys()].map((api) => [api, this.#dayOf(api, this.#clock.now()).count]));
+  }
+
+  #dayOf(api: Api, now: number): Day {
+    let found = this.#days.get(api);
+    if (found === undefined || now >= found.startedAt + day)
+      this.#days.set(api, (found = { startedAt: now, count: 0 }));
+    return found;
   }
 }
 

@@ -1,8 +1,8 @@
-import { commandNames, commands, isCommandName, type Command } from '../catalogue/commands';
+import { commands, isCommandName, type Command } from '../catalogue/commands';
 import { doorMembers, windowMembers } from '../catalogue/members';
 import { interfacePaths, resources, type Resource } from '../catalogue/reads';
 import type { Car } from './car';
-import { commandsOf, imageUrl, iso, put, yearAfter, type Dialect } from './dialect';
+import { commandsOf, imageUrl, iso, put, resourceValue, yearAfter, type Dialect } from './dialect';
 
 /**
  * The specification's shapes. Where it shows none, these stand in, all of them covered by the field notes:
@@ -44,7 +44,7 @@ export const plain: Dialect = {
     return body;
   },
   commands: (car, { url }) =>
-    commandsOf(car, commandNames).map((command) => {
+    commandsOf(car).map((command) => {
       const base = interfacePaths[isOnV2(command) ? 'connected-v2' : 'connected-v1'];
       return { command, href: `${url}${base}/vehicles/${car.vin}/commands/${command}` };
     }),
@@ -63,7 +63,7 @@ export const plain: Dialect = {
     const row: Resource = resources[name];
     const body = {};
     put(body, 'resourceValue', car, `resources.${name}`, () => ({
-      value: car.resource(name),
+      value: resourceValue(car, name),
       ...('unit' in row ? { unit: row.unit } : {}),
       timestamp: iso(car.resourceMeasuredAt(name)),
     }));

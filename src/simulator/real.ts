@@ -1,9 +1,18 @@
-import { commandNames } from '../catalogue/commands';
 import { doorMembers, windowMembers, type Member } from '../catalogue/members';
-import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import { resources, type Resource } from '../catalogue/reads';
 import type { Car } from './car';
 import type { ResourceValue } from './car-resources';
-import { commandsOf, imageUrl, iso, put, yearAfter, type Dialect, type ViewContext } from './dialect';
+import {
+  commandsOf,
+  imageUrl,
+  iso,
+  put,
+  resourceValue,
+  withDigits,
+  yearAfter,
+  type Dialect,
+  type ViewContext,
+} from './dialect';
 import type { Group, GroupMember } from './groups';
 
 /** The shapes of the service behind the specification, since August 2026 (field notes 1 to 3, 6.1). */
@@ -29,7 +38,7 @@ export const real: Dialect = {
   },
   // Relative, and without the interface's own prefix (field notes 1.7).
   commands: (car) =>
-    commandsOf(car, commandNames).map((name) => ({
+    commandsOf(car).map((name) => ({
       command: wireName(name),
       href: `/v2/vehicles/${car.vin}/commands/${name}`,
     })),
@@ -47,7 +56,7 @@ export const real: Dialect = {
     const row: Resource = resources[name];
     const body = {};
     put(body, name, car, `resources.${name}`, () => {
-      const value = car.resource(name);
+      const value = resourceValue(car, name);
       return {
         value: value === null ? null : String(value),
         ...('unit' in row ? { unit: row.unit } : {}),
@@ -76,7 +85,7 @@ const wireName = (name: string): string =>
 const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
 
 /** Six digits of the second (field notes 6.1). */
-const micros = (ms: number): string => iso(ms).replace('Z', '000Z');
+const micros = (ms: number): string => withDigits(ms, 6);
 
 /** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (field notes 1.5, 1.6, 2.1). */
 function members(
@@ -99,25 +108,25 @@ function members(
   return body;
 }
 
-/** The data node of a further v2 read (field notes 1.10). */
+/** The data node of a group of v2 (docs/energy-location-api.md 4): nanoseconds everywhere but in the statistics. */
 export function groupBody(car: Car, name: string, { members: table }: Group): Record<string, unknown> {
   const body: Record<string, unknown> = {};
+  const digits = name === 'statistics' ? 3 : 9;
   for (const [key, member] of Object.entries(table)) {
-    put(body, key, car, `${name}.${key}`, () =>
-      member.from === undefined
-        ? null
-        : {
-            timestamp: micros(car.resourceMeasuredAt(member.from)),
-            unit: member.unit ?? null,
-            value: groupValue(car, member, member.from),
-          },
-    );
+    put(body, key, car, `${name}.${key}`, () => {
+      const value = groupValue(car, member);
+      const { from, of } = member;
+      // A petrol car has no charge to tell: the whole member is null.
+      if (value === null && from === undefined) return null;
+      const measuredAt = from === undefined ? car.measuredAt(of?.path ?? '') : car.resourceMeasuredAt(from);
+      return { timestamp: withDigits(measuredAt, digits), unit: member.unit ?? null, value };
+    });
   }
   return body;
 }
 
-function groupValue(car: Car, { word: derive, words }: GroupMember, from: ResourceName): ResourceValue {
-  const value = car.resource(from);
+function groupValue(car: Car, { word: derive, words, from, of }: GroupMember): ResourceValue {
+  const value = from === undefined ? (of?.value(car) ?? null) : car.resource(from);
   if (value === null) return null;
   if (derive !== undefined) return derive((name) => car.resource(name));
   return words === undefined ? value : (words[String(value)] ?? 'UNSPECIFIED');

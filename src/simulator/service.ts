@@ -1,11 +1,11 @@
-import { interfacePaths, type InterfaceName } from '../catalogue/reads';
 import { Access } from './access';
 import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
 import { Car } from './car';
+import type { ServedInterface } from './dialect';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
-import { Limits } from './limits';
-import { operationHeader, type Settings } from './options';
+import { Limits, apiOf, type Api } from './limits';
+import { everyInterface, operationHeader, paths, type Settings } from './options';
 import { plain } from './plain';
 import { real } from './real';
 import type { ServiceRequest } from './request';
@@ -49,6 +49,9 @@ export class Service {
   async answer(request: ServiceRequest): Promise<Answer> {
     if (request.path.startsWith('/images/')) return picture(request, this.cars, this.#settings.clock.now());
     const context = this.contextOf(request);
+    if (request.path.startsWith('/energy/v1/')) return refuse('energy-gone', context);
+    if (context.interface !== null && !this.#settings.interfaces.includes(context.interface))
+      return refuse(context.interface === 'extended-v1' ? 'gone' : 'gateway-not-found', context);
     const found = this.#router.find(request.method, request.path);
     if (found === null) return refuse(this.#settings.dialect === 'real' ? 'gateway-not-found' : 'not-found', context);
     if (found.endpoint === null)
@@ -66,7 +69,7 @@ export class Service {
       refuse(name, context, details);
     const keyRefused = this.#access.refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
-    const excess = this.#limits.take(endpoint.method === 'POST');
+    const excess = this.#limits.take(apiOf(endpoint.interface), endpoint.method === 'POST');
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
     const refused = this.#access.refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
@@ -79,6 +82,11 @@ export class Service {
       interface: endpoint.interface,
     };
     return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
+  }
+
+  /** The requests of the day, by API. */
+  get requestsToday(): Readonly<Partial<Record<Api, number>>> {
+    return this.#limits.today;
   }
 
   contextOf({ path, headers }: Pick<ServiceRequest, 'path' | 'headers'>): RefusalContext {
@@ -100,8 +108,5 @@ export class Service {
   }
 }
 
-const interfaceOf = (path: string): InterfaceName | null => {
-  for (const name of ['connected-v1', 'connected-v2', 'extended-v1'] as const)
-    if (path.startsWith(`${interfacePaths[name]}/`)) return name;
-  return null;
-};
+const interfaceOf = (path: string): ServedInterface | null =>
+  everyInterface.find((name) => path.startsWith(`${paths[name]}/`)) ?? null;

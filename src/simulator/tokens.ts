@@ -3,9 +3,12 @@ import { commands, requestDetails } from '../catalogue/commands';
 import { connectedReads, resources } from '../catalogue/reads';
 import { groups } from './groups';
 
-/** Scopes of what only the real dialect serves (field notes 3.2, 4.4). */
+/** The scope of the lists that only the real dialect serves (docs/field-notes.md 3.2). */
 export const extendedListScope = 'vehicle:attributes';
-const chargeScope = 'conve:battery_charge_level';
+/** Scopes of energy v2 and location v1 (docs/energy-location-api.md 2.1, 3). */
+export const energyScopes = { state: 'energy:state:read', capabilities: 'energy:capability:read' } as const;
+export const locationScope = 'location:read';
+/** Scopes of the commands that only some cars take (docs/energy-location-api.md 5). */
 export const extraCommandScopes: Record<string, string> = {
   'climatization-start': 'conve:climatization_start_stop',
   'climatization-stop': 'conve:climatization_start_stop',
@@ -23,7 +26,8 @@ export const everyScope: readonly string[] = [
     ...Object.values(resources).map((resource) => resource.scope),
     ...Object.values(groups).flatMap((group) => group.scopes),
     extendedListScope,
-    chargeScope,
+    ...Object.values(energyScopes),
+    locationScope,
     ...Object.values(extraCommandScopes),
   ]),
 ];

@@ -73,13 +73,13 @@ describe('access to the simulated service', () => {
       }
     });
 
-    it(`${endpoint.method} ${endpoint.path} needs its media type exactly`, async () => {
+    it(`${endpoint.method} ${endpoint.path} needs its media type`, async () => {
       const name = endpoint.method === 'GET' ? 'accept' : 'content-type';
       for (const wrong of [
         'text/html',
         'application/vnd.vendor.api.connected-vehicle.other.v1+json',
         endpoint.type.includes('vnd') ? 'application/json' : 'application/xml',
-        '*/*',
+        ...(endpoint.type === 'application/json' && endpoint.method === 'GET' ? [] : ['*/*']),
       ]) {
         assert.equal((await send(endpoint, { [name]: wrong })).status, name === 'accept' ? 406 : 415, wrong);
       }

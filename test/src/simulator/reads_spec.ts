@@ -6,7 +6,7 @@ import {
   type ConnectedRead,
   type Resource,
 } from '../../../src/catalogue/reads';
-import { classicCar, demoCar } from '../../../src/simulator';
+import { classicCar, demoCar, electricCar } from '../../../src/simulator';
 import { Bench, type Json } from './support';
 
 const v1 = '/connected-vehicle/v1/vehicles';
@@ -16,11 +16,13 @@ const start = '2026-06-01T08:00:00.000Z';
 
 describe('the simulated service, read in the plain dialect', () => {
   const bench = new Bench();
-  beforeEach(() => bench.start({ cars: [demoCar, classicCar] }));
+  beforeEach(() => bench.start({ cars: [demoCar, classicCar, electricCar] }));
   afterEach(() => bench.simulator.close());
 
   it('lists the vehicles of the account', async () => {
-    assert.deepEqual((await bench.get(v2)).body, { data: [{ vin: demoCar.vin }, { vin: classicCar.vin }] });
+    assert.deepEqual((await bench.get(v2)).body, {
+      data: [{ vin: demoCar.vin }, { vin: classicCar.vin }, { vin: electricCar.vin }],
+    });
   });
 
   it('answers the details of the specification and no more', async () => {
@@ -31,7 +33,6 @@ describe('the simulated service, read in the plain dialect', () => {
       'gearbox',
       'fuelType',
       'externalColour',
-      'batteryCapacityKWH',
       'images',
       'descriptions',
     ]);
@@ -40,7 +41,9 @@ describe('the simulated service, read in the plain dialect', () => {
   });
 
   it('gives a battery capacity only to cars with an electric motor', async () => {
-    assert.equal('batteryCapacityKWH' in ((await bench.get(`${v2}/${classicCar.vin}`)).body['data'] as object), false);
+    const capacity = async (vin: string) => (await bench.get(`${v2}/${vin}`)).body['data']?.['batteryCapacityKWH'];
+    assert.equal(await capacity(classicCar.vin), undefined);
+    assert.equal(await capacity(electricCar.vin), 82);
   });
 
   it('shows pictures for a quarter of an hour', async () => {
@@ -96,6 +99,10 @@ describe('the simulated service, read in the plain dialect', () => {
     assert.deepEqual(data, [
       ...['lock', 'lock-reduced-guard', 'unlock'].map((command) => ({ command, href: at('v2', command) })),
       ...['flash', 'honk', 'honk-flash'].map((command) => ({ command, href: at('v1', command) })),
+      ...['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'].map((command) => ({
+        command,
+        href: at('v2', command),
+      })),
     ]);
   });
 
@@ -157,7 +164,7 @@ describe('the simulated service, read in the plain dialect', () => {
   });
 
   it('does not serve what only the real service has', async () => {
-    for (const path of [`${v2}/{vin}/fuel`, `${extended}/{vin}/resources`, extended])
+    for (const path of [`${extended}/{vin}/resources`, extended])
       assert.equal((await bench.get(path)).status, 404, path);
     for (const name of ['flash', 'honk', 'honk-flash']) assert.equal((await bench.postV2(name)).status, 404, name);
   });
@@ -234,6 +241,10 @@ describe('the simulated service, read in the real dialect', () => {
         ['FLASH', 'flash'],
         ['HONK', 'honk'],
         ['HONK_AND_FLASH', 'honk-flash'],
+        ['CLIMATIZATION_START', 'climatization-start'],
+        ['CLIMATIZATION_STOP', 'climatization-stop'],
+        ['ENGINE_START', 'engine-start'],
+        ['ENGINE_STOP', 'engine-stop'],
       ].map(([command, path]) => ({ command, href: `/v2/vehicles/${bench.vin}/commands/${path}` })),
     );
   });
@@ -294,10 +305,14 @@ describe('the simulated service, read in the real dialect', () => {
     assert.equal(car.resource('engineRunning'), true);
     const member = async (group: string, name: string) =>
       (await bench.get(`${v2}/{vin}/${group}`)).body['data']?.[name];
-    const leaf = (value: unknown, unit: string | null = null) => ({ timestamp: micros, unit, value });
+    const leaf = (value: unknown, unit: string | null = null) => ({
+      timestamp: '2026-06-01T08:00:00.000000000Z',
+      unit,
+      value,
+    });
     assert.deepEqual(await member('fuel', 'fuelAmount'), leaf(12, 'l'));
     assert.equal(await member('fuel', 'batteryChargeLevel'), null);
-    assert.deepEqual(await member('statistics', 'tripMeterManual'), leaf(219.7, 'km'));
+    assert.deepEqual(await member('statistics', 'tripMeterManual'), { ...leaf(219.7, 'km'), timestamp: start });
     assert.deepEqual(await member('engine', 'oilLevelWarning'), leaf('TOO_HIGH'));
     assert.deepEqual(await member('engine-status', 'engineStatus'), leaf('RUNNING'));
     assert.deepEqual(await member('tyres', 'frontLeft'), leaf('VERY_LOW_PRESSURE'));

@@ -1,0 +1,44 @@
+import { energyMembers, energyMessages, energyState, isClaimed, type EnergyMember, type EnergyValue } from './battery';
+import type { Car } from './car';
+import { put, withDigits } from './dialect';
+
+/** The bodies of the energy and the location interface; both dialects have the same (docs/energy-location-api.md 2, 3). */
+
+export function energyBody(car: Car): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  const values = energyState(car.state);
+  for (const name of energyMembers) put(body, name, car, `energy.${name}`, () => memberBody(car, name, values[name]));
+  return body;
+}
+
+function memberBody(car: Car, name: EnergyMember, value: EnergyValue): object {
+  if ('code' in value) return { status: 'ERROR', code: value.code, message: energyMessages[value.code] ?? value.code };
+  return { status: 'OK', ...value, updatedAt: withDigits(car.measuredAt(`energy.${name}`), 0) };
+}
+
+export function capabilitiesBody(car: Car): Record<string, unknown> {
+  const inner: Record<string, unknown> = { isSupported: energyMembers.some((name) => isClaimed(car.state, name)) };
+  for (const name of energyMembers) {
+    // The one name that differs from the state's.
+    const key = name === 'chargingStatus' ? 'chargingSystemStatus' : name;
+    put(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));
+  }
+  return { getEnergyState: inner };
+}
+
+export function locationBody(car: Car, operationId: string): Record<string, unknown> {
+  const { longitude, latitude, altitude, heading } = car.state.location;
+  const geometry: Record<string, unknown> = { type: 'Point' };
+  put(geometry, 'coordinates', car, 'location.coordinates', () => [
+    longitude,
+    latitude,
+    ...(altitude === null ? [] : [altitude]),
+  ]);
+  const properties: Record<string, unknown> = {};
+  put(properties, 'timestamp', car, 'location.timestamp', () => withDigits(car.measuredAt('location'), 9));
+  if (heading !== null) put(properties, 'heading', car, 'location.heading', () => String(Math.round(heading)));
+  const body: Record<string, unknown> = {};
+  put(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
+  // Without dashes here.
+  return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
+}

@@ -1,0 +1,287 @@
+import { strict as assert } from 'node:assert';
+import {
+  classicCar,
+  classicHybridCar,
+  demoCar,
+  electricCar,
+  energyMembers,
+  hybridCar,
+  milesCar,
+  quirkyCar,
+  type CarOptions,
+} from '../../../src/simulator';
+import { Bench, type Json } from './support';
+
+const state = '/energy/v2/vehicles/{vin}/state';
+const capabilities = '/energy/v2/vehicles/{vin}/capabilities';
+const hour = 3_600_000;
+
+describe('the energy interface of the simulated service', () => {
+  const bench = new Bench();
+  const start = (...cars: CarOptions[]) => bench.start({ dialect: 'real', cars });
+  const energy = async () => (await bench.get(state)).body;
+  const values = async () =>
+    Object.fromEntries(Object.entries(await energy()).map(([name, member]: [string, Json]) => [name, member['value']]));
+  afterEach(() => bench.simulator.close());
+
+  it('answers ten members at the root, each with the time of its own', async () => {
+    await start(electricCar);
+    const updatedAt = '2026-06-01T08:00:00Z';
+    assert.deepEqual(await energy(), {
+      batteryChargeLevel: { status: 'OK', value: 53, unit: 'percentage', updatedAt },
+      electricRange: { status: 'OK', value: 241, unit: 'km', updatedAt },
+      chargerConnectionStatus: { status: 'OK', value: 'CONNECTED', updatedAt },
+      chargingStatus: { status: 'OK', value: 'CHARGING', updatedAt },
+      chargingType: { status: 'OK', value: 'AC', updatedAt },
+      chargerPowerStatus: { status: 'OK', value: 'PROVIDING_POWER', updatedAt },
+      estimatedChargingTimeToTargetBatteryChargeLevel: { status: 'OK', value: 168, unit: 'minutes', updatedAt },
+      chargingCurrentLimit: { status: 'OK', value: 16, unit: 'ampere', updatedAt },
+      targetBatteryChargeLevel: { status: 'OK', value: 90, unit: 'percentage', updatedAt },
+      chargingPower: { status: 'OK', value: 11000, unit: 'watts', updatedAt },
+    });
+  });
+
+  it('charges in the time of the clock, with a new time at each whole percent', async () => {
+    await start(electricCar);
+    // 0.78 kWh at 11 kW.
+    const percentMs = (0.78 / 11) * hour;
+    await bench.clock.advance(percentMs - 1000);
+    assert.equal((await energy())['batteryChargeLevel']?.['value'], 53);
+    await bench.clock.advance(2000);
+    const { batteryChargeLevel, targetBatteryChargeLevel, ...others } = (await energy()) as unknown as Record<
+      string,
+      Json
+    >;
+    assert.deepEqual(batteryChargeLevel, {
+      status: 'OK',
+      value: 54,
+      unit: 'percentage',
+      updatedAt: new Date(Math.floor((bench.clock.now() - 1000) / 1000) * 1000).toISOString().replace('.000', ''),
+    });
+    assert.equal(targetBatteryChargeLevel?.['updatedAt'], '2026-06-01T08:00:00Z');
+    assert.equal(others['estimatedChargingTimeToTargetBatteryChargeLevel']?.['value'], 164);
+  });
+
+  it('takes less power above 80 percent, and is done at the target', async () => {
+    await start({ ...electricCar, battery: { ...electricCar.battery, target: 100 } });
+    const left = async () => Number((await values())['estimatedChargingTimeToTargetBatteryChargeLevel']);
+    const announced = await left();
+    const powers: number[] = [];
+    let minutes = 0;
+    for (; (await values())['chargingStatus'] === 'CHARGING'; minutes += 1) {
+      powers.push(Number((await values())['chargingPower']));
+      await bench.clock.advance(60_000);
+    }
+    assert.ok(Math.abs(minutes - announced) <= 1, `${minutes} minutes, ${announced} announced`);
+    assert.equal(powers[0], 11_000);
+    assert.deepEqual(
+      powers,
+      [...powers].sort((a, b) => b - a),
+    );
+    assert.equal(powers.at(-1), 2640);
+    assert.deepEqual(await values(), {
+      ...(await values()),
+      batteryChargeLevel: 100,
+      chargingStatus: 'DONE',
+      chargerPowerStatus: 'POWER_AVAILABLE_BUT_NOT_ACTIVATED',
+      estimatedChargingTimeToTargetBatteryChargeLevel: 0,
+      chargingPower: 0,
+    });
+  });
+
+  it('goes on where the cable was taken off', async () => {
+    await start(electricCar);
+    const car = bench.simulator.car();
+    const percentMs = (0.78 / 11) * hour;
+    await bench.clock.advance(percentMs / 2);
+    car.plug(false);
+    await bench.clock.advance(hour);
+    assert.deepEqual(
+      [(await values())['batteryChargeLevel'], (await values())['chargingStatus'], (await values())['chargingType']],
+      [53, 'IDLE', 'NONE'],
+    );
+    car.plug();
+    await bench.clock.advance(percentMs / 2 + 1);
+    assert.equal((await values())['batteryChargeLevel'], 54);
+  });
+
+  it('waits without power, for its time, and with a fault at the charger', async () => {
+    await start(electricCar);
+    const car = bench.simulator.car();
+    const words = async () => {
+      const { chargerConnectionStatus, chargingStatus, chargerPowerStatus } = await values();
+      return [chargerConnectionStatus, chargingStatus, chargerPowerStatus];
+    };
+    car.set({ charger: { hasPower: false } });
+    assert.deepEqual(await words(), ['CONNECTED', 'IDLE', 'NO_POWER_AVAILABLE']);
+    car.set({ charger: { hasPower: true, scheduled: true } });
+    assert.deepEqual(await words(), ['CONNECTED', 'SCHEDULED', 'POWER_AVAILABLE_BUT_NOT_ACTIVATED']);
+    car.set({ charger: { connection: 'FAULT' } });
+    assert.deepEqual(await words(), ['FAULT', 'ERROR', 'FAULT']);
+    await bench.clock.advance(24 * hour);
+    assert.equal((await values())['batteryChargeLevel'], 53);
+  });
+
+  it('says what the car supports, with the one name that differs', async () => {
+    await start(electricCar);
+    const { getEnergyState } = (await bench.get(capabilities)).body as unknown as { getEnergyState: Json };
+    assert.deepEqual(
+      Object.keys(getEnergyState),
+      ['isSupported', ...energyMembers].map((name) => (name === 'chargingStatus' ? 'chargingSystemStatus' : name)),
+    );
+    assert.equal(getEnergyState['isSupported'], true);
+    assert.deepEqual(getEnergyState['chargingSystemStatus'], { isSupported: true });
+  });
+
+  it('answers in miles and with errors for a car that does so', async () => {
+    await start(milesCar);
+    const body = await energy();
+    assert.equal(body['electricRange']?.['unit'], 'miles');
+    assert.equal(body['electricRange']?.['value'], 26);
+    assert.deepEqual(body['chargingPower'], {
+      status: 'ERROR',
+      code: 'NOT_SUPPORTED',
+      message: 'Resource is not supported for this vehicle',
+    });
+    assert.deepEqual(body['targetBatteryChargeLevel'], {
+      status: 'ERROR',
+      code: 'ERROR_READING_PROPERTY',
+      message: 'Failed to retrieve property.',
+    });
+  });
+
+  it('tells three members of a classic plug-in hybrid', async () => {
+    await start(classicHybridCar);
+    const told = Object.entries(await energy()).filter(([, member]: [string, Json]) => member['status'] === 'OK');
+    assert.deepEqual(
+      told.map(([name]) => name),
+      ['chargerConnectionStatus', 'chargingStatus', 'targetBatteryChargeLevel'],
+    );
+  });
+
+  it('answers a petrol car with errors alone, or with 404', async () => {
+    await start(demoCar, classicCar);
+    const body = await energy();
+    assert.deepEqual(
+      Object.values(body).map((member: Json) => member['code']),
+      energyMembers.map(() => 'NOT_SUPPORTED'),
+    );
+    const claims = (await bench.get(capabilities)).body['getEnergyState'];
+    assert.equal(claims?.['isSupported'], false);
+    assert.deepEqual(claims?.['electricRange'], { isSupported: false });
+    const reply = await bench.get(state.replace('{vin}', classicCar.vin));
+    assert.equal(reply.status, 404);
+    assert.deepEqual(reply.body, {
+      code: 'NOT_FOUND',
+      message: 'Resource is not supported for this vehicle',
+      details: [],
+    });
+  });
+
+  it('has a car that denies what it tells, and ends a charge with a fault', async () => {
+    await start(quirkyCar);
+    const idle = await energy();
+    assert.equal(idle['chargingPower']?.['code'], 'PROPERTY_NOT_FOUND');
+    assert.equal(idle['chargingCurrentLimit']?.['value'], 32);
+    assert.deepEqual((await bench.get(capabilities)).body['getEnergyState']?.['chargingCurrentLimit'], {
+      isSupported: false,
+    });
+    bench.simulator.car().plug();
+    assert.equal((await values())['chargingPower'], 11_000);
+    await bench.clock.advance(24 * hour);
+    const done = await values();
+    assert.deepEqual(
+      [done['chargingStatus'], done['chargerPowerStatus'], done['batteryChargeLevel']],
+      ['DONE', 'FAULT', 90],
+    );
+  });
+
+  it('tells the charge and the energy use of a hybrid in the groups, too', async () => {
+    await start(hybridCar);
+    const group = async (name: string) =>
+      (await bench.get(`/connected-vehicle/v2/vehicles/{vin}/${name}`)).body['data'];
+    const fuel = await group('fuel');
+    assert.deepEqual(fuel?.['batteryChargeLevel'], {
+      timestamp: '2026-06-01T08:00:00.000000000Z',
+      unit: '%',
+      value: 74,
+    });
+    assert.equal(fuel?.['fuelAmount']?.['value'], 38);
+    const statistics = await group('statistics');
+    assert.equal(Object.keys(statistics ?? {}).length, 11);
+    assert.deepEqual(statistics?.['averageEnergyConsumption'], {
+      timestamp: '2026-06-01T08:00:00.000Z',
+      unit: 'kWh/100km',
+      value: 22.4,
+    });
+    assert.equal(statistics?.['distanceToEmptyBattery']?.['value'], 58);
+    assert.equal(statistics?.['distanceToEmptyTank']?.['value'], 520);
+  });
+
+  it('tells nothing of a tank of an electric car', async () => {
+    await start(electricCar);
+    const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/statistics')).body;
+    assert.equal(data?.['distanceToEmptyTank'], null);
+    assert.equal(data?.['distanceToEmptyBattery']?.['value'], 241);
+    assert.equal(bench.simulator.car().resource('distanceToEmpty'), 241);
+    assert.equal(bench.simulator.car().resource('fuelAmount'), null);
+  });
+
+  it('refuses a missing scope at the root of the body, and under “error” where a test says so', async () => {
+    await start(electricCar);
+    const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid', 'energy:capability:read'] })}`;
+    const refusal = { code: 'AUTHORIZATION_ERROR', message: 'Not authorized to access this resource.', details: [] };
+    const reply = await bench.get(state, { authorization });
+    assert.equal(reply.status, 403);
+    assert.deepEqual(reply.body, refusal);
+    assert.equal((await bench.get(capabilities, { authorization })).status, 200);
+    bench.simulator.faults.add({ error: 'energy-forbidden', shape: 'energy-error', times: 1 });
+    assert.deepEqual((await bench.get(state)).body, { error: refusal });
+  });
+
+  it('says that version 1 is gone', async () => {
+    await start(electricCar);
+    const reply = await bench.get('/energy/v1/vehicles/{vin}/recharge-status');
+    assert.equal(reply.status, 410);
+    assert.deepEqual(reply.body, {
+      error: {
+        message: 'GONE',
+        description: 'Version 1 is removed. See https://developer.volvocars.com/apis/energy/v2/overview/',
+      },
+    });
+  });
+
+  it('distorts what it answers on demand', async () => {
+    await start(electricCar);
+    const { faults } = bench.simulator;
+    const once = async (fault: Parameters<typeof faults.add>[0]) => {
+      faults.add({ ...fault, times: 1 });
+      return energy();
+    };
+    const flipped = await once({
+      members: { chargingStatus: { json: { status: 'ERROR', code: 'PROPERTY_NOT_FOUND' } } },
+    });
+    assert.deepEqual(flipped['chargingStatus'], { status: 'ERROR', code: 'PROPERTY_NOT_FOUND' });
+    assert.equal((await values())['chargingStatus'], 'CHARGING');
+    assert.equal('chargingPower' in (await once({ members: { chargingPower: 'missing' } })), false);
+    const odd = await once({ words: 'SMART_CHARGING' });
+    assert.deepEqual([odd['chargingStatus']?.['value'], odd['chargingStatus']?.['status']], ['SMART_CHARGING', 'OK']);
+    assert.equal((await once({ numbersAsText: true }))['batteryChargeLevel']?.['value'], '53');
+    assert.equal(
+      (await once({ timeDigits: 7, timeOffset: '+00:00' }))['electricRange']?.['updatedAt'],
+      '2026-06-01T08:00:00.0000000+00:00',
+    );
+    bench.simulator.car().set({ energy: { errors: { chargingPower: 'NOT_SUPPORTED' } } });
+    assert.deepEqual((await once({ withoutMessages: true }))['chargingPower'], {
+      status: 'ERROR',
+      code: 'NOT_SUPPORTED',
+    });
+  });
+
+  it('counts the requests of a day per API', async () => {
+    await bench.start({ cars: [electricCar], limits: { requestsPerDay: 2 } });
+    for (const status of [200, 200, 403]) assert.equal((await bench.get(state)).status, status);
+    assert.equal((await bench.get('/location/v1/vehicles/{vin}/location')).status, 200);
+    assert.deepEqual(bench.simulator.requestsToday, { energy: 2, location: 1 });
+  });
+});

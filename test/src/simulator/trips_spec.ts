@@ -1,0 +1,232 @@
+import { strict as assert } from 'node:assert';
+import { demoCar, electricCar, hybridCar, type CarOptions } from '../../../src/simulator';
+import { Bench, type Json } from './support';
+
+const place = '/location/v1/vehicles/{vin}/location';
+
+describe('the location of a simulated car', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ dialect: 'real' }));
+  afterEach(() => bench.simulator.close());
+
+  it('is a point with longitude, latitude and altitude', async () => {
+    bench.simulator.car().set({
+      location: { longitude: 11.968302141174869, latitude: 57.68877034998428, altitude: 0, heading: 220 },
+    });
+    const { operationId, ...body } = (await bench.get(place)).body as unknown as Record<string, Json>;
+    assert.match(String(operationId), /^[\da-f]{32}$/);
+    assert.deepEqual(body, {
+      data: {
+        type: 'Feature',
+        geometry: { type: 'Point', coordinates: [11.968302141174869, 57.68877034998428, 0] },
+        properties: { timestamp: '2026-06-01T08:00:00.000000000Z', heading: '220' },
+      },
+      status: 200,
+    });
+  });
+
+  it('can lack its altitude, its heading and its time', async () => {
+    bench.simulator
+      .car()
+      .set({ location: { altitude: null, heading: null }, overrides: { 'location.timestamp': 'missing' } });
+    const { data } = (await bench.get(place)).body;
+    assert.equal(data?.['geometry']?.['coordinates']?.length, 2);
+    assert.deepEqual(data?.['properties'], {});
+  });
+
+  it('is not told where the driver does not share it, the scope is missing, or the application was not granted it', async () => {
+    bench.simulator.car().set({ location: { shared: false } });
+    assert.equal((await bench.get(place)).status, 404);
+    bench.simulator.car().set({ location: { shared: true } });
+    const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] })}`;
+    assert.equal((await bench.get(place, { authorization })).status, 403);
+    bench.simulator.faults.add({ match: { path: '/location/' }, error: 'client-not-allowed' });
+    assert.deepEqual((await bench.get(place)).body, {
+      error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
+    });
+  });
+
+  it('refuses places that are none', () => {
+    for (const location of [{ latitude: 91 }, { longitude: -181 }, { heading: 400 }])
+      assert.throws(() => bench.simulator.car().set({ location }), { code: 'INPUT_INVALID' });
+  });
+});
+
+describe('a trip of a simulated car', () => {
+  const bench = new Bench();
+  const start = (car: CarOptions) => bench.start({ cars: [car] });
+  const home = { latitude: 57.65, longitude: 12.01, altitude: 40, heading: 90 };
+  afterEach(() => bench.simulator.close());
+
+  it('moves the odometer and the fuel each minute, and tells the place at its end', async () => {
+    await start(demoCar);
+    const car = bench.simulator.car().drive({ km: 20, minutes: 20, ...home });
+    const before = car.state.location;
+    assert.deepEqual([car.isDriving, car.state.engineRunning, car.state.lock], [true, true, 'UNLOCKED']);
+    assert.deepEqual(car.availability, { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' });
+    const distance = () => Number(car.resource('odometer')) - 24_817;
+    await bench.clock.advance(59_000);
+    assert.equal(distance(), 0);
+    await bench.clock.advance(1000);
+    assert.equal(distance(), 1);
+    assert.equal(car.resourceMeasuredAt('fuelAmount'), bench.clock.now());
+    await bench.clock.advance(18 * 60_000);
+    assert.equal(distance(), 19);
+    assert.deepEqual(car.state.location, before);
+    await bench.clock.advance(60_000);
+    assert.deepEqual(
+      [distance(), car.isDriving, car.state.engineRunning, car.state.lock, car.state.inUse],
+      [20, false, false, 'LOCKED', false],
+    );
+    assert.deepEqual(car.state.location, { ...home, shared: true });
+    assert.equal(car.measuredAt('location'), bench.clock.now());
+    assert.equal(car.resource('fuelAmount'), 36.64);
+    assert.equal(car.resource('distanceToEmpty'), 500);
+    const { body } = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount');
+    assert.equal(body['resourceValue']?.['value'], 36);
+  });
+
+  it('takes the cable off, and charge instead of fuel', async () => {
+    await start(electricCar);
+    const car = bench.simulator.car().drive({ km: 78, minutes: 60 });
+    assert.equal(car.state.charger.connection, 'DISCONNECTED');
+    await bench.clock.advance(60 * 60_000);
+    // 18.2 kWh of 78.
+    assert.equal(Math.round(Number(car.state.battery.level)), 35);
+    assert.equal((await bench.get('/energy/v2/vehicles/{vin}/state')).body['batteryChargeLevel']?.['value'], 34);
+  });
+
+  it('burns fuel in a hybrid once the battery is empty', async () => {
+    await start({ ...hybridCar, battery: { ...hybridCar.battery, level: 2 } });
+    const car = bench.simulator.car().drive({ km: 60, minutes: 60 });
+    await bench.clock.advance(60 * 60_000);
+    assert.equal(car.state.battery.level, 0);
+    const fuel = Number(car.resource('fuelAmount'));
+    assert.ok(fuel > 33.8 && fuel < 34.2, String(fuel));
+  });
+
+  it('is one at a time, and has a length', async () => {
+    await start(demoCar);
+    const car = bench.simulator.car();
+    for (const trip of [
+      { km: -1, minutes: 5 },
+      { km: 5, minutes: 0 },
+      { km: 5, minutes: 5, latitude: 91 },
+    ])
+      assert.throws(() => car.drive(trip), { code: 'INPUT_INVALID' });
+    car.drive({ km: 5, minutes: 5 });
+    assert.throws(() => car.drive({ km: 5, minutes: 5 }), /is driving already/);
+  });
+});
+
+describe('climate and engine of a simulated car', () => {
+  const bench = new Bench();
+  beforeEach(() => bench.start({ dialect: 'real', cars: [demoCar, electricCar] }));
+  afterEach(() => bench.simulator.close());
+  const startEngine = (body?: unknown) =>
+    bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/engine-start', {}, body);
+  const minutes = (count: number) => bench.clock.advance(count * 60_000);
+
+  it('lists the commands that the car takes', async () => {
+    const names = async (vin: string) =>
+      (await bench.get(`/connected-vehicle/v2/vehicles/${vin}/commands`)).body['data']?.map((item) => item['command']);
+    assert.deepEqual((await names(demoCar.vin))?.slice(6), [
+      'CLIMATIZATION_START',
+      'CLIMATIZATION_STOP',
+      'ENGINE_START',
+      'ENGINE_STOP',
+    ]);
+    assert.deepEqual((await names(electricCar.vin))?.slice(6), ['CLIMATIZATION_START', 'CLIMATIZATION_STOP']);
+    assert.equal(
+      (
+        await bench.post(
+          `/connected-vehicle/v2/vehicles/${electricCar.vin}/commands/engine-start`,
+          {},
+          { runtimeMinutes: 5 },
+        )
+      ).status,
+      404,
+    );
+  });
+
+  it('runs the engine for the minutes of the command, and the status shows it', async () => {
+    const engine = async () =>
+      (await bench.get('/connected-vehicle/v2/vehicles/{vin}/engine-status')).body['data']?.['engineStatus'];
+    await minutes(1);
+    assert.equal((await startEngine({ runtimeMinutes: 10 })).body['data']?.['invokeStatus'], 'COMPLETED');
+    assert.deepEqual(await engine(), { timestamp: '2026-06-01T08:01:00.000000000Z', unit: null, value: 'RUNNING' });
+    await minutes(9);
+    assert.equal((await engine())?.['value'], 'RUNNING');
+    await minutes(1);
+    assert.equal((await engine())?.['value'], 'STOPPED');
+    await startEngine({ runtimeMinutes: 15 });
+    assert.equal((await bench.postV2('engine-stop')).status, 200);
+    assert.equal((await engine())?.['value'], 'STOPPED');
+  });
+
+  it('checks the minutes', async () => {
+    for (const body of [
+      undefined,
+      {},
+      { runtimeMinutes: 16 },
+      { runtimeMinutes: -1 },
+      { runtimeMinutes: 1.5 },
+      { runtimeMinutes: 'ten' },
+      '{',
+    ])
+      assert.equal((await startEngine(body)).status, 400, JSON.stringify(body));
+    assert.equal((await startEngine({ runtimeMinutes: 0 })).status, 200);
+    assert.deepEqual(bench.simulator.car().performed, ['engine-start']);
+  });
+
+  it('does not start the engine of a car that is plugged in', async () => {
+    bench.simulator.car().set({ plugIn: true, charger: { connection: 'CONNECTED' } });
+    assert.equal((await startEngine({ runtimeMinutes: 5 })).status, 422);
+    assert.equal(bench.simulator.car().state.engineRunning, false);
+  });
+
+  it('ends a climatization by itself, by command, with the engine and with the driver’s door', async () => {
+    const car = bench.simulator.car();
+    const begin = async () => {
+      assert.equal((await bench.postV2('climatization-start')).status, 200);
+      assert.equal(car.climateUntil, bench.clock.now() + 30 * 60_000);
+    };
+    await begin();
+    await minutes(30);
+    assert.equal(car.climateUntil, null);
+    await begin();
+    await bench.postV2('climatization-stop');
+    assert.equal(car.climateUntil, null);
+    await begin();
+    await startEngine({ runtimeMinutes: 1 });
+    assert.equal(car.climateUntil, null);
+    await minutes(1);
+    await begin();
+    car.openDoor('frontLeft');
+    assert.equal(car.climateUntil, null);
+  });
+
+  it('can say that a climatization was stopped while it goes on', async () => {
+    const car = bench.simulator.car().set({ ignoresClimatizationStop: true });
+    await bench.postV2('climatization-start');
+    assert.equal((await bench.postV2('climatization-stop')).body['data']?.['invokeStatus'], 'COMPLETED');
+    assert.notEqual(car.climateUntil, null);
+  });
+
+  it('refuses the commands to a token without their scopes', async () => {
+    const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] })}`;
+    for (const name of ['climatization-start', 'engine-stop'])
+      assert.equal(
+        (await bench.post(`/connected-vehicle/v2/vehicles/{vin}/commands/${name}`, { authorization })).status,
+        403,
+      );
+  });
+
+  it('says 410 for the extended vehicle where it was retired', async () => {
+    await bench.simulator.close();
+    await bench.start({ dialect: 'real', interfaces: ['connected-v2', 'energy-v2', 'location-v1'] });
+    assert.equal((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/odometer')).status, 410);
+    assert.equal((await bench.getV1('/connected-vehicle/v1/vehicles/{vin}/windows')).status, 404);
+    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).status, 200);
+  });
+});
