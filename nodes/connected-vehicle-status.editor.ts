@@ -1,4 +1,3 @@
-import type { Resource, ResourceName } from '../src/index';
 import type { StatusOptions } from './shared/input/options';
 
 const {
@@ -9,7 +8,6 @@ const {
   part,
   pollVerdict,
   readThemes,
-  resources,
   saveProperties,
   scopesOfRead,
   serviceInterfaces,
@@ -19,6 +17,7 @@ const {
   showScopes,
   textOf,
   titleOf,
+  valueTypeOf,
   versionsOf,
   vinVerdict,
   wordsOf,
@@ -29,12 +28,9 @@ const say = wordsOf('connected-vehicle-status');
 /** In the reader's language where the catalogue names it, else the name's own words. */
 const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
 
-const resourceOf = (name: string): Resource | undefined =>
-  Object.hasOwn(resources, name) ? resources[name as ResourceName] : undefined;
-
 function unitOf(name: string): string {
-  const resource = resourceOf(name);
-  return resource && 'unit' in resource ? say(`unit.${resource.unit}`, { defaultValue: resource.unit }) : '';
+  const type = valueTypeOf(name);
+  return type && 'unit' in type ? say(`unit.${type.unit}`, { defaultValue: type.unit }) : '';
 }
 
 /** As many values as a person reads in a form; the reference lists all of them. */
@@ -43,14 +39,11 @@ const someOf = (values: readonly string[]): readonly string[] =>
 
 /** What a read answers, in one sentence. */
 function givesOf(name: string): string {
-  const resource = resourceOf(name);
-  if (resource === undefined) return say(`gives.${name}`, { defaultValue: '' });
-  if (resource.kind === 'boolean')
-    return say('gives.boolean', {
-      true: say(`word.${resource.words.true}`),
-      false: say(`word.${resource.words.false}`),
-    });
-  if (resource.kind === 'enum') return say('gives.words', { values: someOf(resource.values).join(', ') });
+  const type = valueTypeOf(name);
+  if (type === undefined) return say(`gives.${name}`, { defaultValue: say('gives.group') });
+  if (type.kind === 'boolean')
+    return say('gives.boolean', { true: say(`word.${type.words.true}`), false: say(`word.${type.words.false}`) });
+  if ('values' in type) return say('gives.words', { values: someOf(type.values).join(', ') });
   return say('gives.number', { unit: unitOf(name) });
 }
 

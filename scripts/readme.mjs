@@ -5,6 +5,7 @@ import door from '../dist/src/index.js';
 import { scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
 
 const {
+  chargingMembers,
   commandNames,
   commands,
   connectedReadNames,
@@ -13,11 +14,14 @@ const {
   groupedResources,
   groups,
   interfacePaths,
+  livingReadNames,
+  livingReads,
   outcomes,
   readNames,
   resourceNames,
   resources,
   services,
+  statisticsMembers,
   themes,
   titleOf,
 } = door;
@@ -76,8 +80,9 @@ const tables = {
     ),
   resources: () =>
     themes
-      .map((theme) => {
-        const names = resourceNames.filter((name) => resources[name].theme === theme);
+      .map((theme) => [theme, resourceNames.filter((name) => resources[name].theme === theme)])
+      .filter(([, names]) => names.length > 0)
+      .map(([theme, names]) => {
         const placeOf = (name) => (groupedResources[name].group === null ? '–' : code(groupedResources[name].group));
         const rows = names.map((name) => [
           code(name),
@@ -88,6 +93,17 @@ const tables = {
         return `**${titleOf(theme)}**\n\n${table(['read', 'value', 'scope besides `openid`', 'in connected v2'], rows)}`;
       })
       .join('\n\n'),
+  living: () =>
+    table(
+      ['read', 'path', 'value', 'scopes besides `openid`'],
+      livingReadNames.map((name) => {
+        const { interface: iface, path } = livingReads[name];
+        const kind = chargingMembers[name] ?? statisticsMembers[name];
+        const value =
+          kind === undefined ? 'several' : kind.unit ? `number, ${kind.unit}` : kind.values.map(code).join(', ');
+        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(livingReads[name])];
+      }),
+    ),
   groups: () =>
     table(
       ['group', 'path', 'scopes besides `openid`'],
@@ -107,7 +123,7 @@ const tables = {
       ]),
     ),
   scopes: () => {
-    const { alive } = services['volvo-cars'];
+    const { availableInterfaces } = services['volvo-cars'];
     const servedBy = new Map();
     const add = (kind, name, scopes) => {
       for (const scope of scopes) {
@@ -115,8 +131,8 @@ const tables = {
         servedBy.get(scope)[kind].push(code(name));
       }
     };
-    for (const name of readNames) add('reads', name, scopesOfRead(name, alive));
-    for (const name of commandNames) add('commands', name, scopesOfCommand(name, alive));
+    for (const name of readNames) add('reads', name, scopesOfRead(name, availableInterfaces));
+    for (const name of commandNames) add('commands', name, scopesOfCommand(name, availableInterfaces));
     return table(
       ['scope', 'reads', 'commands'],
       [...servedBy].sort().map(([scope, { reads, commands }]) => [code(scope), reads.join(', '), commands.join(', ')]),

@@ -99,7 +99,7 @@ function scopeFindings(
   const relation =
     failure === null
       ? []
-      : [bad('scopes', failure, { scopes: scopesOfRead('vehicles', account.client.service.alive) })];
+      : [bad('scopes', failure, { scopes: scopesOfRead('vehicles', account.client.service.availableInterfaces) })];
   if (granted === null) return [...relation, finding('scopes', 'unclear')];
   const missing = users.flatMap((user) => {
     const scopes = scopesOfUser(user, account).filter((scope) => !granted.includes(scope));
@@ -110,10 +110,10 @@ function scopeFindings(
 }
 
 function scopesOfUser({ reads, commands }: User, account: Account): string[] {
-  const { alive } = account.client.service;
+  const { availableInterfaces } = account.client.service;
   const scopes = [
-    ...reads.filter(isReadName).flatMap((name) => scopesOfRead(name, alive)),
-    ...commands.flatMap((name) => scopesOfCommand(name, alive)),
+    ...reads.filter(isReadName).flatMap((name) => scopesOfRead(name, availableInterfaces)),
+    ...commands.flatMap((name) => scopesOfCommand(name, availableInterfaces)),
   ];
   return scopes.length === 0 ? [] : [...new Set(['openid', ...scopes])];
 }

@@ -108,7 +108,7 @@ export function openAccount(options: AccountOptions): Account {
   const poller = new Poller({
     id: owner,
     adaptive: options.polling === 'adaptive',
-    alive: service.alive,
+    alive: service.availableInterfaces,
     quota: () => readsQuotaOf(line.budget.snapshot()),
     shareForMs,
     clock,

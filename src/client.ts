@@ -7,27 +7,52 @@ import {
   connectedReads,
   isResourceName,
   json,
+  apiOf,
+  chargingMembers,
+  interfaceNames,
+  isLivingReadName,
+  livingReads,
   resourceRoute,
   resources,
   titleOf,
+  type ChargingMemberName,
   type ConnectedRead,
+  type GroupReadName,
   type InterfaceChoice,
   type InterfaceName,
+  type LivingReadName,
   type ReadName,
   type ResourceName,
+  type StatisticsMemberName,
 } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './util/clock';
 import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
-import { isUnlock, listOf, parseCommandName, parseReadName, parseUnlockDuration } from './inputs';
+import {
+  listOf,
+  needsArming,
+  parseCommandName,
+  parseReadName,
+  parseRuntimeMinutes,
+  parseUnlockDuration,
+} from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './util/abort';
 import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
-import { fromGroup } from './wire/grouped';
+import {
+  parseCharging,
+  parseChargingCapabilities,
+  parseChargingMember,
+  type Charging,
+  type ChargingCapabilities,
+} from './wire/charging';
+import { fromGroup, parseGroup, parseStatistic } from './wire/grouped';
 import { parseInvocation, type Invocation } from './wire/invocations';
+import { parseLocation, type VehicleLocation } from './wire/location';
+import type { Measured } from './wire/schemas';
 import {
   parseAccessibility,
   parseCommands,
@@ -59,6 +84,8 @@ export interface SendOptions {
   interface?: InterfaceChoice;
   /** Seconds, 1 to 120: the v1 unlock only (specification 4.2 rule 1). */
   unlockDuration?: unknown;
+  /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
+  runtimeMinutes?: unknown;
   /** Ask the accessibility first. */
   precheck?: boolean;
   signal?: AbortSignal;
@@ -92,7 +119,7 @@ export interface VehicleClientOptions {
 /** v1 answers at once; v2 answers when the car did, after up to 150 s (field notes 1.9). */
 const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 /** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of contract 6. */
 export class VehicleClient {
@@ -104,6 +131,8 @@ export class VehicleClient {
   readonly #observer: VehicleObserver | undefined;
   /** What is read is read again and again: each address is put together once. */
   readonly #addresses = new Map<string, URL>();
+  /** The command list of each vehicle as it was last read. */
+  readonly #listed = new Map<string, CommandOffer[]>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -141,7 +170,12 @@ export class VehicleClient {
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (specification 2.6). */
   commands(options: ReadOptions): Promise<Reading<CommandOffer[]>> {
-    return this.#connected('commands', parseCommands, options);
+    return this.#connected('commands', parseCommands, options).then((reading) => {
+      const { vin } = reading.vehicle;
+      if (this.#listed.size >= maxAddresses) this.#listed.clear();
+      if (vin !== null) this.#listed.set(vin, reading.payload);
+      return reading;
+    });
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/command-accessibility. Scopes: openid, conve:command_accessibility (specification 2.7). */
@@ -155,7 +189,7 @@ export class VehicleClient {
    */
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const vin = parseVin(options.vin);
-    if (!this.service.alive.includes('extended-v1')) return this.#grouped(name, vin, options);
+    if (!this.service.availableInterfaces.includes('extended-v1')) return this.#grouped(name, vin, options);
     const url = this.#addressOf('extended-v1', resourceRoute.path, vin, name);
     const asked = {
       read: name,
@@ -168,10 +202,50 @@ export class VehicleClient {
     return this.#ask(asked, (body) => parseResource(name, body), options);
   }
 
-  /** Any read by its name (contract 3). */
+  /** GET /energy/v2/vehicles/{vin}/state. Scopes: openid, energy:state:read (docs/energy-location-api.md 2.2). */
+  charging(options: ReadOptions): Promise<Reading<Charging>> {
+    return this.#living('charging', parseCharging, options);
+  }
+
+  /** GET /energy/v2/vehicles/{vin}/capabilities. Scopes: openid, energy:capability:read (docs/energy-location-api.md 2.4). */
+  chargingCapabilities(options: ReadOptions): Promise<Reading<ChargingCapabilities>> {
+    return this.#living('chargingCapabilities', parseChargingCapabilities, options);
+  }
+
+  /** GET /location/v1/vehicles/{vin}/location. Scopes: openid, location:read (docs/energy-location-api.md 3). */
+  location(options: ReadOptions): Promise<Reading<VehicleLocation>> {
+    return this.#living('location', parseLocation, options);
+  }
+
+  /** GET /connected-vehicle/v2/vehicles/{vin}/{name}. Scopes: openid and the group's own (docs/energy-location-api.md 4). */
+  group(name: GroupReadName, options: ReadOptions): Promise<Reading<Record<string, Measured>>> {
+    return this.#living(name, parseGroup, options);
+  }
+
+  /** Any read by its name (docs/message-contract.md 3). */
   async read(name: unknown, options: ReadOptions): Promise<Reading> {
     const read = parseReadName(name);
-    return isResourceName(read) ? this.resource(read, options) : this[read](options);
+    if (isResourceName(read)) return this.resource(read, options);
+    if (!isLivingReadName(read)) return this[read](options);
+    switch (livingReads[read].gives) {
+      case 'charging':
+        return this.charging(options);
+      case 'capabilities':
+        return this.chargingCapabilities(options);
+      case 'location':
+        return this.location(options);
+      case 'group':
+        return this.group(read as GroupReadName, options);
+      case 'member':
+        return this.#living(
+          read,
+          (body): Parsed<unknown> =>
+            isChargingMember(read)
+              ? parseChargingMember(read, body)
+              : parseStatistic(read as StatisticsMemberName, body),
+          options,
+        );
+    }
   }
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
@@ -239,6 +313,7 @@ export class VehicleClient {
     const href = record.async?.href;
     if (!href) throw new VehicleError('NOT_SUPPORTED', 'This command came without a link to its state.');
     const answer = await this.#core.read({
+      api: 'connected',
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
       scopes: requestDetails.scopes,
@@ -249,9 +324,31 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
+  async #living<Payload>(
+    name: LivingReadName,
+    parse: (body: unknown) => Parsed<Payload>,
+    options: ReadOptions,
+  ): Promise<Reading<Payload>> {
+    const { interface: iface, path, scopes, gives } = livingReads[name];
+    const vin = parseVin(options.vin);
+    // Single values are the same whichever version of the connected interface is chosen.
+    if (gives === 'group')
+      chooseInterface(name, { 'connected-v2': { path } }, options.interface ?? 'auto', this.service);
+    if (!this.service.availableInterfaces.includes(iface))
+      throw new VehicleError(
+        'NOT_SUPPORTED',
+        `${titleOf(name)} cannot be read: this service does not offer ${titleOfInterface[iface]}.`,
+      );
+    return this.#ask(
+      { read: name, vin, interface: iface, url: this.#addressOf(iface, path, vin), accept: json, scopes },
+      parse,
+      options,
+    );
+  }
+
   async #grouped(name: ResourceName, vin: string, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const { group, reason }: { group: GroupName | null; reason?: string } = groupedResources[name];
-    if (group === null || !this.service.alive.includes('connected-v2')) {
+    if (group === null || !this.service.availableInterfaces.includes('connected-v2')) {
       const why = reason ?? 'connected v2, which has it too, is not there either';
       throw new VehicleError(
         'NOT_SUPPORTED',
@@ -293,6 +390,7 @@ export class VehicleClient {
     const { read, vin, url, accept, scopes, keep } = asked;
     try {
       const answer = await this.#core.read({
+        api: apiOf[asked.interface],
         url,
         accept,
         scopes,
@@ -314,7 +412,7 @@ export class VehicleClient {
     let url = this.#addresses.get(key);
     if (url === undefined) {
       url = addressOf(this.service, iface, path, { vin, resource });
-      if (this.#addresses.size >= mostAddresses) this.#addresses.clear();
+      if (this.#addresses.size >= maxAddresses) this.#addresses.clear();
       this.#addresses.set(key, url);
     }
     return url;
@@ -325,16 +423,35 @@ export class VehicleClient {
     const { routes, scopes }: Command = commands[name];
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
-    const duration = name === 'unlock' ? parseUnlockDuration(options.unlockDuration) : undefined;
+    const unlockDuration = name === 'unlock' ? parseUnlockDuration(options.unlockDuration) : undefined;
+    const runtimeMinutes = name === 'engine-start' ? parseRuntimeMinutes(options.runtimeMinutes) : undefined;
+    const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
     return {
       command: name,
       interface: iface,
-      url: addressOf(this.service, iface, route.path, { vin }),
+      url:
+        (iface === 'connected-v2' ? this.#listedAddress(name, vin) : null) ??
+        addressOf(this.service, iface, route.path, { vin }),
       contentType: mediaType(this.service, route.contentType),
-      body: route.unlockDuration ? JSON.stringify({ unlockDuration: duration }) : undefined,
-      unlockSeconds: route.unlockDuration ? duration : undefined,
+      body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
+      unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
       scopes,
     };
+  }
+
+  /**
+   * The address of a known command in the vehicle's own list, as it was last read (docs/service.md 4.1 rule 3). Null where the list was
+   * not read, and where its link leads to another host or to a command that needs arming when this one does not.
+   */
+  #listedAddress(name: string, vin: string): URL | null {
+    const href = this.#listed.get(vin)?.find(({ command }) => command === name)?.href ?? null;
+    if (href === null) return null;
+    try {
+      const url = followLink(this.service, href);
+      return needsArming(decoded(url.pathname)) === needsArming(name) ? url : null;
+    } catch {
+      return null;
+    }
   }
 
   async #listedRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
@@ -360,9 +477,12 @@ export class VehicleClient {
       );
     }
     const url = followLink(this.service, offer.href);
-    // Under another name it would pass what a flow sets up for unlocking.
-    if (!isUnlock(name) && isUnlock(decoded(url.pathname)))
-      throw new VehicleError('INPUT_INVALID', `“${name}” unlocks the vehicle. Send it as the command unlock.`);
+    // Under another name the command would bypass the arming that a flow sets up.
+    if (!needsArming(name) && needsArming(decoded(url.pathname)))
+      throw new VehicleError(
+        'INPUT_INVALID',
+        `“${name}” unlocks the vehicle or starts its engine. Send it as the command unlock or engine-start.`,
+      );
     return {
       command: name,
       interface: 'connected-v2',
@@ -379,7 +499,12 @@ export class VehicleClient {
     sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'onDispatch'>,
   ): Promise<Invocation> {
     try {
-      const answer = await this.#core.command({ ...order, timeoutMs: commandTimeoutMs[order.interface], ...sending });
+      const answer = await this.#core.command({
+        api: 'connected',
+        ...order,
+        timeoutMs: commandTimeoutMs[order.interface],
+        ...sending,
+      });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
     } catch (error) {
@@ -388,16 +513,25 @@ export class VehicleClient {
     } finally {
       this.#observer?.commandSent(order.vin);
       // Every interface tells of the same car, whichever took the command.
-      for (const iface of ['connected-v1', 'connected-v2', 'extended-v1'] as const) {
+      for (const iface of interfaceNames) {
         this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: order.vin }).href);
       }
     }
   }
 }
 
+const isChargingMember = (name: LivingReadName): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
+
+const titleOfInterface = {
+  'connected-v2': 'version 2 of the connected interface',
+  'energy-v2': 'the energy interface',
+  'location-v1': 'the location interface',
+} as const;
+
 /** A read with all that is chosen about it. */
-interface Asked extends Pick<ReadingInfo, 'vin' | 'interface'> {
+interface Asked extends Pick<ReadingInfo, 'vin'> {
   read: ReadName;
+  interface: InterfaceName;
   url: URL;
   accept: string;
   scopes: readonly string[];

@@ -53,6 +53,9 @@ export * from './vin';
 export * from './watch/watch';
 export * from './watch/watch-store';
 export * from './watch/follow-watch';
+export type { Charging, ChargingCapabilities, ChargingMember } from './wire/charging';
+export type { VehicleLocation } from './wire/location';
+export type { Measured } from './wire/schemas';
 export type { AsyncLink, Invocation } from './wire/invocations';
 export type {
   Accessibility,

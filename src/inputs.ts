@@ -1,4 +1,10 @@
-import { commandNames, commandPattern, unlockDurationLimits } from './catalogue/commands';
+import {
+  commandFromWire,
+  commandNames,
+  commandPattern,
+  runtimeMinutesLimits,
+  unlockDurationLimits,
+} from './catalogue/commands';
 import {
   interfaceChoices,
   isLocalReadName,
@@ -43,10 +49,12 @@ function parseAnyReadName(input: unknown): AnyReadName {
 const noSuchRead = (names: readonly string[]): VehicleError =>
   new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
 
-const commandWord = (input: unknown): string =>
-  typeof input === 'string' ? input.trim().toLowerCase().replaceAll('_', '-') : '';
+const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 
-/** `honk-flash`, and `HONK_FLASH` or blanks around it too; what the vehicle's list alone knows passes if it could be a name. */
+/**
+ * The name of a command as the catalogue has it: the spelling of the service (`HONK_AND_FLASH`) and blanks around it are accepted. A
+ * name that only the vehicle's own list can have passes where it has the form of a name.
+ */
 export function parseCommandName(input: unknown): string {
   const name = commandWord(input);
   if (commandPattern.test(name)) return name;
@@ -65,15 +73,20 @@ export function parseSwitch(name: string, input: unknown): boolean | undefined {
 /** However it is written, also where it is part of a name, and before anybody checks whether it is a command at all. */
 export const isUnlock = (input: unknown): boolean => commandWord(input).includes('unlock');
 
-/** Whole seconds, 1 to 120 (specification 4.2 rule 1); nothing given is the longest. */
-export function parseUnlockDuration(input: unknown): number {
-  const { minimum, maximum } = unlockDurationLimits;
+/** True for a command that arming guards, and for what only holds the name of one: unlocking and starting the engine. */
+export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
+
+/** Seconds of an unlock (docs/service.md 4.2 rule 1); the maximum where nothing is given. */
+export const parseUnlockDuration = (input: unknown): number =>
+  parseWhole(input, unlockDurationLimits, 'unlock duration must be a whole number of seconds');
+
+/** Minutes that a started engine runs (docs/energy-location-api.md 5.2); the maximum where nothing is given. */
+export const parseRuntimeMinutes = (input: unknown): number =>
+  parseWhole(input, runtimeMinutesLimits, 'time that the engine runs must be a whole number of minutes');
+
+function parseWhole(input: unknown, { minimum, maximum }: { minimum: number; maximum: number }, what: string): number {
   if (input === undefined || input === null || input === '') return maximum;
-  const seconds = typeof input === 'string' && /^\d+$/.test(input.trim()) ? Number(input) : input;
-  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum)
-    return seconds;
-  throw new VehicleError(
-    'INPUT_INVALID',
-    `The unlock duration must be a whole number of seconds from ${minimum} to ${maximum}.`,
-  );
+  const number = typeof input === 'string' && /^\d{1,9}$/.test(input.trim()) ? Number(input) : input;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum) return number;
+  throw new VehicleError('INPUT_INVALID', `The ${what} from ${minimum} to ${maximum}. Nothing was sent.`);
 }

@@ -112,10 +112,10 @@ export function chooseInterface(
       );
     return chosen;
   }
-  const alive = (['connected-v2', 'connected-v1'] as const).filter(
-    (iface) => routes[iface] !== undefined && service.alive.includes(iface),
+  const available = (['connected-v2', 'connected-v1'] as const).filter(
+    (iface) => routes[iface] !== undefined && service.availableInterfaces.includes(iface),
   );
-  const best = alive.find((iface) => !routes[iface]?.unlisted) ?? alive[0];
+  const best = available.find((iface) => !routes[iface]?.unlisted) ?? available[0];
   if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
   return best;
 }

@@ -1,16 +1,17 @@
 import { json } from './reads';
 
 /**
- * What can be commanded, as a table (specification 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: field notes 1.10).
+ * The commands as a table (docs/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/field-notes.md 1.10;
+ * climate and engine: docs/energy-location-api.md 5).
  */
 export interface CommandRoute {
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
   contentType: string;
-  /** The body holds `unlockDuration` (specification 4.2 rule 1). */
-  unlockDuration?: true;
-  /** The specification does not list this route; it serves where v1 is not alive, or when it is asked for by name. */
+  /** The member that the body holds. */
+  body?: 'unlockDuration' | 'runtimeMinutes';
+  /** The specification does not list this route: it is used where v1 is not available, or when it is chosen by name. */
   unlisted?: true;
 }
 
@@ -18,14 +19,20 @@ export interface Command {
   routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
   /** Besides `openid`. */
   scopes: readonly string[];
+  /** What the property `access` of the configuration must hold (docs/message-contract.md 2). */
+  access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
-   * What a lock that was measured after the command proves; absent where no read shows the command. An unlocked tailgate
-   * leaves the lock `LOCKED` (field notes 1.9), so that proves nothing.
+   * The verdict that a lock measured after the command proves; absent where the doors do not show the command. An unlocked
+   * tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that proves nothing.
    */
   proof?: { LOCKED?: boolean; UNLOCKED?: boolean };
 }
 
+/** Seconds (docs/service.md 4.2 rule 1). */
 export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
+
+/** Minutes; what 0 does is not published (docs/energy-location-api.md 5.2). */
+export const runtimeMinutesLimits = { minimum: 1, maximum: 15 } as const;
 
 export const commands = {
   lock: {
@@ -37,11 +44,13 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/lock', contentType: json },
     },
     scopes: ['conve:lock'],
+    access: 'lock',
     proof: { LOCKED: true, UNLOCKED: false },
   },
   'lock-reduced-guard': {
     routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/lock-reduced-guard', contentType: json } },
     scopes: ['conve:lock'],
+    access: 'lock',
     proof: { LOCKED: true, UNLOCKED: false },
   },
   unlock: {
@@ -49,11 +58,12 @@ export const commands = {
       'connected-v1': {
         path: '/vehicles/{vin}/commands/unlock',
         contentType: 'application/vnd.{vendor}.api.connected-vehicle.unlock.v1+json',
-        unlockDuration: true,
+        body: 'unlockDuration',
       },
       'connected-v2': { path: '/vehicles/{vin}/commands/unlock', contentType: json },
     },
     scopes: ['conve:unlock'],
+    access: 'unlock',
     proof: { UNLOCKED: true },
   },
   flash: {
@@ -65,6 +75,7 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
+    access: 'honk-flash',
   },
   honk: {
     routes: {
@@ -75,6 +86,7 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/honk', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
+    access: 'honk-flash',
   },
   'honk-flash': {
     routes: {
@@ -85,6 +97,38 @@ export const commands = {
       'connected-v2': { path: '/vehicles/{vin}/commands/honk-flash', contentType: json, unlisted: true },
     },
     scopes: ['conve:honk_flash'],
+    access: 'honk-flash',
+  },
+  'climatization-start': {
+    routes: {
+      'connected-v2': { path: '/vehicles/{vin}/commands/climatization-start', contentType: json, unlisted: true },
+    },
+    scopes: ['conve:climatization_start_stop'],
+    access: 'climate',
+  },
+  'climatization-stop': {
+    routes: {
+      'connected-v2': { path: '/vehicles/{vin}/commands/climatization-stop', contentType: json, unlisted: true },
+    },
+    scopes: ['conve:climatization_start_stop'],
+    access: 'climate',
+  },
+  'engine-start': {
+    routes: {
+      'connected-v2': {
+        path: '/vehicles/{vin}/commands/engine-start',
+        contentType: json,
+        body: 'runtimeMinutes',
+        unlisted: true,
+      },
+    },
+    scopes: ['conve:engine_start_stop'],
+    access: 'engine',
+  },
+  'engine-stop': {
+    routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/engine-stop', contentType: json, unlisted: true } },
+    scopes: ['conve:engine_start_stop'],
+    access: 'engine',
   },
 } as const satisfies Record<string, Command>;
 
@@ -92,17 +136,19 @@ export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
-/** What a command may be called, those of the vehicle's own list too. */
+/** The form of a command's name, also of one that only the vehicle's own list has. */
 export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 
-/** Names on the wire that are not the path's name in capitals (field notes 1.7). */
-const wireNames: Record<string, string> = { HONK_AND_FLASH: 'honk-flash' };
+/** Names on the wire that are not the path's name in capitals (docs/field-notes.md 1.7). */
+const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (contract 3). */
-export const commandFromWire = (name: string): string =>
-  wireNames[name.toUpperCase()] ?? name.toLowerCase().replaceAll('_', '-');
+/** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (docs/message-contract.md 3 and 4). */
+export function commandFromWire(name: string): string {
+  const written = name.toLowerCase().replaceAll('_', '-');
+  return wireNames.get(written) ?? written;
+}
 
-/** The read that follows a v1 command: scope and media type of its link (field notes 2.2). */
+/** The read that follows a v1 command: scope and media type of its link (docs/field-notes.md 2.2). */
 export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',

@@ -1,4 +1,14 @@
-import { connectedReads, isResourceName, type InterfaceName, type ReadName, type ResourceName } from './reads';
+import {
+  connectedReads,
+  groupReads,
+  isLivingReadName,
+  isResourceName,
+  livingReadNames,
+  livingReads,
+  type InterfaceName,
+  type ReadName,
+  type ResourceName,
+} from './reads';
 
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (field notes
@@ -18,15 +28,8 @@ export interface Group {
 export const groups = {
   doors: { path: connectedReads.doors.routes['connected-v2'].path, scopes: connectedReads.doors.scopes },
   windows: { path: connectedReads.windows.routes['connected-v2'].path, scopes: connectedReads.windows.scopes },
-  fuel: { path: '/vehicles/{vin}/fuel', scopes: ['conve:fuel_status', 'conve:battery_charge_level'] },
   odometer: { path: '/vehicles/{vin}/odometer', scopes: ['conve:odometer_status'] },
-  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'] },
-  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'] },
-  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'] },
-  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'] },
-  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'] },
-  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'] },
-  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'] },
+  ...groupReads,
 } as const satisfies Record<string, Group>;
 
 export type GroupName = keyof typeof groups;
@@ -226,7 +229,13 @@ export const groupedResources = {
 } as const satisfies Record<ResourceName, GroupedResource>;
 
 /** The name of the request that answers a read: reads with the same name cost one request together. */
-export function requestOf(read: ReadName, alive: readonly InterfaceName[]): string {
-  if (!isResourceName(read) || alive.includes('extended-v1')) return read;
+export function requestOf(read: ReadName, available: readonly InterfaceName[]): string {
+  if (isLivingReadName(read)) {
+    const { interface: iface, path } = livingReads[read];
+    return (
+      livingReadNames.find((name) => livingReads[name].interface === iface && livingReads[name].path === path) ?? read
+    );
+  }
+  if (!isResourceName(read) || available.includes('extended-v1')) return read;
   return groupedResources[read].group ?? read;
 }

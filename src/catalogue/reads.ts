@@ -1,20 +1,37 @@
 /**
- * What can be read, as tables (specification 2.1 to 2.8, 4.1 to 4.3). Data, no behaviour: the client's paths, the
- * editor's dropdown, the scope check, the README and the simulator's routes all follow from here.
+ * Everything that can be read, as tables (docs/service.md 2.1 to 2.8 and 4.1 to 4.3, docs/energy-location-api.md 2 to 4). Data
+ * without behaviour: the paths of the client, the dropdown of the editor, the scope check, the documentation and the routes of
+ * the simulator follow from these tables.
  */
 
-/** Names of the three interfaces, as `msg.vehicle.interface` reports them (contract 3). */
-export type InterfaceName = 'connected-v1' | 'connected-v2' | 'extended-v1';
+/** The interfaces of a service, as `msg.vehicle.interface` reports them (docs/message-contract.md 2 and 3). */
+export const interfaceNames = ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] as const;
+export type InterfaceName = (typeof interfaceNames)[number];
 
-/** What a user may ask for; `auto` is v2 where the service offers it and v1 where it does not (contract 3). */
+/** The APIs that a daily quota is counted for (docs/energy-location-api.md 7.1). */
+export const apiNames = ['connected', 'energy', 'location'] as const;
+export type ApiName = (typeof apiNames)[number];
+
+/** The API that an interface belongs to. */
+export const apiOf = {
+  'connected-v2': 'connected',
+  'connected-v1': 'connected',
+  'extended-v1': 'connected',
+  'energy-v2': 'energy',
+  'location-v1': 'location',
+} as const satisfies Record<InterfaceName, ApiName>;
+
+/** The values of the property `interface`; `auto` is v2 where the service offers it and v1 where it does not (docs/message-contract.md 3). */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
-/** The base path of each interface (specification 9.1). */
+/** The base path of each interface (docs/service.md 9.1, docs/energy-location-api.md 1). */
 export const interfacePaths = {
   'connected-v1': '/connected-vehicle/v1',
   'connected-v2': '/connected-vehicle/v2',
   'extended-v1': '/extended-vehicle/v1',
+  'energy-v2': '/energy/v2',
+  'location-v1': '/location/v1',
 } as const satisfies Record<InterfaceName, string>;
 
 export const json = 'application/json';
@@ -22,19 +39,19 @@ export const json = 'application/json';
 export interface Route {
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;
-  /** Value of the accept header; `{vendor}` is the profile's media type vendor (specification 4.2). */
+  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/service.md 4.2). */
   accept: string;
 }
 
 export interface ConnectedRead {
   routes: Partial<Record<'connected-v1' | 'connected-v2', Route>>;
-  /** Besides `openid`, which every request needs (specification 5.2). */
+  /** Besides `openid`, which every request needs (docs/service.md 5.2). */
   scopes: readonly string[];
 }
 
 const vehicleData = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';
 
-/** The connected vehicle reads (specification 4.1, 4.2). */
+/** The connected vehicle reads (docs/service.md 4.1, 4.2). */
 export const connectedReads = {
   windows: {
     routes: {
@@ -70,14 +87,26 @@ export const connectedReads = {
 
 export type ConnectedReadName = keyof typeof connectedReads;
 
-/** The extended resource endpoint (specification 4.3). */
+/** The extended resource endpoint (docs/service.md 4.3). */
 export const resourceRoute: Route = { path: '/vehicles/{vin}/resources/{resource}', accept: json };
 
 const level5 = ['VERY_LOW', 'LOW', 'NORMAL', 'HIGH', 'VERY_HIGH'] as const;
 const pressure7 = ['LOW', 'NORMAL', 'HIGH', 'LOWSOFT', 'LOWHARD', 'NOSENSOR', 'SYSTEMFAULT'] as const;
 
 /** Headings of the dropdown, in the order of the dropdown. */
-export const themes = ['doors', 'windows', 'lock', 'fuel', 'trip', 'tyres', 'engine', 'service', 'warnings'] as const;
+export const themes = [
+  'doors',
+  'windows',
+  'lock',
+  'charging',
+  'fuel',
+  'trip',
+  'location',
+  'tyres',
+  'engine',
+  'service',
+  'warnings',
+] as const;
 export type Theme = (typeof themes)[number];
 
 interface ResourceBase {
@@ -87,7 +116,7 @@ interface ResourceBase {
 }
 
 /**
- * How the value of a resource is typed (specification 2.8). `number` is where the specification does not show whether
+ * How the value of a resource is typed (docs/service.md 2.8). `number` is where the specification does not show whether
  * it is whole. Booleans carry the words that the specification gives to true and false.
  */
 export type Resource = ResourceBase &
@@ -99,7 +128,7 @@ export type Resource = ResourceBase &
 
 const openOrClosed = { true: 'open', false: 'closed' } as const;
 
-/** The 39 extended resources, spelled, scoped and typed as in specification 2.8. */
+/** The 39 extended resources, spelled, scoped and typed as in docs/service.md 2.8. */
 export const resources = {
   averageFuelConsumption: {
     scope: 'exve:fuel_status',
@@ -199,10 +228,127 @@ export const resources = {
 
 export type ResourceName = keyof typeof resources;
 
-/** Every name that `connected-vehicle-status` reads (contract 3), in the order of the dropdown. */
-export type ReadName = ConnectedReadName | ResourceName;
+/**
+ * A number, or a word of an open set. A number without a unit is in `unit`, unless the service uses several units for it
+ * (`mixedUnits`): then its unit is unknown.
+ */
+export type MemberKind =
+  { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
 
-/** What the pack itself keeps and hands out like a reading, without a request; not part of the specification. */
+/** The members of the energy state (docs/energy-location-api.md 2.3). The service can add words. */
+export const chargingMembers = {
+  batteryChargeLevel: { kind: 'number', unit: 'percent' },
+  // Kilometers or miles, by the market of the car.
+  electricRange: { kind: 'number', unit: 'kilometers', mixedUnits: true },
+  chargerConnectionStatus: { kind: 'word', values: ['CONNECTED', 'DISCONNECTED', 'FAULT'] },
+  chargingStatus: { kind: 'word', values: ['IDLE', 'CHARGING', 'SCHEDULED', 'DISCHARGING', 'DONE', 'ERROR'] },
+  chargingType: { kind: 'word', values: ['AC', 'DC', 'NONE'] },
+  chargerPowerStatus: {
+    kind: 'word',
+    values: ['NO_POWER_AVAILABLE', 'POWER_AVAILABLE_BUT_NOT_ACTIVATED', 'PROVIDING_POWER', 'INITIALIZATION', 'FAULT'],
+  },
+  estimatedChargingTimeToTargetBatteryChargeLevel: { kind: 'number', unit: 'minutes' },
+  chargingCurrentLimit: { kind: 'number', unit: 'ampere' },
+  targetBatteryChargeLevel: { kind: 'number', unit: 'percent' },
+  chargingPower: { kind: 'number', unit: 'watts' },
+} as const satisfies Record<string, MemberKind>;
+
+export type ChargingMemberName = keyof typeof chargingMembers;
+export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) as ChargingMemberName[];
+
+const perDistance = 'kilowatt-hours per 100 kilometers';
+
+/** Single values of the group `statistics` that are no extended resources (docs/energy-location-api.md 4.2). */
+export const statisticsMembers = {
+  averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
+  averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },
+  averageEnergyConsumptionSinceCharge: { kind: 'number', unit: perDistance, theme: 'charging' },
+  averageFuelConsumptionAutomatic: { kind: 'number', unit: 'liters per 100 kilometers', theme: 'fuel' },
+  averageSpeedAutomatic: { kind: 'number', unit: 'kilometers per hour', theme: 'trip' },
+  distanceToEmptyTank: { kind: 'number', unit: 'kilometers', theme: 'fuel' },
+  distanceToEmptyBattery: { kind: 'number', unit: 'kilometers', theme: 'charging' },
+} as const satisfies Record<string, MemberKind & { theme: Theme }>;
+
+export type StatisticsMemberName = keyof typeof statisticsMembers;
+export const statisticsMemberNames = /* @__PURE__ */ Object.keys(statisticsMembers) as StatisticsMemberName[];
+
+/** Whole groups of connected v2 (docs/energy-location-api.md 4); the scopes are those besides `openid`. */
+export const groupReads = {
+  fuel: {
+    path: '/vehicles/{vin}/fuel',
+    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
+    theme: 'fuel',
+  },
+  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'], theme: 'trip' },
+  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'], theme: 'tyres' },
+  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'], theme: 'warnings' },
+  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'], theme: 'service' },
+  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
+  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
+  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
+} as const satisfies Record<string, Omit<LivingRead, 'interface' | 'gives'>>;
+
+export type GroupReadName = keyof typeof groupReads;
+export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
+
+/** A read that only the living service has: one interface answers it (docs/message-contract.md 3). */
+export interface LivingRead {
+  interface: 'connected-v2' | 'energy-v2' | 'location-v1';
+  /** Below the base path of the interface; `{vin}` is filled in. One request answers all reads with the same path. */
+  path: string;
+  /** Besides `openid`. */
+  scopes: readonly string[];
+  theme: Theme;
+  /** The payload: one member of the answer, or the whole answer. */
+  gives: 'member' | 'charging' | 'capabilities' | 'location' | 'group';
+}
+
+/** The reads of the living service that the specification does not have (docs/message-contract.md 3). */
+export const livingReads = /* @__PURE__ */ livingReadRows();
+
+function livingReadRows(): Readonly<Record<LivingReadName, LivingRead>> {
+  const energyState = {
+    interface: 'energy-v2',
+    path: '/vehicles/{vin}/state',
+    scopes: ['energy:state:read'],
+    theme: 'charging',
+  } as const;
+  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => LivingRead) =>
+    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, LivingRead>;
+  return {
+    charging: { ...energyState, gives: 'charging' },
+    ...rowsFor(chargingMemberNames, () => ({ ...energyState, gives: 'member' })),
+    chargingCapabilities: {
+      interface: 'energy-v2',
+      path: '/vehicles/{vin}/capabilities',
+      scopes: ['energy:capability:read'],
+      theme: 'charging',
+      gives: 'capabilities',
+    },
+    location: {
+      interface: 'location-v1',
+      path: '/vehicles/{vin}/location',
+      scopes: ['location:read'],
+      theme: 'location',
+      gives: 'location',
+    },
+    ...rowsFor(groupReadNames, (name) => ({ interface: 'connected-v2', ...groupReads[name], gives: 'group' })),
+    ...rowsFor(statisticsMemberNames, (name) => ({
+      interface: 'connected-v2',
+      ...groupReads.statistics,
+      theme: statisticsMembers[name].theme,
+      gives: 'member',
+    })),
+  };
+}
+
+export type LivingReadName =
+  'charging' | ChargingMemberName | 'chargingCapabilities' | 'location' | GroupReadName | StatisticsMemberName;
+
+/** Every name that `connected-vehicle-status` reads (docs/message-contract.md 3), in the order of the dropdown. */
+export type ReadName = ConnectedReadName | ResourceName | LivingReadName;
+
+/** Kept by the pack itself and answered without a request. */
 export const localReadNames = ['journal'] as const;
 export type LocalReadName = (typeof localReadNames)[number];
 
@@ -212,21 +358,30 @@ export type AnyReadName = ReadName | LocalReadName;
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
-export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(resourceNames);
+export const livingReadNames = /* @__PURE__ */ Object.keys(livingReads) as LivingReadName[];
+export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(
+  livingReadNames,
+  resourceNames,
+);
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
+export const isLivingReadName = (name: string): name is LivingReadName => Object.hasOwn(livingReads, name);
 export const isReadName = (name: string): name is ReadName =>
-  Object.hasOwn(connectedReads, name) || isResourceName(name);
+  Object.hasOwn(connectedReads, name) || isLivingReadName(name) || isResourceName(name);
 export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
 
-/** Not for the list of vehicles, nor for what the pack keeps of all of them. */
+/** False for the list of vehicles and for local reads, which cover every vehicle of the account. */
 export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && !isLocalReadName(name);
 
-/** The scopes a read needs, `openid` included (specification 4.1, 2.8). */
+/** The scopes that a read needs, `openid` included (docs/service.md 4.1 and 2.8). */
 export const readScopes = (name: ReadName): readonly string[] => [
   'openid',
-  ...(isResourceName(name) ? [resources[name].scope] : connectedReads[name].scopes),
+  ...(isResourceName(name)
+    ? [resources[name].scope]
+    : isLivingReadName(name)
+      ? livingReads[name].scopes
+      : connectedReads[name].scopes),
 ];
 
 /** `frontLeftDoorOpen` as "Front left door open": what a dropdown shows where a language has no words of its own. */

@@ -1,43 +1,69 @@
 import { commands, isCommandName, requestDetails, type Command } from './commands';
 import { groupedResources, groups, type GroupName } from './groups';
 import {
-  connectedReadNames,
   connectedReads,
+  isLivingReadName,
   isResourceName,
-  resourceNames,
+  livingReads,
+  readNames,
   resources,
   type InterfaceName,
   type ReadName,
 } from './reads';
 
-/** Besides `openid`: of a read, where only these interfaces answer. None where no interface has it. */
-export function scopesOfRead(name: ReadName, alive: readonly InterfaceName[]): readonly string[] {
-  if (!isResourceName(name)) return isAlive(connectedReads[name].routes, alive) ? connectedReads[name].scopes : [];
-  if (alive.includes('extended-v1')) return [resources[name].scope];
-  const { group }: { group: GroupName | null } = groupedResources[name];
-  return group !== null && alive.includes('connected-v2') ? groups[group].scopes : [];
+/** The values of the property `access`: what a sign-in asks for besides reading the status (docs/message-contract.md 2). */
+export const accessNames = ['lock', 'unlock', 'honk-flash', 'climate', 'engine', 'charging', 'location'] as const;
+export type AccessName = (typeof accessNames)[number];
+export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-flash'];
+
+/** The access that a read needs; null: it reads the status, which every sign-in asks for. */
+export function accessOfRead(name: ReadName): AccessName | null {
+  if (!isLivingReadName(name)) return null;
+  const { interface: iface } = livingReads[name];
+  return iface === 'energy-v2' ? 'charging' : iface === 'location-v1' ? 'location' : null;
 }
 
-/** Besides `openid`: of a command, and of following it where it is answered with a link (field notes 2.2). */
-export function scopesOfCommand(name: string, alive: readonly InterfaceName[]): readonly string[] {
-  // What only the vehicle's own list names is looked up there first.
+/** The access that a command needs; null for a command that only the vehicle's own list names. */
+export const accessOfCommand = (name: string): AccessName | null =>
+  isCommandName(name) ? commands[name].access : null;
+
+/** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
+export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
+  if (isLivingReadName(name)) return available.includes(livingReads[name].interface) ? livingReads[name].scopes : [];
+  if (!isResourceName(name)) {
+    const { routes, scopes } = connectedReads[name];
+    return hasRoute(routes, available) ? scopes : [];
+  }
+  if (available.includes('extended-v1')) return [resources[name].scope];
+  const { group }: { group: GroupName | null } = groupedResources[name];
+  return group !== null && available.includes('connected-v2') ? groups[group].scopes : [];
+}
+
+/** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/field-notes.md 2.2). */
+export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
+  // A command that only the vehicle's own list names is looked up in that list first.
   if (!isCommandName(name)) return connectedReads.commands.scopes;
   const { routes, scopes }: Command = commands[name];
-  return isAlive(routes, alive) ? scopes : [];
+  return hasRoute(routes, available) ? scopes : [];
 }
 
-/** Every scope that the living interfaces of a service have a use for: what a sign-in asks for (specification 5.2). */
-export function scopesOfService(alive: readonly InterfaceName[]): string[] {
+/** The scopes that a sign-in asks for (docs/service.md 5.2): every read of the status, and what `access` adds. */
+export function scopesOfService(
+  available: readonly InterfaceName[],
+  { access = defaultAccess, readOnly = false }: { access?: readonly AccessName[]; readOnly?: boolean } = {},
+): string[] {
+  const isAsked = (needed: AccessName | null): boolean => needed === null || access.includes(needed);
+  const reads = readNames.filter((name) => isAsked(accessOfRead(name)));
+  const sent = readOnly ? [] : Object.keys(commands).filter((name) => isAsked(accessOfCommand(name)));
   return [
     ...new Set([
       'openid',
-      ...connectedReadNames.flatMap((name) => scopesOfRead(name, alive)),
-      ...Object.keys(commands).flatMap((name) => scopesOfCommand(name, alive)),
-      ...(alive.includes('connected-v1') ? requestDetails.scopes : []),
-      ...resourceNames.flatMap((name) => scopesOfRead(name, alive)),
+      ...reads.flatMap((name) => scopesOfRead(name, available)),
+      ...sent.flatMap((name) => scopesOfCommand(name, available)),
+      ...(available.includes('connected-v1') ? requestDetails.scopes : []),
     ]),
   ];
 }
 
-const isAlive = (routes: object, alive: readonly InterfaceName[]): boolean =>
-  alive.some((name) => Object.hasOwn(routes, name));
+const hasRoute = (routes: object, available: readonly InterfaceName[]): boolean =>
+  available.some((name) => Object.hasOwn(routes, name));

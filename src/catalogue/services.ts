@@ -1,6 +1,6 @@
-import type { InterfaceName } from './reads';
+import { interfaceNames, type InterfaceName } from './reads';
 
-/** The service profiles (contract 2; `volvo-cars`: field notes 0, 4.1 and 7). */
+/** The service profiles (docs/message-contract.md 2; `volvo-cars`: docs/field-notes.md 0, 4.1 and 7). */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
 export interface ServiceProfile {
@@ -8,18 +8,16 @@ export interface ServiceProfile {
   /** Empty where the configuration (custom) or the started simulator (demo) gives it. */
   baseUrl: string;
   apiKeyHeader: string;
-  /** The vendor part of the v1 media types (specification 4). */
+  /** The vendor part of the v1 media types (docs/service.md 4). */
   mediaTypeVendor: string;
   authorizeUrl: string;
   tokenUrl: string;
   redirectUrl: string;
-  /** Which interfaces answer: `auto` chooses among these only. */
-  alive: readonly InterfaceName[];
-  /** Milliseconds since 1970, of a service that began anew then: it knows of nothing before. */
+  /** The interfaces that the service has: `auto` chooses among these only. */
+  availableInterfaces: readonly InterfaceName[];
+  /** Milliseconds since 1970. A simulated service starts empty at that time and knows nothing from before. */
   since?: number;
 }
-
-const everyInterface = ['connected-v1', 'connected-v2', 'extended-v1'] as const;
 
 export const services = {
   demo: {
@@ -30,7 +28,7 @@ export const services = {
     authorizeUrl: '',
     tokenUrl: '',
     redirectUrl: '',
-    alive: everyInterface,
+    availableInterfaces: interfaceNames,
   },
   'volvo-cars': {
     service: 'volvo-cars',
@@ -40,7 +38,7 @@ export const services = {
     authorizeUrl: 'https://volvoid.eu.volvocars.com/as/authorization.oauth2',
     tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
     redirectUrl: '',
-    alive: ['connected-v2'],
+    availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
   },
   custom: {
     service: 'custom',
@@ -50,7 +48,7 @@ export const services = {
     authorizeUrl: '',
     tokenUrl: '',
     redirectUrl: '',
-    alive: everyInterface,
+    availableInterfaces: interfaceNames,
   },
 } as const satisfies Record<ServiceName, ServiceProfile>;
 

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../util/clock';
+import type { ApiName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import type { TokenSource } from '../session/tokens';
 import { isReset, type Transport, type TransportResponse } from '../transport';
@@ -28,6 +29,8 @@ export interface RequestCoreOptions {
 }
 
 export interface ReadRequest {
+  /** The API whose daily quota the request counts for. */
+  api: ApiName;
   url: URL;
   accept: string;
   /** Besides `openid`; named in the error when the token lacks one. */
@@ -42,6 +45,7 @@ export interface ReadRequest {
 }
 
 export interface CommandRequest {
+  api: ApiName;
   url: URL;
   contentType: string;
   body?: string | undefined;

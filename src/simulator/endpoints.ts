@@ -160,7 +160,7 @@ function commandEndpoint(
       if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
         return unsupported(call, name);
       const body =
-        route.unlockDuration === true
+        route.body === 'unlockDuration'
           ? bodyOf(call, unlockRequest, 'invalid-body')
           : { unlockDuration: unlockDurationLimits.maximum };
       if ('status' in body) return body;

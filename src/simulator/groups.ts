@@ -130,7 +130,7 @@ export const groups: Record<string, Group> = {
     members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
   },
   fuel: {
-    scopes: ['conve:fuel_status'],
+    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
     members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
   },
   odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },

@@ -83,7 +83,7 @@ export const plain: Dialect = {
 function isOnV2(name: string): boolean {
   if (!isCommandName(name)) return true;
   const routes: Command['routes'] = commands[name].routes;
-  return routes['connected-v2'] !== undefined && routes['connected-v2'].unlisted !== true;
+  return routes['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
 }
 
 const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;

@@ -5,9 +5,16 @@ import {
   type GroupedResource,
   type GroupedWord,
 } from '../catalogue/groups';
-import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import {
+  resources,
+  statisticsMembers,
+  type Resource,
+  type ResourceName,
+  type StatisticsMemberName,
+} from '../catalogue/reads';
+import { unitInWords } from '../catalogue/units';
 import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
-import { notMeasured, parseMeasured, type Measured, type Scalar } from './schemas';
+import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
  * An extended resource out of the answer of its group in connected v2, as specification 2.8 types it. What is missing, null,
@@ -21,6 +28,37 @@ export function fromGroup(name: ResourceName, body: unknown): Parsed<ResourceRea
   return { payload, measuredAt: payload.timestamp };
 }
 
+/** A whole group of connected v2: each member with the service's name, word and unit (docs/message-contract.md 3). */
+export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
+  const members = Object.entries(unwrap(body, 'a group of values')).flatMap(([name, given]) =>
+    // Members of the envelope (`status`, `operationId`) are no measured values.
+    isMeasured(given) ? [[name, verbatim(parseMeasured(given))] as const] : [],
+  );
+  return {
+    // fromEntries defines own properties, so a member called `__proto__` stays a member.
+    payload: Object.fromEntries(members),
+    measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
+  };
+}
+
+/** What has a unit is a number, also where it is written as text (docs/energy-location-api.md 4). */
+const verbatim = (measured: Measured): Measured =>
+  measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };
+
+/** One member of the group `statistics`, with its unit in words. */
+export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
+  const given = new Map(Object.entries(unwrap(body, 'a group of values'))).get(name);
+  const { value: raw, unit, timestamp } = parseMeasured(given);
+  const value = toNumber(raw);
+  const payload = {
+    value,
+    unit: unitInWords(unit) ?? statisticsMembers[name].unit,
+    timestamp,
+    ...(value === null && raw !== null && { raw }),
+  };
+  return { payload, measuredAt: timestamp };
+}
+
 type Data = ReadonlyMap<string, unknown>;
 
 function readingOf(name: ResourceName, row: GroupedResource, data: Data): ResourceReading {
@@ -32,7 +70,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
     measured.value === null
       ? null
       : 'units' in row
-        ? toNumber(row, resource, measured)
+        ? inUnit(row, resource, measured)
         : toWord(row, resource, measured.value);
   return {
     value,
@@ -55,16 +93,8 @@ function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
   return applies ? parseMeasured(data.get(otherwise.member)) : (named[0] ?? notMeasured);
 }
 
-/** `Number('')` is 0, which no empty tank may become. */
-const numberPattern = /^[+-]?\d+(\.\d+)?$/;
-
-function toNumber(row: GroupedNumber, resource: Resource, { value, unit }: Measured): number | null {
-  const number =
-    typeof value === 'number'
-      ? value
-      : typeof value === 'string' && numberPattern.test(value.trim())
-        ? Number(value)
-        : null;
+function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measured): number | null {
+  const number = toNumber(value);
   const factor = factorOf(row.units, unit);
   if (number === null || factor === null) return null;
   const converted = number * factor;

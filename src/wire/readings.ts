@@ -1,5 +1,6 @@
 import { commandFromWire } from '../catalogue/commands';
 import { doorMembers, lockWords, openingWords, windowMembers, type Member } from '../catalogue/members';
+import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import {
@@ -10,6 +11,7 @@ import {
   jsonObject,
   notMeasured,
   parseMeasured,
+  toNumber,
   vehicleItem,
   type Measured,
   type Scalar,
@@ -78,7 +80,8 @@ export interface Accessibility {
   timestamp: string | null;
 }
 
-const odd = (what: string): VehicleError =>
+/** An answer that is not what was asked for. */
+export const oddAnswer = (what: string): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
     `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
@@ -87,18 +90,18 @@ const odd = (what: string): VehicleError =>
 /** The body's `data`, or the body itself (field notes 1.2). */
 export function unwrap(body: unknown, what: string): Record<string, unknown> {
   const outer = jsonObject.safeParse(body);
-  if (!outer.success) throw odd(what);
+  if (!outer.success) throw oddAnswer(what);
   if (!Object.hasOwn(outer.data, 'data')) return outer.data;
   if (outer.data['data'] === null) return {};
   const inner = jsonObject.safeParse(outer.data['data']);
-  if (!inner.success) throw odd(what);
+  if (!inner.success) throw oddAnswer(what);
   return inner.data;
 }
 
 function unwrapList(body: unknown, name: string): unknown[] {
   const outer = jsonObject.safeParse(body);
   const list = outer.success ? (outer.data['data'] ?? outer.data[name]) : body;
-  if (!Array.isArray(list)) throw odd('a list');
+  if (!Array.isArray(list)) throw oddAnswer('a list');
   return list;
 }
 
@@ -196,7 +199,7 @@ export const oldest = (timestamps: (string | null)[]): string | null =>
 /** Specification 2.8 in any envelope of field notes 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
   const outer = jsonObject.safeParse(body);
-  if (!outer.success) throw odd(`the resource ${name}`);
+  if (!outer.success) throw oddAnswer(`the resource ${name}`);
   const data = jsonObject.safeParse(outer.data['data']);
   const candidates = [
     data.success ? data.data[name] : undefined,
@@ -243,37 +246,16 @@ function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean
   return null;
 }
 
-/** `Number('')` is 0, which no empty tank may become. */
-const numberPattern = /^[+-]?\d+(\.\d+)?$/;
-
-function toNumber(raw: Scalar): number | null {
-  const number = typeof raw === 'string' && numberPattern.test(raw.trim()) ? Number(raw) : raw;
-  return typeof number === 'number' && Number.isFinite(number) ? number : null;
-}
-
-/** Other spellings of the specification's units (field notes 6.2). */
-const unitSpellings: Record<string, readonly string[]> = {
-  kilometers: ['km', 'kilometres'],
-  liters: ['l', 'litres'],
-  'kilometers per hour': ['km/h', 'kilometers_per_hour', 'kmph'],
-  'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
-  'degrees celsius': ['c', '°c', 'celsius'],
-  hours: ['h'],
-  months: ['month'],
-};
-
 /** The specification's unit, unless the service names another one: then that one, since the number is in it. */
-function unitOf(specified: string, given: string | null): string {
-  const word = given?.trim().toLowerCase() ?? '';
-  if (word === '' || word === 'string' || word === specified || unitSpellings[specified]?.includes(word))
-    return specified;
-  return given as string;
-}
+const unitOf = (specified: string, given: string | null): string => {
+  const word = unitInWords(given);
+  return word === null || word === specified ? specified : (given as string);
+};
 
 /** Specification 2.2; the image URLs go through untouched and are kept nowhere. */
 export function parseDetails(body: unknown): Parsed<VehicleDetails> {
   const parsed = detailsShape.safeParse(unwrap(body, 'vehicle details'));
-  if (!parsed.success) throw odd('vehicle details');
+  if (!parsed.success) throw oddAnswer('vehicle details');
   return { payload: parsed.data, measuredAt: null };
 }
 
@@ -300,7 +282,7 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 /** Specification 2.7. */
 export function parseAccessibility(body: unknown): Parsed<Accessibility> {
   const parsed = accessibilityShape.safeParse(unwrap(body, 'the accessibility of the vehicle'));
-  if (!parsed.success) throw odd('the accessibility of the vehicle');
+  if (!parsed.success) throw oddAnswer('the accessibility of the vehicle');
   const { availabilityStatus: status, unavailableReason: beside } = parsed.data;
   const reason = reasonOf(status.unavailableReason) ?? reasonOf(beside);
   return {

@@ -73,6 +73,15 @@ export function parseMeasured(input: unknown): Measured {
 const isScalar = (value: unknown): value is Scalar =>
   typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 
+/** `Number('')` is 0, which no empty tank may become. */
+const numberPattern = /^[+-]?\d+(\.\d+)?$/;
+
+/** A finite number, also one that is written as text; null for everything else. Never minus zero. */
+export function toNumber(input: unknown): number | null {
+  const number = typeof input === 'string' && numberPattern.test(input.trim()) ? Number(input) : input;
+  return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
+}
+
 /** `2.2`: a member that a car does not tell is null; `modelYear` comes as text from v1. */
 const number = z.catch(
   z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+(\.\d+)?$/)), z.transform(Number))])),

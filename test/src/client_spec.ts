@@ -170,7 +170,8 @@ describe('the client', () => {
           const sent = service.requests.filter(({ method }) => method === 'POST');
           assert.equal(sent.length, 1);
           assert.equal(sent[0]?.headers['content-type'], route.contentType.replace('{vendor}', 'vendor'));
-          assert.equal(sent[0]?.body, route.unlockDuration ? '{"unlockDuration":30}' : '');
+          const bodies = { unlockDuration: '{"unlockDuration":30}', runtimeMinutes: '{"runtimeMinutes":15}' };
+          assert.equal(sent[0]?.body, route.body === undefined ? '' : bodies[route.body]);
           assert.equal(record.command, name);
           assert.equal(record.interface, iface);
           assert.equal(record.vin, vin);
@@ -185,9 +186,10 @@ describe('the client', () => {
       for (const name of commandNames) {
         const { routes }: Command = commands[name];
         const record = await client.send(name, { vin });
+        const isListed = routes['connected-v2'] !== undefined && !routes['connected-v2'].unlisted;
         assert.equal(
           record.interface,
-          routes['connected-v2'] && !routes['connected-v2'].unlisted ? 'connected-v2' : 'connected-v1',
+          isListed || routes['connected-v1'] === undefined ? 'connected-v2' : 'connected-v1',
           name,
         );
       }

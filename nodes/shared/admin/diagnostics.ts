@@ -21,7 +21,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
     // Which are given, not what they are.
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
     nodes: usersOf(RED, node.id),
-    interfaces: opened?.client.service.alive,
+    interfaces: opened?.client.service.availableInterfaces,
     problem: 'report' in account ? account.report() : undefined,
     token: opened?.token(),
     quota: opened?.quota(),

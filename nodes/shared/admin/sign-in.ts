@@ -46,7 +46,7 @@ export function beginSignIn(
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
     redirectUrl,
-    scopes: scopesOfService(service.alive),
+    scopes: scopesOfService(service.availableInterfaces),
     owner: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,

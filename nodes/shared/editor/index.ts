@@ -18,7 +18,7 @@ export {
   textOf,
 } from './forms';
 export { serviceInterfaces, showInterface, type Served } from './interfaces';
-export { isKnownRead, readThemes, versionsOf } from './reads';
+export { isKnownRead, readThemes, valueTypeOf, versionsOf } from './reads';
 export { prepareDialog } from './vehicle-dialog';
 export { vinVerdict, wholeVerdict, type Verdict } from './validators';
 export { shared, wordsOf } from './words';
@@ -28,7 +28,6 @@ export {
   defaultWatch,
   isCommandName,
   openingKinds,
-  resources,
   scopesOfCommand,
   scopesOfRead,
   shortVin,

@@ -18,7 +18,7 @@ export interface Served {
 /** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
 export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
   const profiles: Record<string, ServiceProfile> = services;
-  return (profiles[RED.nodes.node(vehicle)?.service ?? ''] ?? services.custom).alive;
+  return (profiles[RED.nodes.node(vehicle)?.service ?? ''] ?? services.custom).availableInterfaces;
 }
 
 /**

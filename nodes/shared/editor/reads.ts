@@ -1,16 +1,30 @@
 import {
+  chargingMembers,
   connectedReadNames,
   connectedReads,
+  isLivingReadName,
   isReadName,
   isResourceName,
+  livingReadNames,
+  livingReads,
   localReadNames,
+  resourceNames,
   resources,
+  statisticsMembers,
   themes,
   type AnyReadName,
   type ConnectedRead,
+  type MemberKind,
   type ReadName,
+  type Resource,
 } from '../../../src/index';
 import type { Versions } from './interfaces';
+
+/** The type of a single value; undefined for a read that answers more than one. */
+export const valueTypeOf = (name: string): Resource | MemberKind | undefined =>
+  new Map<string, Resource | MemberKind>(
+    Object.entries({ ...resources, ...chargingMembers, ...statisticsMembers }),
+  ).get(name);
 
 /** Whether it is a read of the service; the journal is none. */
 export const isKnownRead = (name: string): name is ReadName => isReadName(name);
@@ -20,9 +34,10 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
   ['connected', connectedReadNames],
   ...themes.map((theme): [string, ReadName[]] => [
     theme,
-    Object.keys(resources)
-      .filter(isResourceName)
-      .filter((name) => resources[name].theme === theme),
+    [
+      ...livingReadNames.filter((name) => livingReads[name].theme === theme),
+      ...resourceNames.filter((name) => resources[name].theme === theme),
+    ],
   ]),
   ['kept', localReadNames],
 ];
@@ -30,6 +45,7 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
 /** The versions of the connected interface that have a read; null for a single value, which does not depend on the version. */
 export function versionsOf(name: ReadName): Versions | null {
   if (isResourceName(name)) return null;
+  if (isLivingReadName(name)) return livingReads[name].gives === 'group' ? { v1: false, v2: true } : null;
   const { routes }: ConnectedRead = connectedReads[name];
   return { v1: 'connected-v1' in routes, v2: 'connected-v2' in routes };
 }

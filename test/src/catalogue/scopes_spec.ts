@@ -1,15 +1,58 @@
 import { strict as assert } from 'node:assert';
-import { scopesOfCommand, scopesOfRead, scopesOfService, services } from '../../../src/index';
+import { accessNames, scopesOfCommand, scopesOfRead, scopesOfService, services } from '../../../src/index';
 import { everyScope } from '../../../src/simulator/index';
 
-const { alive } = services['volvo-cars'];
-const all = services.custom.alive;
+const { availableInterfaces: alive } = services['volvo-cars'];
+const all = services.custom.availableInterfaces;
 
 describe('The scopes', () => {
-  it('of a service with every interface are the 22 of specification 5, and nothing else', () => {
-    const scopes = scopesOfService(all);
-    assert.equal(scopes.length, 22);
+  it('of the interfaces of the specification are the 22 of docs/service.md 5 and those of the groups', () => {
+    const scopes = scopesOfService(['connected-v1', 'connected-v2', 'extended-v1']);
+    const groups =
+      'battery_charge_level brake_status diagnostics_engine_status diagnostics_workshop engine_status fuel_status trip_statistics tyre_status warnings';
+    for (const group of groups.split(' ')) assert.ok(scopes.includes(`conve:${group}`), group);
+    assert.equal(scopes.length, 22 + groups.split(' ').length);
     for (const scope of scopes) assert.ok(scope === 'openid' || /^(conve|exve):/.test(scope), scope);
+  });
+
+  it('of a sign-in follow `access`: climate, engine, charging and location only where they are chosen', () => {
+    const added = {
+      lock: ['conve:lock'],
+      unlock: ['conve:unlock'],
+      'honk-flash': ['conve:honk_flash'],
+      climate: ['conve:climatization_start_stop'],
+      engine: ['conve:engine_start_stop'],
+      charging: ['energy:state:read', 'energy:capability:read'],
+      location: ['location:read'],
+    };
+    const without = scopesOfService(alive, { access: [] });
+    assert.ok(without.includes('conve:doors_status'));
+    for (const name of accessNames)
+      assert.deepEqual(
+        scopesOfService(alive, { access: [name] })
+          .filter((scope) => !without.includes(scope))
+          .sort(),
+        [...added[name]].sort(),
+      );
+    assert.deepEqual(
+      scopesOfService(alive).sort(),
+      scopesOfService(alive, { access: ['lock', 'unlock', 'honk-flash'] }).sort(),
+    );
+  });
+
+  it('of a read-only sign-in hold none of a command, and still those of the reads', () => {
+    const scopes = scopesOfService(alive, { access: accessNames, readOnly: true });
+    for (const scope of Object.values(['conve:lock', 'conve:unlock', 'conve:honk_flash', 'conve:engine_start_stop']))
+      assert.ok(!scopes.includes(scope), scope);
+    assert.ok(scopes.includes('location:read') && scopes.includes('energy:state:read'));
+  });
+
+  it('of energy and location are none where the service lacks these interfaces', () => {
+    const scopes = scopesOfService(['connected-v2'], { access: accessNames });
+    assert.deepEqual(
+      scopes.filter((scope) => /^(energy|location):/.test(scope)),
+      [],
+    );
   });
 
   it('of volvo-cars are those of connected v2: what is asked for at sign-in has no scope of a dead interface', () => {
@@ -39,7 +82,7 @@ describe('The scopes', () => {
   });
 
   it('of a command that only the vehicle lists are those of the list', () => {
-    assert.deepEqual(scopesOfCommand('climatization-start', alive), ['conve:commands']);
+    assert.deepEqual(scopesOfCommand('navi-poi', alive), ['conve:commands']);
     assert.deepEqual(scopesOfCommand('honk', alive), ['conve:honk_flash']);
   });
 });

@@ -51,7 +51,7 @@ describe('the poller of an account', () => {
     poller = new Poller({
       id: 'account',
       adaptive: false,
-      alive: services['volvo-cars'].alive,
+      alive: services['volvo-cars'].availableInterfaces,
       quota: () => ({ used: 0, perDay: 9_600, perMinute: 96 }),
       shareForMs: 5 * second,
       clock,
@@ -185,7 +185,7 @@ describe('the poller of an account', () => {
       it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that is never parked' : 'fixed'})`, async () => {
         open({ adaptive });
         const sent = new Map<string, Set<number>>();
-        const alive = services['volvo-cars'].alive;
+        const alive = services['volvo-cars'].availableInterfaces;
         const nameOf = (read: AnyReadName, iface?: string): string =>
           (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
         for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {

@@ -1,0 +1,33 @@
+/** The units in words, as docs/service.md 2.8 writes them, and the other spellings on the wire (docs/field-notes.md 6.2, docs/energy-location-api.md 2.3 and 4.2). */
+const spellings: Readonly<Record<string, readonly string[]>> = {
+  kilometers: ['km', 'kilometres'],
+  miles: ['mi', 'mile'],
+  liters: ['l', 'litres'],
+  'kilometers per hour': ['km/h', 'kilometers_per_hour', 'kmph'],
+  'miles per hour': ['mph', 'mi/h'],
+  'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
+  'kilowatt-hours per 100 kilometers': ['kwh/100km', 'kwh/100 km', 'kilowatt_hours_per_100_kilometers'],
+  'degrees celsius': ['c', '°c', 'celsius'],
+  percent: ['%', 'percentage'],
+  watts: ['w', 'watt'],
+  ampere: ['a', 'amp', 'amperes'],
+  hours: ['h'],
+  minutes: ['min'],
+  months: ['month'],
+  days: ['day'],
+};
+
+let words: Map<string, string> | undefined;
+
+/** A unit of the wire in words; verbatim where it has none, and null where the service names no unit. */
+export function unitInWords(given: string | null): string | null {
+  words ??= new Map(
+    Object.entries(spellings).flatMap(([word, others]) =>
+      [word, ...others].map((spelling) => [spelling, word] as const),
+    ),
+  );
+  const written = given?.trim() ?? '';
+  // Some services put the type of the value there.
+  if (written === '' || written.toLowerCase() === 'string') return null;
+  return words.get(written.toLowerCase()) ?? written;
+}

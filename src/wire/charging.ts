@@ -1,0 +1,99 @@
+import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
+import { unitInWords } from '../catalogue/units';
+import { oldest, unwrap, type Parsed } from './readings';
+import { jsonObject, parseMeasured, toNumber, type Scalar } from './schemas';
+
+/** One member of the energy state (docs/message-contract.md 3). */
+export interface ChargingMember {
+  value: Scalar | null;
+  /** In words; null for words, and where the service does not say whether a range is in kilometers or miles. */
+  unit: string | null;
+  /** ISO-8601, or null. */
+  timestamp: string | null;
+  /**
+   * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member, and
+   * `UNREADABLE` where it holds something else than the member's kind of value.
+   */
+  reason?: string;
+}
+
+export type Charging = Record<string, ChargingMember>;
+
+/** An open map: the service can add members and limits. */
+export type ChargingCapabilities = Record<string, unknown>;
+
+const what = 'the energy state of the car';
+
+/** The energy state (docs/energy-location-api.md 2.2): each member stands for itself and never takes the others down with it. */
+export function parseCharging(body: unknown): Parsed<Charging> {
+  const state = new Map(Object.entries(unwrap(body, what)));
+  const members = new Map(
+    chargingMemberNames.map((name) => [name as string, memberOf(chargingMembers[name], state.get(name))]),
+  );
+  for (const [name, given] of state)
+    if (!members.has(name) && isMember(given)) members.set(name, memberOf(null, given));
+  const payload = Object.fromEntries(members);
+  return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
+}
+
+/** One member of the same answer. */
+export function parseChargingMember(name: ChargingMemberName, body: unknown): Parsed<ChargingMember> {
+  const payload = memberOf(chargingMembers[name], new Map(Object.entries(unwrap(body, what))).get(name));
+  return { payload, measuredAt: payload.timestamp };
+}
+
+const isMember = (input: unknown): boolean => {
+  const member = jsonObject.safeParse(input);
+  return member.success && (Object.hasOwn(member.data, 'value') || Object.hasOwn(member.data, 'status'));
+};
+
+/** @param kind null for a member that is new: its value goes through as it came */
+function memberOf(kind: MemberKind | null, input: unknown): ChargingMember {
+  const member = jsonObject.safeParse(input);
+  if (!member.success) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
+  const { status, code, value, updatedAt } = member.data;
+  // The member's own status decides, whatever the capabilities say (docs/energy-location-api.md 2.4).
+  if (typeof status === 'string' && status.trim().toUpperCase() !== 'OK')
+    return cannotTell(codeOf(code) ?? codeOf(status));
+  if (value === undefined || value === null) return cannotTell(codeOf(code));
+  const measured = parseMeasured({ timestamp: updatedAt, ...member.data });
+  const read = measured.value === null ? null : valueOf(kind, measured.value);
+  if (read === null) return cannotTell('UNREADABLE');
+  return { value: read, unit: unitOf(kind, measured.unit), timestamp: measured.timestamp };
+}
+
+function valueOf(kind: MemberKind | null, value: Scalar): Scalar | null {
+  if (kind === null) return value;
+  if (kind.kind === 'number') return toNumber(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+function unitOf(kind: MemberKind | null, given: string | null): string | null {
+  if (kind?.kind === 'word') return null;
+  return unitInWords(given) ?? (kind === null || kind.mixedUnits ? null : kind.unit);
+}
+
+const cannotTell = (reason: string | null): ChargingMember => ({
+  value: null,
+  unit: null,
+  timestamp: null,
+  reason: reason ?? 'MISSING',
+});
+
+/** The codes are an open set, but each is a word. */
+const codeOf = (input: unknown): string | null =>
+  typeof input === 'string' && /^[\w.-]{1,64}$/.test(input.trim()) ? input.trim() : null;
+
+/**
+ * What the service says the car supports (docs/energy-location-api.md 2.4), with `chargingStatus` under that name. A hint: cars have
+ * values that it denies, and lack values that it claims.
+ */
+export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
+  const outer = unwrap(body, 'the charging capabilities of the car');
+  const inner = jsonObject.safeParse(outer['getEnergyState']);
+  const entries = Object.entries(inner.success ? inner.data : outer).map(
+    ([name, value]) => [name === 'chargingSystemStatus' ? 'chargingStatus' : name, value] as const,
+  );
+  // Other readers hold the same body.
+  return { payload: structuredClone(Object.fromEntries(entries)), measuredAt: null };
+}
