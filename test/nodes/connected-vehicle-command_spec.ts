@@ -13,7 +13,10 @@ describe(type, () => {
 
   beforeEach(async () => {
     service = await startSimulator();
-    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    service.car().set({
+      commandPlan: { answerAfterMs: 0 },
+      extraCommands: ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'],
+    });
     flow = new Flow();
   });
   afterEach(async () => {

@@ -20,6 +20,7 @@ import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 
 const vin = demoCar.vin;
+const extraCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'];
 const coded =
   (code: ErrorCode) =>
   (error: VehicleError): boolean =>
@@ -143,7 +144,7 @@ describe('the client', () => {
     beforeEach(async () => {
       service = await startSimulator({ dialect: 'real', cars: [demoCar, classicCar], clock: new ManualClock() });
       service.car().set({ windows: { rearRight: 'CLOSED' } });
-      service.car().set({ commandPlan: { answerAfterMs: 0 } });
+      service.car().set({ commandPlan: { answerAfterMs: 0 }, extraCommands });
       ({ client } = openTestAccount(service));
     });
 

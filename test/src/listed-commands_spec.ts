@@ -4,7 +4,7 @@ import { demoCar, startSimulator, type Simulator } from '../../src/simulator/ind
 import { closeAccounts, openTestAccount } from '../support/account';
 
 const { vin } = demoCar;
-const command = 'climatization-start';
+const command = 'send-navi-poi';
 const path = `/connected-vehicle/v2/vehicles/${vin}/commands/${command}`;
 
 /** Specification 4.1 rule 3, field notes 1.7. */
@@ -31,11 +31,11 @@ describe('commands that a vehicle lists and the specification does not name', ()
           match: { method: 'GET', path: /\/commands$/ },
           times: 1,
           status: 200,
-          body: { data: [{ command: 'CLIMATIZATION_START', href }] },
+          body: { data: [{ command: 'SEND_NAVI_POI', href }] },
         });
       };
 
-      for (const name of [command, 'CLIMATIZATION_START', ' Climatization-Start ']) {
+      for (const name of [command, 'SEND_NAVI_POI', ' Send-Navi-Poi ']) {
         it(`sends ${JSON.stringify(name)} to the address that the list gives`, async () => {
           const record = await client.send(name, { vin });
           assert.deepEqual([record.command, record.interface, record.outcome], [command, 'connected-v2', 'succeeded']);
@@ -81,7 +81,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
 
       it('refuses a name that is not in the list, and says what is', async () => {
         await assert.rejects(
-          client.send('engine-start', { vin }),
+          client.send('open-garage', { vin }),
           (error: Error & { code?: string }) => error.code === 'INPUT_INVALID' && error.message.includes(command),
         );
         assert.deepEqual(posts(), []);
