@@ -239,10 +239,10 @@ describe('other settings of the simulated service', () => {
     }
   });
 
-  for (const [group, scope] of Object.entries({
+  for (const [group, scopes] of Object.entries({
     engine: 'conve:diagnostics_engine_status',
     'engine-status': 'conve:engine_status',
-    fuel: 'conve:fuel_status',
+    fuel: 'conve:fuel_status conve:battery_charge_level',
     odometer: 'conve:odometer_status',
     statistics: 'conve:trip_statistics',
     tyres: 'conve:tyre_status',
@@ -250,14 +250,16 @@ describe('other settings of the simulated service', () => {
     diagnostics: 'conve:diagnostics_workshop',
     brakes: 'conve:brake_status',
   })) {
-    it(`asks for ${scope} before it tells of ${group} on the real service`, async () => {
+    it(`asks for ${scopes} before it tells of ${group} on the real service`, async () => {
       const bench = await new Bench().start({ dialect: 'real' });
       try {
-        const status = async (scopes: readonly string[]) =>
-          (await bench.get(`${v2}/${group}`, { authorization: `Bearer ${bench.simulator.issueToken({ scopes })}` }))
-            .status;
-        assert.equal(await status(['openid', scope]), 200);
-        assert.equal(await status(everyScope.filter((other) => other !== scope)), 403);
+        const status = async (granted: readonly string[]) => {
+          const authorization = `Bearer ${bench.simulator.issueToken({ scopes: granted })}`;
+          return (await bench.get(`${v2}/${group}`, { authorization })).status;
+        };
+        assert.equal(await status(['openid', ...scopes.split(' ')]), 200);
+        for (const scope of scopes.split(' '))
+          assert.equal(await status(everyScope.filter((other) => other !== scope)), 403, scope);
       } finally {
         await bench.simulator.close();
       }
