@@ -1,62 +1,66 @@
-import { join } from 'node:path';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { GuardEvent, GuardKeeper, GuardLooked, GuardRead, DuePoll } from '../src/index';
-import { badgeOf } from './shared/status/node-status';
-import { serveInput } from './shared/input/input-handler';
+import type { DuePoll, GuardEvent, GuardPollResult, GuardRead, GuardRunner } from '../src/index';
 import { guardRequestOf } from './shared/guard/guard-messages';
-import { guardWordsOf, showLook } from './shared/guard/guard-words';
-import { fileNameOf, isDeleted } from './shared/node-red/flows';
-import { runtime } from './shared/load';
+import { guardWordsOf, showState } from './shared/guard/guard-words';
+import { serveInput } from './shared/input/input-handler';
 import type { Message } from './shared/input/message';
 import type { GuardOptions } from './shared/input/options';
-import { clock } from './shared/node-red/time';
-import { vehicleOf } from './shared/vehicle/vehicle-node';
+import { runtime } from './shared/load';
+import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
+import { clock } from './shared/node-red/time';
+import { badgeOf } from './shared/status/node-status';
+import { stateStoreOf } from './shared/vehicle/state-store';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
 
-/** As a person writes it, too. */
-const isVin = (given: unknown, vin: string): boolean => typeof given === 'string' && given.trim().toUpperCase() === vin;
+interface OpenedGuard {
+  vin: string;
+  runner: GuardRunner;
+  polls: boolean;
+  /** The result of the first read after the start, until a message carries it on. */
+  initial: GuardPollResult | null;
+}
 
-/** `connected-vehicle-guard`: says when a window, a door or the lock stays open, and when all is closed again. */
+/** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleGuard(this: Node, config: NodeDef & Partial<GuardOptions>): void {
     RED.nodes.createNode(this, config);
-    const { GuardKeeper, guardOptions, guardText, parseOptions, parseVin, StateFile, VehicleError } = runtime();
+    const { GuardRunner, guardOptions, guardText, parseOptions, parseVin, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
-    const { userDir } = RED.settings;
-    const file = new StateFile(
-      userDir ? join(userDir, 'connected-vehicle', 'guards', `${fileNameOf(this.id)}.json`) : null,
-    );
-    /** Of the messages that come from the guard itself: what to read. */
-    const inner = new WeakMap<Message, { reads: readonly GuardRead[]; duePoll?: DuePoll }>();
-    let opened: Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> | undefined;
+    const store = stateStoreOf(RED);
+    const key = `guard/${this.id}`;
+    /** What to read for a message that the node sends to itself. */
+    const ownMessages = new WeakMap<Message, { reads: readonly GuardRead[]; duePoll?: DuePoll }>();
+    let opened: Promise<OpenedGuard> | undefined;
     let endPolling = (): void => undefined;
 
-    const open = async (signal: AbortSignal): Promise<{ vin: string; keeper: GuardKeeper; first: GuardLooked[] }> => {
+    const open = async (signal: AbortSignal): Promise<OpenedGuard> => {
       const { vehicle: id, vin: own, poll, ...settings } = parseOptions(guardOptions, config);
       const vehicle = vehicleOf(RED, id);
       const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
-      const onUnkept = (): void => this.warn(word(RED, 'warning.guard.notKept'));
-      const keeper = await GuardKeeper.open({
+      const runner = await GuardRunner.open({
         settings,
         client,
         vin,
-        file,
+        store,
+        key,
         clock: clock(),
         onDue: () => wake([]),
-        onUnkept,
+        onSaveFailed: () => this.warn(word(RED, 'warning.guard.notKept')),
       });
-      const first = poll > 0 ? await keeper.lookFirst(signal) : null;
-      if (poll > 0)
-        endPolling = poller.start(
-          { vin, reads: keeper.readsFor(), everyMs: poll * 1000, timeZone: settings.timeZone },
-          (duePoll) =>
-            wake(
-              keeper.readsFor().filter((read) => duePoll.reads.includes(read)),
-              duePoll,
-            ),
-        );
-      return { vin, keeper, first: first === null ? [] : [first] };
+      if (poll === 0) return { vin, runner, polls: false, initial: null };
+      badge.show('waiting', 'checking');
+      const initial = await runner.initialRead(signal);
+      endPolling = poller.start(
+        { vin, reads: runner.readsFor(), everyMs: poll * 1000, timeZone: settings.timeZone },
+        (duePoll) =>
+          wake(
+            runner.readsFor().filter((read) => duePoll.reads.includes(read)),
+            duePoll,
+          ),
+      );
+      return { vin, runner, polls: true, initial };
     };
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
@@ -64,49 +68,54 @@ export = (RED: NodeAPI): void => {
         opened = undefined;
         throw error;
       });
-      const { vin, keeper, first } = await opened;
-      const { reads: due, duePoll } = inner.get(msg) ?? {};
-      const { heard, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
-      if (heard !== undefined && !isVin(heard.vin, vin))
+      const guard = await opened;
+      const { vin, runner } = guard;
+      const { reads: due, duePoll } = ownMessages.get(msg) ?? {};
+      const { reading, snooze, ask } = due === undefined ? guardRequestOf(msg) : {};
+      if (reading !== undefined && !isSameVin(reading.vin, vin))
         throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
-      const tell = (events: GuardEvent[]): void => {
+      const sendEvents = (events: GuardEvent[]): void => {
         for (const event of events) {
           const payload = { ...event, text: guardText(event, guardWordsOf(RED)) };
           const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };
           send(event.type === 'clear' ? [null, out] : [out, null]);
         }
       };
-      // What was found at the start comes out with whatever comes first.
-      let looked = first.pop() ?? { events: [], failure: null, isNews: false };
-      tell(looked.events);
-      if (due?.length === 0) tell(keeper.step({ type: 'tick' }));
-      if (heard !== undefined) tell(keeper.step(heard.reading));
-      if (snooze !== undefined) tell(keeper.step({ type: 'snooze', minutes: snooze }));
-      const reads =
-        due ?? (ask !== undefined || (heard === undefined && snooze === undefined) ? keeper.readsFor(ask?.only) : []);
-      if (reads.length > 0) tell((looked = await keeper.look(reads, signal, duePoll)).events);
-      if (ask !== undefined) tell(keeper.step({ type: 'ask', ...ask }));
-      showLook(badge, RED, keeper.view, looked.failure);
-      // An outage goes to a Catch node once, not with each look of the guard's own; the badge tells on.
-      if (looked.failure !== null && (due === undefined || looked.isNews)) throw looked.failure;
+      let polled = guard.initial ?? { events: [], failure: null, isNewFailure: false };
+      guard.initial = null;
+      sendEvents(polled.events);
+      if (due?.length === 0) sendEvents(runner.step({ type: 'tick' }));
+      if (reading !== undefined) sendEvents(runner.step(reading.values));
+      if (snooze !== undefined) sendEvents(runner.step({ type: 'snooze', minutes: snooze }));
+      const isPlain = ask === undefined && reading === undefined && snooze === undefined;
+      const reads = due ?? (ask !== undefined || isPlain ? runner.readsFor(ask?.only) : []);
+      if (reads.length > 0) {
+        polled = await runner.poll(reads, signal, duePoll);
+        sendEvents(polled.events);
+      }
+      if (ask !== undefined) sendEvents(runner.step({ type: 'ask', ...ask }));
+      if (guard.polls && !runner.hasRead) badge.show('waiting', 'checking');
+      else showState(badge, RED, runner.view, polled.failure);
+      // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+      if (polled.failure !== null && (due === undefined || polled.isNewFailure)) throw polled.failure;
     });
 
     const wake = (reads: readonly GuardRead[], duePoll?: DuePoll): void => {
       const msg: Message = { _msgid: RED.util.generateId() };
-      inner.set(msg, { reads, ...(duePoll && { duePoll }) });
+      ownMessages.set(msg, { reads, ...(duePoll && { duePoll }) });
       this.receive(msg);
     };
-    // What was open before the restart goes on being counted.
+    // An opening that was open before the restart goes on being counted.
     const start = setImmediate(() => wake([]));
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(start);
-      const end = async (): Promise<void> => {
-        (await opened?.catch(() => undefined))?.keeper.end();
+      const close = async (): Promise<void> => {
         endPolling();
-        await (isDeleted(RED, this, removed) ? file.remove() : file.idle());
+        await (await opened?.catch(() => undefined))?.runner.end();
+        if (isDeleted(RED, this, removed)) await store.remove(key);
       };
-      void end()
+      void close()
         .catch(() => undefined)
         .then(done);
     });
@@ -114,3 +123,7 @@ export = (RED: NodeAPI): void => {
 
   RED.nodes.registerType('connected-vehicle-guard', ConnectedVehicleGuard);
 };
+
+/** A message may carry the VIN as a person writes it. */
+const isSameVin = (given: unknown, vin: string): boolean =>
+  typeof given === 'string' && given.trim().toUpperCase() === vin;

@@ -1,42 +1,42 @@
-import type { GuardReading } from './events';
-import { openingKeys, openings, whatItSays } from './openings';
-import { neverTold, type GuardState, type OpeningState } from './state';
+import { interpretState, openingKeys, openings } from '../openings';
+import { neverKnown, type GuardState, type OpeningState } from './state';
+import type { GuardReading } from './types';
 
-/** A timestamp older than this comes from a clock that was never set, not from a window that was never closed. */
-const believable = 366 * 24 * 60 * 60_000;
+/** An older timestamp comes from a clock that was never set, not from a window that was never closed. */
+const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 
-/** Takes what a reading says into the state: of what is not watched too, for it may be asked about. */
-export function hear(state: GuardState, reading: GuardReading): void {
+/** Applies a reading to the state, including openings that are not watched: a question may be about them. */
+export function applyReading(state: GuardState, reading: GuardReading): void {
   for (const key of openingKeys) {
     const { read, name, kind } = openings[key];
     const members = reading[read];
     if (members === undefined && !reading.failed?.includes(read)) continue;
-    const opening = (state.openings[key] ??= neverTold());
+    const opening = (state.openings[key] ??= neverKnown());
     const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
-    const says = whatItSays(kind, member?.value);
-    if (says === null) opening.untoldSince ??= reading.at;
-    else take(opening, reading.at, says, timeOf(member?.timestamp, reading));
+    const value = interpretState(kind, member?.value);
+    if (value === null) opening.unknownSince ??= reading.at;
+    else applyValue(opening, reading.at, value, measuredAtOf(member?.timestamp, reading));
   }
 }
 
 /**
- * When the car was asked (specification 2.3), by the clock of the service, so that what was measured later stays later; a
- * stamp from after the hearing cannot be. null where it is missing or not to be believed.
+ * When the car was asked (docs/service.md 2.3), on the service's clock, so that later measurements stay later. A timestamp cannot lie
+ * after the reading. null where it is missing or not credible.
  */
-function timeOf(timestamp: unknown, { at, skewMs = 0 }: GuardReading): number | null {
+function measuredAtOf(timestamp: unknown, { at, skewMs = 0 }: GuardReading): number | null {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;
-  // NaN fails it.
-  return time > at - believable ? Math.min(time, at + Math.max(0, skewMs)) : null;
+  // NaN fails the comparison.
+  return time > at - maxStampAgeMs ? Math.min(time, at + Math.max(0, skewMs)) : null;
 }
 
-function take(opening: OpeningState, at: number, says: 'open' | 'closed', measuredAt: number | null): void {
-  // Old news: timestamps may run backwards between two answers (field notes 6.2), and how the car was says nothing of how it is.
+function applyValue(opening: OpeningState, at: number, value: 'open' | 'closed', measuredAt: number | null): void {
+  // Timestamps may run backwards between two answers (docs/field-notes.md 6.2): an older state says nothing of the present one.
   if (measuredAt !== null && opening.measuredAt !== null && measuredAt < opening.measuredAt) return;
   opening.measuredAt = measuredAt ?? opening.measuredAt;
-  opening.untoldSince = null;
-  opening.untoldSaid = false;
+  opening.unknownSince = null;
+  opening.unknownReported = false;
   const then = Math.min(measuredAt ?? at, at);
-  if (says === 'closed') {
+  if (value === 'closed') {
     opening.closedAt = Math.max(then, opening.closedAt ?? 0);
     opening.openSince = null;
     opening.alerted = false;

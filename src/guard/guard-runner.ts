@@ -1,7 +1,11 @@
 import * as z from 'zod/mini';
 import type { VehicleClient } from '../client';
-import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
+import type { StateStore } from '../state/state-store';
+import { endingAt } from '../util/abort';
+import type { Clock } from '../util/clock';
+import type { WatchName } from '../openings';
+import { readOpenings, type GuardRead, type ReadOpeningsOptions } from './read-openings';
 import {
   Guard,
   type GuardEvent,
@@ -9,152 +13,190 @@ import {
   type GuardSettings,
   type GuardState,
   type GuardView,
-  type WatchName,
 } from './reducer';
-import { lookAtCar, type GuardLook, type GuardRead } from './read-openings';
-import { endingAt } from '../util/abort';
-import type { StateFile } from '../state/state-file';
+import { withClockSet } from './state';
 
-export interface GuardKeeperOptions {
+export interface GuardRunnerOptions {
   settings: GuardSettings;
   client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility' | 'clockSkewMs'>;
-  /** Whose openings they are: what is kept of another car is forgotten. */
+  /** State that was stored for another vehicle is ignored. */
   vin: string;
-  file: StateFile;
+  store: StateStore;
+  /** Of the guard's state in the store. */
+  key: string;
   clock: Clock;
-  /** It is time for a tick. */
+  /** Called when a tick is due. */
   onDue: () => void;
-  /** What the guard knows could not be written: it is lost with the next restart. Said once, until it works again. */
-  onUnkept: () => void;
+  /** Called when the state could not be stored, once until it can be stored again. */
+  onSaveFailed: () => void;
 }
 
-const kept = z.object({ vin: z.string(), state: z.unknown() });
+const storedShape = z.object({ vin: z.string(), state: z.unknown() });
 
-/** A timer that comes too early must not become a loop. */
-const leastPauseMs = 1_000;
-/** How long what is remembered waits for the first look. */
-const firstLookMs = 30_000;
+/** A timer that fires early must not become a loop. */
+const minPauseMs = 1_000;
+const maxInitialReadMs = 30_000;
+/** A smaller difference between wall time and monotonic time is no clock that was set. */
+const minClockSetMs = 2_000;
 
-/** What a look of a guard came to. */
-export interface GuardLooked {
+/** The result of a poll of the guard. */
+export interface GuardPollResult {
   events: GuardEvent[];
-  /** Why something could not be read; one that was not among the failures of the looks before comes first. */
+  /** Why something could not be read; a failure that was not reported before comes first. */
   failure: VehicleError | null;
-  /** The failure is a new one, and to be told; until its read works again, it is none. */
-  isNews: boolean;
+  /** The failure is new. Until its read works again, it is not reported once more. */
+  isNewFailure: boolean;
 }
 
-/** A guard with eyes on a car, a memory that outlives a restart, and a clock that wakes it. */
-export class GuardKeeper {
+/** Runs a guard: reads the car, stores the state, and wakes when a tick is due. */
+export class GuardRunner {
   readonly #guard: Guard;
-  readonly #options: GuardKeeperOptions;
+  readonly #options: GuardRunnerOptions;
   #state: GuardState;
   #cancel: () => void = () => undefined;
-  #isKept = true;
-  /** The reads whose failure was told. */
-  readonly #failing = new Set<GuardRead>();
+  #unsaved: GuardState | null = null;
+  #saving: Promise<void> = Promise.resolve();
+  #isSaved = true;
+  #hasRead = false;
+  readonly #reportedFailures = new Set<GuardRead>();
+  #startedAt: number;
+  /** Wall time minus monotonic time, as of the last step. */
+  #wallOffset: number;
 
-  private constructor(options: GuardKeeperOptions, guard: Guard, stored: unknown) {
+  private constructor(options: GuardRunnerOptions, guard: Guard, stored: unknown) {
+    const { clock } = options;
     this.#options = options;
     this.#guard = guard;
-    this.#state = guard.resume(stored, options.clock.now());
+    this.#startedAt = clock.now();
+    this.#wallOffset = clock.now() - clock.monotonic();
+    this.#state = guard.resume(stored, this.#startedAt);
   }
 
   /** @throws VehicleError CONFIG */
-  static async open(options: GuardKeeperOptions): Promise<GuardKeeper> {
+  static async open(options: GuardRunnerOptions): Promise<GuardRunner> {
     const guard = new Guard(options.settings);
-    const stored = kept.safeParse(await options.file.load().catch(() => undefined));
-    return new GuardKeeper(
-      options,
-      guard,
-      stored.success && stored.data.vin === options.vin ? stored.data.state : undefined,
-    );
+    const read = await options.store.read(options.key).catch(() => null);
+    const stored = storedShape.safeParse(read?.value);
+    const isOfVehicle = stored.success && stored.data.vin === options.vin;
+    return new GuardRunner(options, guard, isOfVehicle ? stored.data.state : undefined);
   }
 
   get view(): GuardView {
     return this.#guard.view(this.#state);
   }
 
-  /** Takes a step now; what is kept of it is written before long. */
+  /** Whether a reading came since the start. */
+  get hasRead(): boolean {
+    return this.#hasRead;
+  }
+
+  /** Takes a step now. The state is stored afterwards. */
   step(input: WithoutTime<GuardInput>): GuardEvent[] {
     const { clock, client } = this.#options;
+    this.#followClock();
     const at = clock.now();
     const { state, events } = this.#guard.step(
       this.#state,
       input.type === 'reading' ? { ...input, at, skewMs: client.clockSkewMs } : { ...input, at },
     );
-    const news = JSON.stringify({ ...state, at: null }) !== JSON.stringify({ ...this.#state, at: null });
+    if (input.type === 'reading') this.#hasRead = true;
+    // The memory card of a small computer wears out, so an unchanged state is not written again.
+    const isChanged = JSON.stringify({ ...state, at: null }) !== JSON.stringify({ ...this.#state, at: null });
     this.#state = state;
-    // A card in a small computer wears out: only news is written.
-    if (news) void this.#keep(state);
+    if (isChanged) {
+      this.#unsaved = state;
+      this.#saving = this.#saving.then(() => this.#save());
+    }
     this.#wakeAt(this.#guard.nextDue(state));
     return events;
   }
 
-  /** What tells this guard all that it must know, and what it is asked besides. */
+  /** The reads that this guard needs, and those of what a question asks about. */
   readsFor(only: readonly WatchName[] = []): GuardRead[] {
-    return [...this.#guard.readsFor(only), ...(this.#guard.mindsUse ? (['accessibility'] as const) : [])];
+    return [...this.#guard.readsFor(only), ...(this.#guard.needsUsage ? (['accessibility'] as const) : [])];
   }
 
   /**
-   * Looks before anything is said from memory; where that takes too long, it says what it can.
-   * @returns null where there is no memory
+   * Reads the car before anything is said from stored state. Where that takes too long, the stored state is used.
+   * @returns null where nothing is stored
    * @throws VehicleError CANCELLED through the signal
    */
-  async lookFirst(signal: AbortSignal): Promise<GuardLooked | null> {
+  async initialRead(signal: AbortSignal): Promise<GuardPollResult | null> {
     if (this.#state.at === null) return null;
     const { clock } = this.#options;
     const reason = (): VehicleError =>
       new VehicleError(
         'TIMEOUT',
-        'The car could not be read in time after the start. The guard goes on with what it knew before, and keeps trying.',
+        'The car could not be read in time after the start. The guard continues with what it knew before and keeps trying.',
       );
-    return endingAt(clock.now() + firstLookMs, { clock, signal, reason }, (ending) =>
-      this.look(this.readsFor(), ending),
+    return endingAt(clock.now() + maxInitialReadMs, { clock, signal, reason }, (ending) =>
+      this.poll(this.readsFor(), ending),
     );
   }
 
   /**
-   * Reads the car and takes the step that follows from it.
+   * Reads the car and takes the step that follows.
    * @throws VehicleError CANCELLED through the signal
    */
-  async look(reads: readonly GuardRead[], signal: AbortSignal, duePoll?: GuardLook['poll']): Promise<GuardLooked> {
+  async poll(
+    reads: readonly GuardRead[],
+    signal: AbortSignal,
+    duePoll?: ReadOpeningsOptions['poll'],
+  ): Promise<GuardPollResult> {
     const { client, vin } = this.#options;
-    const { heard, failures } = await lookAtCar({ client, vin, reads, signal, poll: duePoll });
-    return { events: this.step(heard), ...this.#judge(reads, failures) };
+    const { reading, failures } = await readOpenings({ client, vin, reads, signal, poll: duePoll });
+    return { events: this.step(reading), ...this.#judge(reads, failures) };
   }
 
-  end(): void {
+  /** Fulfilled when the last state is stored. */
+  end(): Promise<void> {
     this.#cancel();
+    return this.#saving;
   }
 
-  /** What fails for the same reason is told together; what fails for another, by the next look. */
+  /** Moves the times of this process where the machine's clock was set: what was opened seconds ago stays so. */
+  #followClock(): void {
+    const { clock } = this.#options;
+    const offset = clock.now() - clock.monotonic();
+    const setBy = offset - this.#wallOffset;
+    if (Math.abs(setBy) < minClockSetMs) return;
+    this.#wallOffset = offset;
+    this.#state = withClockSet(this.#state, { since: this.#startedAt, byMs: setBy, at: clock.now() });
+    this.#startedAt += setBy;
+  }
+
+  /** Reads that fail with the same code are reported together, another one by the next poll. */
   #judge(
     reads: readonly GuardRead[],
     failures: ReadonlyMap<GuardRead, VehicleError>,
-  ): Pick<GuardLooked, 'failure' | 'isNews'> {
-    for (const read of reads) if (!failures.has(read)) this.#failing.delete(read);
+  ): Pick<GuardPollResult, 'failure' | 'isNewFailure'> {
+    for (const read of reads) if (!failures.has(read)) this.#reportedFailures.delete(read);
     const failed = reads.flatMap((read) => failures.get(read) ?? []);
-    const news = reads.flatMap((read) => (this.#failing.has(read) ? [] : (failures.get(read) ?? [])))[0];
-    for (const [read, { code }] of failures) if (code === news?.code) this.#failing.add(read);
-    return { failure: news ?? failed[0] ?? null, isNews: news !== undefined };
+    const unreported = reads.find((read) => failures.has(read) && !this.#reportedFailures.has(read));
+    const failure = unreported === undefined ? failed[0] : failures.get(unreported);
+    for (const [read, { code }] of failures)
+      if (unreported !== undefined && code === failure?.code) this.#reportedFailures.add(read);
+    return { failure: failure ?? null, isNewFailure: unreported !== undefined };
   }
 
-  async #keep(state: GuardState): Promise<void> {
-    const { file, vin, onUnkept } = this.#options;
+  async #save(): Promise<void> {
+    const { store, key, vin, onSaveFailed } = this.#options;
+    const state = this.#unsaved;
+    if (state === null) return;
+    this.#unsaved = null;
     try {
-      await file.save({ vin, state });
-      this.#isKept = true;
+      await store.write(key, { vin, state });
+      this.#isSaved = true;
     } catch {
-      if (this.#isKept) onUnkept();
-      this.#isKept = false;
+      if (this.#isSaved) onSaveFailed();
+      this.#isSaved = false;
     }
   }
 
   #wakeAt(due: number | null): void {
     const { clock, onDue } = this.#options;
     this.#cancel();
-    this.#cancel = due === null ? () => undefined : clock.after(Math.max(leastPauseMs, due - clock.now()), onDue);
+    this.#cancel = due === null ? () => undefined : clock.after(Math.max(minPauseMs, due - clock.now()), onDue);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type OpeningKey,
   type OpeningKind,
   type WatchName,
-} from './openings';
+} from '../openings';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
 /** What is set for a guard; everything may be left out. Numbers may be text, as an editor's form stores them. */

@@ -2,10 +2,10 @@
 export interface QuietHours {
   holdsAt(at: number): boolean;
   /** While quiet: when to look again. Not later than the end of the quiet hours, and exactly then at the latest. */
-  lookAgain(at: number): number;
+  nextCheck(at: number): number;
 }
 
-export const neverQuiet: QuietHours = { holdsAt: () => false, lookAgain: (at) => at };
+export const neverQuiet: QuietHours = { holdsAt: () => false, nextCheck: (at) => at };
 
 const minute = 60_000;
 const halfHour = 30 * minute;
@@ -36,7 +36,7 @@ export function parseQuietHours(text: string, timeZone?: string): QuietHours | n
       return from < to ? from <= now && now < to : from <= now || now < to;
     },
     // Clocks change on a half hour: whoever looks at each one again never oversleeps the end by the hour that is skipped.
-    lookAgain(at) {
+    nextCheck(at) {
       const left = (to - minuteOfDay(at) + day) % day;
       const end = (Math.floor(at / minute) + left) * minute;
       return Math.min(end, (Math.floor(at / halfHour) + 1) * halfHour);

@@ -1,15 +1,16 @@
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
-import type { GuardReading, OpeningRead } from './reducer';
+import type { OpeningRead } from '../openings';
 import type { DuePoll } from '../polling/poller';
 import type { Accessibility } from '../wire/readings';
+import type { GuardReading } from './types';
 
 export type GuardRead = OpeningRead | 'accessibility';
 
-export interface GuardLook {
+export interface ReadOpeningsOptions {
   client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility'>;
   vin: string;
-  /** What to read; `accessibility` tells whether the car is in use. */
+  /** `accessibility` tells whether the car is in use. */
   reads: readonly GuardRead[];
   signal: AbortSignal;
   /** Set where the poller asks. */
@@ -17,47 +18,41 @@ export interface GuardLook {
 }
 
 /**
- * A look at the car for a guard, through the shared reads of the account.
- * @returns what it brought, and why what is missing failed
- * @throws VehicleError CANCELLED through the signal; what else the signal carries is a failure of the reads
+ * Reads the car for a guard, through the shared reads of the account.
+ * @returns the reading, and why the missing parts failed
+ * @throws VehicleError CANCELLED through the signal; any other reason of the signal is a failure of the reads
  */
-export async function lookAtCar({
+export async function readOpenings({
   client,
   vin,
   reads,
   signal,
   poll,
-}: GuardLook): Promise<{ heard: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
-  const heard: Omit<GuardReading, 'at'> = { type: 'reading' };
+}: ReadOpeningsOptions): Promise<{ reading: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
+  const reading: Omit<GuardReading, 'at'> = { type: 'reading' };
   const failures = new Map<GuardRead, VehicleError>();
   const options = { vin, signal, ...(poll && { maxAgeMs: poll.maxAgeMs }) };
-  const note = (read: GuardRead, error: unknown): void => {
+  const onFailure = (read: GuardRead, error: unknown): void => {
     const failure = asVehicleError(error);
     if (signal.aborted && failure.code === 'CANCELLED') throw failure;
     failures.set(read, failure);
     poll?.failed(read, failure);
   };
-  const opening = async (read: OpeningRead): Promise<void> => {
+  const readOne = async (read: GuardRead): Promise<void> => {
     try {
-      heard[read] = (await client[read](options)).payload;
+      if (read === 'accessibility') reading.inUse = isInUse((await client.accessibility(options)).payload);
+      else reading[read] = (await client[read](options)).payload;
     } catch (error) {
-      note(read, error);
-      heard.failed = [...(heard.failed ?? []), read];
+      onFailure(read, error);
+      if (read === 'accessibility') reading.inUse = null;
+      else reading.failed = [...(reading.failed ?? []), read];
     }
   };
-  const inUse = async (): Promise<void> => {
-    try {
-      heard.inUse = isInUse((await client.accessibility(options)).payload);
-    } catch (error) {
-      note('accessibility', error);
-      heard.inUse = null;
-    }
-  };
-  await Promise.all(reads.map((read) => (read === 'accessibility' ? inUse() : opening(read))));
-  return { heard, failures };
+  await Promise.all(reads.map(readOne));
+  return { reading, failures };
 }
 
-/** Whether somebody uses the car (specification 2.7); null where it cannot be told. */
+/** Whether somebody uses the car (docs/service.md 2.7); null where it cannot be told. */
 export function isInUse({
   value,
   unavailableReason,

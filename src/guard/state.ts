@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { openingKeys, openings, type OpeningKey } from './openings';
+import { openingKeys, openings, type OpeningKey } from '../openings';
 
 /** Milliseconds since 1970, UTC, as far as a Date reaches. */
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
@@ -7,16 +7,16 @@ const instant = z.nullable(time);
 
 const openingState = z.lazy(() =>
   z.object({
-    /** Open since then; null: not open as far as was told. */
+    /** null: not open as far as is known. */
     openSince: instant,
-    /** The last instant at which it is known to have been closed; with `openSince` null too: never told. */
+    /** The last instant at which it is known to have been closed; with `openSince` null too: never known. */
     closedAt: instant,
     /** The newest timestamp among the values that counted. */
     measuredAt: instant,
-    /** Since then it cannot be told; null: the last answer told it. */
-    untoldSince: instant,
-    /** That it cannot be told has been said. */
-    untoldSaid: z.boolean(),
+    /** null: the last answer told it. */
+    unknownSince: instant,
+    /** An event has reported that it is unknown. */
+    unknownReported: z.boolean(),
     /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
     alerted: z.boolean(),
   }),
@@ -37,98 +37,126 @@ const guardState = z.lazy(() =>
     inUse: z.catch(z.nullable(z.boolean()), null),
     /** When the car was last seen to change from in use to anything else. */
     parkedAt: z.catch(instant, null),
-    /** When the last unasked alert was given. */
+    /** When the last alert was given without a question. */
     alertedAt: z.catch(instant, null),
     /** Kept after its time until an alert follows it, because that one is due even where nothing is repeated. */
     snooze: z.catch(z.nullable(snooze), null),
-    /** Something was said to be open: the all clear is owed. */
-    clearOwed: z.catch(z.boolean(), false),
+    /** An alert was given, and no all clear since. */
+    clearPending: z.catch(z.boolean(), false),
   }),
 );
 
 export type OpeningState = z.infer<typeof openingState>;
 
-/** Plain JSON: what the guard remembers, to be kept wherever the caller likes. */
+/** Plain JSON: everything that the guard remembers. */
 export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
   openings: Partial<Record<OpeningKey, OpeningState>>;
 };
 
-export const neverTold = (): OpeningState => ({
+export const neverKnown = (): OpeningState => ({
   openSince: null,
   closedAt: null,
   measuredAt: null,
-  untoldSince: null,
-  untoldSaid: false,
+  unknownSince: null,
+  unknownReported: false,
   alerted: false,
 });
 
-/** What was stored of these openings, as far as it can be read: a broken part is forgotten, the rest stays. */
-export function parseGuardState(stored: unknown, keys: readonly OpeningKey[]): GuardState {
-  const parsed = guardState.safeParse(stored);
+/** Names in files of version 0.1. */
+const formerNames: Readonly<Record<string, string>> = {
+  untoldSince: 'unknownSince',
+  untoldSaid: 'unknownReported',
+  clearOwed: 'clearPending',
+};
+
+const renamed = (stored: unknown): unknown =>
+  typeof stored === 'object' && stored !== null && !Array.isArray(stored)
+    ? Object.fromEntries(Object.entries(stored).map(([name, value]) => [formerNames[name] ?? name, value]))
+    : stored;
+
+/** The stored state as far as it can be read: a broken part is forgotten, the rest stays. */
+export function parseGuardState(stored: unknown): GuardState {
+  const parsed = guardState.safeParse(renamed(stored));
   const found = parsed.success ? parsed.data : guardState.parse({});
   const state: GuardState = { ...found, openings: {} };
-  for (const key of keys) {
-    const opening = openingState.safeParse(found.openings[key]);
+  for (const key of openingKeys) {
+    const opening = openingState.safeParse(renamed(found.openings[key]));
     if (opening.success) state.openings[key] = opening.data;
   }
   return state;
 }
 
-/**
- * A copy to change, in which nothing lies after `at`: a clock that was set back would otherwise leave an opening "open
- * since tomorrow" and the guard silent until then.
- */
+/** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
-  const copy: GuardState = { ...state, at, openings: {} };
+  return state.at !== null && at < state.at
+    ? { ...mapTimes(state, (when) => Math.min(when, at), at), at }
+    : { ...mapTimes(state, (when) => when, Infinity), at };
+}
+
+/**
+ * The state after the machine's clock was set: times since the start of the process move with the clock, so that durations stay right.
+ * Earlier ones, and those that the service measured, were not taken from that clock.
+ */
+export function withClockSet(
+  state: GuardState,
+  { since, byMs, at }: { since: number; byMs: number; at: number },
+): GuardState {
+  const moved = mapTimes(state, (when) => (when >= since ? Math.max(0, when + byMs) : when), at);
+  return { ...moved, at: state.at === null ? null : Math.min(at, state.at >= since ? state.at + byMs : state.at) };
+}
+
+/** A deep copy; `measuredAt` is the service's time and only limited. */
+function mapTimes(state: GuardState, move: (when: number) => number, maxMeasuredAt: number): GuardState {
+  const moved = (when: number | null): number | null => (when === null ? null : move(when));
+  const copy: GuardState = {
+    ...state,
+    parkedAt: moved(state.parkedAt),
+    alertedAt: moved(state.alertedAt),
+    snooze: state.snooze === null ? null : { ...state.snooze, from: move(state.snooze.from) },
+    openings: {},
+  };
   for (const key of openingKeys) {
     const opening = state.openings[key];
-    if (opening !== undefined) copy.openings[key] = { ...opening };
+    if (opening === undefined) continue;
+    copy.openings[key] = {
+      ...opening,
+      openSince: moved(opening.openSince),
+      closedAt: moved(opening.closedAt),
+      measuredAt: opening.measuredAt === null ? null : Math.min(opening.measuredAt, maxMeasuredAt),
+      unknownSince: moved(opening.unknownSince),
+    };
   }
-  if (state.at !== null && at < state.at) rewind(copy, at);
   return copy;
 }
 
-function rewind(state: GuardState, at: number): void {
-  const past = (when: number | null): number | null => (when === null ? null : Math.min(when, at));
-  state.parkedAt = past(state.parkedAt);
-  state.alertedAt = past(state.alertedAt);
-  if (state.snooze !== null) state.snooze = { ...state.snooze, from: Math.min(state.snooze.from, at) };
-  for (const opening of Object.values(state.openings)) {
-    opening.openSince = past(opening.openSince);
-    opening.closedAt = past(opening.closedAt);
-    opening.measuredAt = past(opening.measuredAt);
-    opening.untoldSince = past(opening.untoldSince);
-  }
-}
-
-export const openOnes = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
+export const openKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
   keys.filter((key) => (state.openings[key]?.openSince ?? null) !== null);
 
-export const closedOnes = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
-  keys.filter((key) => isTold(state, key) && state.openings[key]?.openSince === null);
+export const closedKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
+  keys.filter((key) => isKnown(state, key) && state.openings[key]?.openSince === null);
 
-/** What cannot be told now, what was last told open among it; without equipment that this car seems not to have. */
-export const untoldOnes = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
-  keys.filter((key) => !isTold(state, key) && (wasTold(state, key) || !('ifFitted' in openings[key])));
+/** Unknown now, including those that were last known open; without equipment that this car seems not to have. */
+export const unconfirmedKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
+  keys.filter((key) => !isKnown(state, key) && (wasEverKnown(state, key) || !('ifFitted' in openings[key])));
 
-/** What cannot be told now and was not open when it was last told. */
-export const unknownOnes = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
-  untoldOnes(state, keys).filter((key) => openOnes(state, [key]).length === 0);
+/** Unknown now, and not open when last known. */
+export const unknownKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
+  unconfirmedKeys(state, keys).filter((key) => openKeys(state, [key]).length === 0);
 
-/** Told, not assumed: each one, and at least one. */
+/** Each one is known to be closed, and there is at least one. */
 export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boolean =>
-  closedOnes(state, keys).length > 0 && openOnes(state, keys).length === 0 && untoldOnes(state, keys).length === 0;
+  closedKeys(state, keys).length > 0 && openKeys(state, keys).length === 0 && unconfirmedKeys(state, keys).length === 0;
 
-/** Whether these closed ones are all that the car has; the lock aside. Equipment that was not asked about counts where the car tells of it. */
+/** Whether these closed ones are everything that the car has, except the lock. Other equipment counts where the car ever told it. */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
   openingKeys.every(
     (key) =>
       key === 'carLocked' ||
       closed.includes(key) ||
-      ('ifFitted' in openings[key] && (!wasTold(state, key) || closedOnes(state, [key]).length > 0)),
+      ('ifFitted' in openings[key] && (!wasEverKnown(state, key) || closedKeys(state, [key]).length > 0)),
   );
 
-const isTold = (state: GuardState, key: OpeningKey): boolean => state.openings[key]?.untoldSince === null;
+const isKnown = (state: GuardState, key: OpeningKey): boolean => state.openings[key]?.unknownSince === null;
 
-const wasTold = (state: GuardState, key: OpeningKey): boolean =>
+const wasEverKnown = (state: GuardState, key: OpeningKey): boolean =>
   (state.openings[key]?.openSince ?? state.openings[key]?.closedAt ?? null) !== null;

@@ -1,5 +1,5 @@
-import type { GuardEvent, NamedOpening, OpenOpening } from './events';
-import { openingKeys, openings, type OpeningKind } from './openings';
+import type { GuardEvent, NamedOpening, OpenOpening } from './types';
+import { openingKeys, openings, type OpeningKind } from '../openings';
 
 /** A language's words under the keys that `guardWordKeys` names, in lower case where the language's sentences allow it. */
 export type GuardWords = Readonly<Record<string, string>>;

@@ -1,14 +1,22 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { useClock } from '../../nodes/shared/node-red/time';
+import type { Clock } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-guard';
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
+
+const timersOf = (clock: ManualClock): Omit<Clock, 'now'> => ({
+  monotonic: () => clock.monotonic(),
+  after: (ms, callback) => clock.after(ms, callback),
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+});
 
 describe(type, () => {
   let clock: ManualClock;
@@ -51,6 +59,15 @@ describe(type, () => {
   };
   const said = (output: 0 | 1): Record<string, unknown>[] =>
     (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  /** The files of stored guards. */
+  const storedGuards = (): string[] => {
+    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'guard');
+    return existsSync(folder)
+      ? readdirSync(folder)
+          .filter((name) => name.endsWith('.json'))
+          .map((name) => join(folder, name))
+      : [];
+  };
   const names = (payload: unknown, of = 'openings'): string[] =>
     (payload as Record<string, { kind: string; name: string }[]>)[of]?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
 
@@ -254,7 +271,7 @@ describe(type, () => {
     await pass(4);
     await flow.unload();
     assert.equal(clock.sleeping, 0);
-    const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
+    const [file = assert.fail()] = storedGuards();
     assert.equal(statSync(file).mode & 0o777, 0o600);
     await clock.advance(3 * minute);
     // Nothing is read any more: what it says it knows from before.
@@ -318,11 +335,56 @@ describe(type, () => {
     assert.equal(warnings.length, 1);
     rmSync(folder);
     await live(3);
-    assert.ok(existsSync(join(folder, 'guards', 'n.json')));
+    assert.equal(storedGuards().length, 1);
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'in the way again');
     await live(3);
     assert.equal(warnings.length, 2);
+  });
+
+  it('continues with the state that version 0.1 stored', async () => {
+    const folder = join(flow.userDir, 'connected-vehicle', 'guards');
+    mkdirSync(folder, { recursive: true });
+    const openSince = clock.now() - 7 * minute;
+    const opening = {
+      openSince,
+      closedAt: null,
+      measuredAt: openSince,
+      untoldSince: null,
+      untoldSaid: false,
+      alerted: false,
+    };
+    const state = { at: clock.now(), openings: { frontLeftWindow: opening }, clearOwed: false };
+    writeFileSync(join(folder, 'n.json'), JSON.stringify({ vin: service.car().vin, state }));
+    await load({ minutes: 10, poll: 0 });
+    await until(() => said(0).length === 1);
+    assert.equal(said(0)[0]?.['at'], '2026-06-01T08:03:00.000Z');
+    assert.ok(!existsSync(join(folder, 'n.json')));
+  });
+
+  it('counts from when a window was opened though the clock of the machine started three days behind', async () => {
+    const started = clock.now();
+    clock.setTime(started - 3 * 1440 * minute);
+    await service.close();
+    // The service has the right time.
+    service = await startSimulator({ clock: { ...timersOf(clock), now: () => clock.monotonic() } });
+    await load({ minutes: 10, poll: 60 });
+    service.car().openWindow('frontLeft');
+    await pass(3);
+    clock.setTime(clock.monotonic());
+    await pass(5);
+    assert.deepEqual(said(0), []);
+    await pass(4);
+    assert.equal((said(0)[0]?.['openings'] as { minutes: number }[])[0]?.minutes, 10);
+  });
+
+  it('says that it is checking until the car was read', async () => {
+    service.faults.add({ latencyMs: 5 * second });
+    flow.badges = [];
+    await flow.load({ type }, customVehicle(service), demoCredentials);
+    await until(() => flow.badges.some(({ text }) => text !== undefined && text !== 'checking…'));
+    assert.equal(flow.badges[0]?.text, 'checking…');
+    assert.ok(flow.badges.every(({ text }) => text !== 'cannot tell'));
   });
 
   it('forgets what it knew of another car', async () => {
@@ -341,10 +403,9 @@ describe(type, () => {
   ] as const) {
     it(what, async () => {
       await load();
-      const file = join(flow.userDir, 'connected-vehicle', 'guards', 'n.json');
-      await until(() => existsSync(file));
+      await until(() => storedGuards().length === 1);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
-      assert.equal(existsSync(file), kept);
+      assert.equal(storedGuards().length, kept ? 1 : 0);
     });
   }
 

@@ -29,6 +29,7 @@ const layers = [
   ['request'],
   ['session', 'limits'],
   ['wire', 'transport', 'service', 'inputs'],
+  ['openings'],
   ['catalogue'],
   ['state', 'util', 'errors', 'redact', 'vin'],
 ];

@@ -3,10 +3,10 @@ import { isRecord } from '../input/input-handler';
 import { runtime } from '../load';
 import type { Message } from '../input/message';
 
-/** What a message asks of a guard. */
+/** The request in a message to a guard. */
 export interface GuardRequest {
-  /** The reading of a status node, and of which vehicle. */
-  heard?: { vin: unknown; reading: Omit<GuardReading, 'at'> };
+  /** The reading of a status node, and its vehicle. */
+  reading?: { vin: unknown; values: Omit<GuardReading, 'at'> };
   /** Minutes, or null until it is closed. */
   snooze?: number | null;
   ask?: { only: WatchName[] };
@@ -16,9 +16,9 @@ export interface GuardRequest {
 export function guardRequestOf(msg: Message): GuardRequest {
   const { parseSnooze, parseWatchNames } = runtime();
   const { vehicle, payload } = msg;
-  const reading = isRecord(vehicle) ? readingOf(vehicle, payload) : null;
+  const values = isRecord(vehicle) ? readingOf(vehicle, payload) : null;
   return {
-    ...(reading !== null && { heard: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, reading } }),
+    ...(values !== null && { reading: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, values } }),
     ...(msg['snooze'] !== undefined && { snooze: parseSnooze(msg['snooze']) }),
     ...((isAsked(msg['ask']) || msg.topic === 'ask') && { ask: { only: parseWatchNames(msg['only']) } }),
   };
@@ -30,7 +30,7 @@ function isAsked(ask: unknown): boolean {
   throw new VehicleError('INPUT_INVALID', 'This is not a question. Send true in msg.ask, as a boolean.');
 }
 
-/** The part of `msg.vehicle` (contract 3) that a guard hears; null where it is the message of something else. */
+/** The reading in `msg.vehicle` (docs/message-contract.md 3); null where the message carries none. */
 function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
   const several = isRecord(vehicle['reads']) && isRecord(payload);
   const infos = several ? (vehicle['reads'] as Record<string, unknown>) : { [String(vehicle['read'])]: vehicle };

@@ -5,7 +5,7 @@ import { showFailure } from '../input/input-handler';
 import { runtime } from '../load';
 import { languageOf, word } from '../node-red/i18n';
 
-/** The words of the guard's sentences, in the language of the runtime. */
+/** The words for the guard's sentences, in the language of the runtime. */
 export function guardWordsOf(RED: NodeAPI): GuardWords {
   const { guardWordKeys, openingRows } = runtime();
   const language = languageOf(RED);
@@ -24,8 +24,8 @@ function nameOf(RED: NodeAPI, { kind, name }: NamedOpening): string {
   return word(RED, `members.${place}${name}`, { defaultValue: name });
 }
 
-/** What is open since when; else why the last look failed, else what is closed: in the words of the texts, for not all need be watched. */
-export function showLook(
+/** Shows what is open since when, else why the last read failed, else what is closed, in words: not everything need be watched. */
+export function showState(
   badge: Badge,
   RED: NodeAPI,
   { open, allClosed, closed, everything, snoozedUntil }: GuardView,

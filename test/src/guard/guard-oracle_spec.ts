@@ -57,7 +57,7 @@ describe('The guard against its oracle', () => {
       'alert asked',
       'clear closed',
       'clear asked',
-      'cannot-tell untold-too-long',
+      'cannot-tell unknown-too-long',
       'cannot-tell asked',
     ];
     for (const kind of kinds)

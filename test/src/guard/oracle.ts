@@ -274,7 +274,7 @@ function atOneMoment(
     );
   });
   if (blind.length > 0)
-    events.push({ type: 'cannot-tell', at: iso, reason: 'untold-too-long', openings: blind.map(nameOf) });
+    events.push({ type: 'cannot-tell', at: iso, reason: 'unknown-too-long', openings: blind.map(nameOf) });
   return events;
 }
 

@@ -372,12 +372,12 @@ describe('The guard: what cannot be told', () => {
     watchman.windows('10:00', closed);
     watchman.windows('10:05', { frontLeft: 'UNSPECIFIED' });
     assert.equal(watchman.due(), '10:15');
-    assert.deepEqual(watchman.tick('10:15'), ['cannot-tell untold-too-long: frontLeft window']);
+    assert.deepEqual(watchman.tick('10:15'), ['cannot-tell unknown-too-long: frontLeft window']);
     assert.equal(watchman.due(), null);
     assert.deepEqual(watchman.windows('10:40', { frontLeft: null }), []);
     watchman.windows('11:00', closed);
     watchman.windows('11:05', {});
-    assert.deepEqual(watchman.tick('11:15'), ['cannot-tell untold-too-long: frontLeft window']);
+    assert.deepEqual(watchman.tick('11:15'), ['cannot-tell unknown-too-long: frontLeft window']);
   });
 
   it('is said of all windows together when the read fails, and of none where it fails for a moment', () => {
@@ -388,7 +388,7 @@ describe('The guard: what cannot be told', () => {
     watchman.failed('10:20', 'windows', 'doors');
     watchman.failed('10:25', 'windows');
     assert.deepEqual(watchman.tick('10:30'), [
-      'cannot-tell untold-too-long: frontLeft window, frontRight window, rearLeft window, rearRight window',
+      'cannot-tell unknown-too-long: frontLeft window, frontRight window, rearLeft window, rearRight window',
     ]);
   });
 
@@ -406,7 +406,7 @@ describe('The guard: what cannot be told', () => {
     const watchman = new Watchman({ minutes: 0, repeat: 1 });
     watchman.windows('10:00', closed);
     assert.deepEqual(watchman.windows('10:05', { frontLeft: 'WIDE' }), [
-      'cannot-tell untold-too-long: frontLeft window',
+      'cannot-tell unknown-too-long: frontLeft window',
     ]);
     assert.deepEqual(watchman.tick('11:00'), []);
   });

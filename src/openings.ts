@@ -1,4 +1,4 @@
-import { lockWords, openingWords } from '../catalogue/members';
+import { lockWords, openingWords } from './catalogue/members';
 
 /** What the guard tells apart; the vocabulary of its options `watch` and `minutesFor` and of its events. */
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
@@ -53,7 +53,7 @@ export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
 /** Unlocked is what "open" is for a lock; a word outside the tables cannot be told (specification 3, field notes 1.5). */
-export function whatItSays(kind: OpeningKind, word: unknown): 'open' | 'closed' | null {
+export function interpretState(kind: OpeningKind, word: unknown): 'open' | 'closed' | null {
   if (typeof word !== 'string') return null;
   if (kind !== 'lock')
     return Object.hasOwn(openingWords, word) ? openingWords[word as keyof typeof openingWords] : null;

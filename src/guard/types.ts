@@ -1,4 +1,4 @@
-import type { OpeningKind, OpeningRead, WatchName } from './openings';
+import type { OpeningKind, OpeningRead, WatchName } from '../openings';
 
 /** The payload of the read `windows` or `doors` (contract 3). What is missing or odd in it cannot be told. */
 export type OpeningMembers = Readonly<
@@ -61,7 +61,7 @@ export type GuardEvent =
    */
   | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[]; everything: boolean }
   /** Unasked once for each opening until it can be told again. */
-  | { type: 'cannot-tell'; at: string; reason: 'untold-too-long' | 'asked'; openings: NamedOpening[] };
+  | { type: 'cannot-tell'; at: string; reason: 'unknown-too-long' | 'asked'; openings: NamedOpening[] };
 
 /** How things stand, for a badge. */
 export interface GuardView {
