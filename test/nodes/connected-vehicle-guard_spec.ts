@@ -375,7 +375,8 @@ describe(type, () => {
     await pass(5);
     assert.deepEqual(said(0), []);
     await pass(4);
-    assert.equal((said(0)[0]?.['openings'] as { minutes: number }[])[0]?.minutes, 10);
+    const [opening] = (said(0)[0]?.['openings'] as { minutes: number }[] | undefined) ?? [];
+    assert.equal(opening?.minutes, 10);
   });
 
   it('says that it is checking until the car was read', async () => {
