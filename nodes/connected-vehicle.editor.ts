@@ -48,6 +48,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   defaults: {
     name: { value: '' },
     service: { value: 'demo' },
+    demoCar: { value: 'petrol' },
     baseUrl: {
       value: '',
       validate(value, _opt) {

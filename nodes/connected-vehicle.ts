@@ -4,7 +4,7 @@ import type { Account } from '../src/index';
 import { accessOf } from './shared/vehicle/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
-import { Demo } from './shared/vehicle/demo-car';
+import { demoAccess } from './shared/vehicle/demo-car';
 import { fileNameOf, isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
@@ -15,7 +15,6 @@ export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);
     const { parseOptions, vehicleOptions, vehicleCredentials, openAccount, StateFile } = runtime();
-    const demo = new Demo();
     const { userDir } = RED.settings;
     const journal = new StateFile(
       userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
@@ -31,7 +30,7 @@ export = (RED: NodeAPI): void => {
           ...accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})),
           ...kept,
         });
-      const access = await demo.access(options);
+      const access = await demoAccess(options);
       demoVin = access.vin;
       return openAccount({ ...access, ...kept });
     };
@@ -63,7 +62,6 @@ export = (RED: NodeAPI): void => {
       clearImmediate(openEarly);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
-        await demo.end();
         await (deleted ? journal.remove() : journal.idle());
         if (deleted) await forgetSaved(RED, config, this.credentials);
       };

@@ -1,26 +1,58 @@
-// Runs the simulated service alone: PORT (8080), DIALECT (plain or real).
+// Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, KEY_HEADER, API_KEY, ACCESS_TOKEN.
 import simulator from '../dist/src/simulator/index.js';
 
-const { PORT = '8080', DIALECT: dialect = 'plain' } = process.env;
-if (!/^\d+$/.test(PORT) || !['plain', 'real'].includes(dialect)) {
-  console.error('PORT must be a number and DIALECT plain or real.');
+const {
+  PORT = '8080',
+  DIALECT: dialect = 'plain',
+  CARS = 'petrol,electric,hybrid',
+  KEY_HEADER: apiKeyHeader = dialect === 'real' ? 'vcc-api-key' : 'vendor-api-key',
+  API_KEY: apiKey = 'demo-key',
+  ACCESS_TOKEN: accessToken = 'demo-token',
+} = process.env;
+const profiles = CARS.split(',').map((name) => name.trim());
+
+const problem = [
+  [/^\d+$/.test(PORT) && Number(PORT) < 65536, 'PORT must be a number from 0 to 65535'],
+  [['plain', 'real'].includes(dialect), 'DIALECT must be plain or real'],
+  [/^[A-Za-z0-9-]+$/.test(apiKeyHeader), 'KEY_HEADER must be the name of a header, such as vcc-api-key'],
+  [/^\S+$/.test(apiKey), 'API_KEY must not be empty and must not hold blanks'],
+  [/^\S+$/.test(accessToken), 'ACCESS_TOKEN must not be empty and must not hold blanks'],
+  [
+    profiles.every(simulator.isCarProfile) && new Set(profiles).size === profiles.length,
+    `CARS must be a list of different names among ${Object.keys(simulator.carProfiles).join(', ')}`,
+  ],
+].find(([isRight]) => !isRight)?.[1];
+if (problem) {
+  console.error(`${problem}.`);
   process.exit(1);
 }
 
 try {
-  const running = await simulator.startSimulator({ port: Number(PORT), dialect });
+  const cars = profiles.map((name) => simulator.carProfiles[name]);
+  const running = await simulator.startSimulator({
+    port: Number(PORT),
+    dialect,
+    cars,
+    apiKeyHeader,
+    apiKey,
+    accessToken,
+    mediaTypeVendor: dialect === 'real' ? 'volvocars' : 'vendor',
+  });
   const { vin } = running.car();
-  const car = `${running.url}/control/cars/${vin}`;
+  const list = profiles.map((name, index) => `  VIN (${name})`.padEnd(26) + cars[index].vin).join('\n');
   console.log(`The simulated service (${dialect}) answers at ${running.url}
+Open this address in a browser to see the cars and to click them.
 
-  key header      vendor-api-key: demo-key
-  access token    demo-token
-  VIN             ${vin}
+  key header              ${apiKeyHeader}: ${apiKey}
+  access token            ${accessToken}
+${list}
 
 Read the windows:
-  curl ${running.url}/connected-vehicle/v2/vehicles/${vin}/windows -H 'authorization: Bearer demo-token' -H 'vendor-api-key: demo-key' -H 'accept: application/json'
+  curl ${running.url}/connected-vehicle/v2/vehicles/${vin}/windows -H 'authorization: Bearer ${accessToken}' -H '${apiKeyHeader}: ${apiKey}'
 Open one:
-  curl -X PATCH ${car} -H 'content-type: application/json' -d '{"windows":{"frontLeft":"OPEN"}}'
+  curl -X PATCH ${running.url}/control/cars/${vin} -H 'content-type: application/json' -d '{"windows":{"frontLeft":"OPEN"}}'
+Drive 12 km in 10 minutes:
+  curl ${running.url}/control/cars/${vin}/drive -H 'content-type: application/json' -d '{"km":12,"minutes":10}'
 Let the next request fail:
   curl ${running.url}/control/faults -H 'content-type: application/json' -d '{"error":"quota","times":1}'
 

@@ -130,10 +130,12 @@ export const classicCar: CarOptions = {
   energy: { notFound: true },
 };
 
+/** The two cars of the demo. */
+export const demoCars = { petrol: demoCar, electric: electricCar } as const satisfies Record<string, CarOptions>;
+
 /** The cars that can be started by name. */
 export const carProfiles = {
-  petrol: demoCar,
-  electric: electricCar,
+  ...demoCars,
   hybrid: hybridCar,
   miles: milesCar,
   'classic-hybrid': classicHybridCar,

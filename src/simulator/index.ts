@@ -74,7 +74,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     server,
     secretHeaders: ['authorization', 'cookie', settings.apiKeyHeader.toLowerCase()],
   });
-  url = `http://127.0.0.1:${await server.listen(settings.port)}`;
+  url = `http://127.0.0.1:${await server.listen(settings.port, settings.keepsProcessAlive)}`;
   return {
     url,
     cars: service.cars,
@@ -107,6 +107,7 @@ export {
   classicCar,
   classicHybridCar,
   demoCar,
+  demoCars,
   electricCar,
   hybridCar,
   isCarProfile,

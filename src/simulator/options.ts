@@ -10,6 +10,8 @@ export interface SimulatorOptions {
   /** Default 0: chosen by the system. Always bound to 127.0.0.1. */
   port?: number;
   clock?: Clock;
+  /** Whether the process waits for the simulator to be closed. Default `true`. */
+  keepsProcessAlive?: boolean;
   /** `plain`: the specification's shapes; `real`: those of the service behind it (field notes). Default `plain`. */
   dialect?: 'plain' | 'real';
   /** Default `vendor-api-key`. */
@@ -58,6 +60,7 @@ export function settle(options: SimulatorOptions): Settings {
   return {
     port: 0,
     clock: systemClock,
+    keepsProcessAlive: true,
     dialect: 'plain',
     apiKeyHeader: 'vendor-api-key',
     mediaTypeVendor: 'vendor',

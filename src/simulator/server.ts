@@ -69,7 +69,7 @@ export class SimulatorServer {
   }
 
   /** @returns the port */
-  async listen(port: number): Promise<number> {
+  async listen(port: number, keepsProcessAlive: boolean): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error) =>
         reject(
@@ -80,6 +80,7 @@ export class SimulatorServer {
       );
       this.#server.listen(port, '127.0.0.1', resolve);
     });
+    if (!keepsProcessAlive) this.#server.unref();
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }

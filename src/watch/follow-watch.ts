@@ -31,5 +31,4 @@ function verdictOfBefore(
   return { ...told, outcome: 'undetermined', reason: `${anew} What became of the command is not known.` };
 }
 
-const anew =
-  'The demo car has started anew since the command was sent, as it does with Node-RED and with a full deploy.';
+const anew = 'The demo car has started anew since the command was sent, as it does with Node-RED.';

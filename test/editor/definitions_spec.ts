@@ -246,6 +246,7 @@ describe('The validators', () => {
     const fuel = status('fuel', 'fuelAmount', 0);
     assert.equal(judge([doors], doors, '60'), true);
     assert.equal(judge([doors], doors, '28'), `${shared}calls`);
+    assert.equal(judge([doors], doors, '1', { service: 'demo' }), true, 'the simulated service has no quota');
     assert.equal(judge([doors, guard], doors, '60'), true, 'what the guard asks for is asked for once');
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60'), true);
     assert.equal(

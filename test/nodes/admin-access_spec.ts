@@ -27,7 +27,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       const { vehicles } = (await (await ask('vehicles', { origin: nodeRed.url.slice(0, -1) })).json()) as {
         vehicles: object[];
       };
-      assert.equal(vehicles.length, 1);
+      assert.equal(vehicles.length, 2);
     });
 
     it('answers no page from elsewhere, though Node-RED 4.1 itself lets it ask and read', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { useClock } from '../../nodes/shared/node-red/time';
 import helper = require('node-red-node-test-helper');
 import { WatchStore, type Account, type CommandRecord } from '../../src/index';
+import { endDemoService } from '../../nodes/shared/vehicle/demo-car';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -203,6 +204,7 @@ describe(type, () => {
       flow.send({ payload });
       await pass(() => kept().length === 1);
       await flow.unload();
+      await endDemoService();
       await clock.advance(1_000);
       await flow.load({ type, timeout: 3600 });
       await pass(() => verdicts().length === 1);

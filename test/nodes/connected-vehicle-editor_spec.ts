@@ -61,12 +61,12 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal((vehicles as object[]).length, 2);
     });
 
-    it('finds the demo car', async () => {
+    it('finds the demo cars', async () => {
       await flow.load({ type: 'connected-vehicle-status' });
       for (const id of ['v', 'new'])
         assert.equal(
           ((await askEditor('vehicles', formOf({ service: 'demo' }), { id }))['vehicles'] as object[]).length,
-          1,
+          2,
         );
     });
 

@@ -2,8 +2,9 @@ import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
+import { demoService } from '../../nodes/shared/vehicle/demo-car';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { demoCar, startSimulator } from '../../src/simulator/index';
+import { demoCar, electricCar, startSimulator } from '../../src/simulator/index';
 import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 
 describe('connected-vehicle', () => {
@@ -14,23 +15,38 @@ describe('connected-vehicle', () => {
   const baseUrlOf = async (id: string): Promise<string> =>
     (await (helper.getNode(id) as VehicleNode).account()).client.service.baseUrl;
 
-  it('runs one simulated service for all demo vehicles, and ends it with them', async () => {
+  it('runs one simulated service for all demo vehicles, with the same address and state after a deploy', async () => {
     await flow.load({ type: 'connected-vehicle-status' }, {}, {}, [
       { id: 'v2', type: 'connected-vehicle', service: 'demo' },
     ]);
     const url = await baseUrlOf('v');
     assert.equal(await baseUrlOf('v2'), url);
-    assert.equal((await fetch(`${url}/control`)).status, 200);
+    (await demoService())?.car().closeWindow('rearRight');
     await flow.unload();
-    await assert.rejects(fetch(`${url}/control`));
+    await flow.load({ type: 'connected-vehicle-status' });
+    assert.equal((await flow.ask()).vehicle?.['allClosed'], true);
+    assert.equal(await baseUrlOf('v'), url);
   });
 
-  it('starts a simulated service anew after a redeploy', async () => {
-    await flow.load({ type: 'connected-vehicle-status' });
-    await flow.ask();
-    await flow.unload();
-    await flow.load({ type: 'connected-vehicle-status' });
-    assert.ok((await flow.ask()).payload);
+  it('has a petrol and an electric demo car', async () => {
+    await flow.load({ type: 'connected-vehicle-status', read: 'details' }, { demoCar: 'electric' }, {}, [
+      { id: 'v2', type: 'connected-vehicle', service: 'demo' },
+    ]);
+    assert.equal(((await flow.ask()).payload as { fuelType: string }).fuelType, 'ELECTRIC');
+    assert.equal(((await flow.ask({ vin: demoCar.vin })).payload as { fuelType: string }).fuelType, 'PETROL');
+    const chosen = await Promise.all(
+      ['v', 'v2'].map(async (id) => {
+        const node = helper.getNode(id) as VehicleNode;
+        await node.account();
+        return node.chooseVin();
+      }),
+    );
+    assert.deepEqual(chosen, [electricCar.vin, demoCar.vin]);
+  });
+
+  it('counts no quota for a demo car', async () => {
+    await flow.load({ type: 'connected-vehicle-status' }, { requestsPerDay: 1, requestsPerMinute: 1, shareFor: 0 });
+    for (let count = 0; count < 3; count += 1) assert.ok((await flow.ask()).payload);
   });
 
   for (const [what, left, kept] of [

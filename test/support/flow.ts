@@ -8,6 +8,7 @@ import commandStatus = require('../../nodes/connected-vehicle-command-status');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
+import { endDemoService } from '../../nodes/shared/vehicle/demo-car';
 import type { Simulator } from '../../src/simulator/index';
 
 export type Received = Record<string, unknown> & {
@@ -115,6 +116,7 @@ export class Flow {
 
   async end(): Promise<void> {
     await helper.unload();
+    await endDemoService();
     rmSync(this.userDir, { recursive: true, force: true });
   }
 }

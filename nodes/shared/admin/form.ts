@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import type { Account, ServiceProfile } from '../../../src/index';
 import { accessOf, serviceOf } from '../vehicle/access';
-import { Demo } from '../vehicle/demo-car';
+import { demoAccess } from '../vehicle/demo-car';
 import { runtime } from '../load';
 import type { VehicleCredentials, VehicleOptions } from '../input/options';
 import type { VehicleNode } from '../vehicle/vehicle-node';
@@ -53,18 +53,16 @@ export async function withAccount<Result>(
   work: (account: Account, vin: unknown) => Promise<Result>,
 ): Promise<Result> {
   if (form.same !== null) return work(await form.same.account(), form.same.chooseVin());
-  const demo = new Demo();
   let account: Account | undefined;
   try {
     const access =
       form.options.service === 'demo'
-        ? await demo.access(form.options)
+        ? await demoAccess(form.options)
         : { vin: '', ...accessOf(RED, form.id, form.options, form.credentials) };
     account = runtime().openAccount(access);
     return await work(account, form.options.vin || access.vin);
   } finally {
     await account?.close();
-    await demo.end();
   }
 }
 

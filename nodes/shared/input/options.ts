@@ -15,6 +15,7 @@ import {
  * checks. A flow file may be older, odd or hand-written, so what is missing takes its default and what is wrong says so.
  */
 
+const demoCarNames = ['petrol', 'electric'] as const;
 const pollings = ['fixed', 'adaptive'] as const;
 
 const interfaceChoice = z._default(z.enum(interfaceChoices), 'auto');
@@ -69,6 +70,8 @@ export const vehicleOptions = z.lazy(() =>
     authorizeUrl: text,
     tokenUrl: text,
     redirectUrl: text,
+    /** Which car of the demo: its VIN is the default one. */
+    demoCar: z._default(z.enum(demoCarNames), 'petrol'),
     vin: text,
     readOnly: flag(false),
     requestsPerDay: number(10_000, 1),

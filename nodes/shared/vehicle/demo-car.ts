@@ -5,46 +5,55 @@ import { runtime } from '../load';
 import type { VehicleOptions } from '../input/options';
 import { clock } from '../node-red/time';
 
-/** All demo vehicles share one simulated service; it ends with the last of them. */
-let users = 0;
-let running: Promise<Simulator> | undefined;
-let since = 0;
+/**
+ * The simulated service of the demo cars. It starts when the first demo vehicle is opened and runs until Node-RED ends: a
+ * deploy changes neither its address nor the state of its cars.
+ */
+let running: { service: Promise<Simulator>; since: number } | undefined;
 
-/** A vehicle's part in the simulated service. */
-export class Demo {
-  #uses = false;
+/** The two cars of the demo. The VIN decides which of them a request is about, so both are always there. */
+function start(): { service: Promise<Simulator>; since: number } {
+  const { startSimulator, demoCars } = runtime().simulator();
+  const service = startSimulator({
+    open: true,
+    cars: Object.values(demoCars),
+    clock: clock(),
+    keepsProcessAlive: false,
+  });
+  // The next vehicle tries again.
+  service.catch(() => (running = undefined));
+  return { service, since: clock().now() };
+}
 
-  /** What an account of the demo car is opened with, and the car's VIN. */
-  async access(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
-    const { resolveService, pastedToken } = runtime();
-    const simulated = await this.#start();
-    const service = { ...resolveService('demo', { baseUrl: simulated.url }), since };
-    return {
-      vin: simulated.car().vin,
-      service,
-      apiKey: 'demo-key',
-      tokens: pastedToken('demo-token'),
-      owner: 'demo',
-      ...settingsOf(options),
-    };
-  }
+/** Nobody pays for requests to the simulated service. */
+const noQuota = {
+  requestsPerDay: Number.MAX_SAFE_INTEGER,
+  requestsPerMinute: Number.MAX_SAFE_INTEGER,
+  commandsPerMinute: Number.MAX_SAFE_INTEGER,
+};
 
-  async end(): Promise<void> {
-    if (!this.#uses) return;
-    this.#uses = false;
-    if (--users > 0) return;
-    const service = running;
-    running = undefined;
-    await (await service)?.close();
-  }
+/** The options of an account of a demo car, and the VIN of the car that the configuration chooses. */
+export async function demoAccess(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
+  const { resolveService, pastedToken, simulator } = runtime();
+  const { service, since } = (running ??= start());
+  const { url: baseUrl } = await service;
+  return {
+    vin: simulator().demoCars[options.demoCar].vin,
+    service: { ...resolveService('demo', { baseUrl }), since },
+    apiKey: 'demo-key',
+    tokens: pastedToken('demo-token'),
+    owner: 'demo',
+    ...settingsOf(options),
+    limits: noQuota,
+  };
+}
 
-  #start(): Promise<Simulator> {
-    if (!this.#uses) users += 1;
-    this.#uses = true;
-    if (running === undefined) {
-      since = clock().now();
-      running = runtime().simulator().startSimulator({ open: true, clock: clock() });
-    }
-    return running;
-  }
+/** The simulated service, to show and to change its cars. Null where no demo vehicle was opened yet. */
+export const demoService = async (): Promise<Simulator | null> => (await running?.service) ?? null;
+
+/** For tests: the next demo vehicle finds the cars as they are at first. */
+export async function endDemoService(): Promise<void> {
+  const ending = running;
+  running = undefined;
+  await (await ending?.service)?.close();
 }

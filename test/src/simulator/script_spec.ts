@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { classicHybridCar, hybridCar } from '../../../src/simulator';
 
 const script = join(__dirname, '../../../../scripts/simulator.mjs');
 
@@ -18,8 +19,14 @@ describe('npm run simulator', () => {
         if (printed.includes('Ctrl-C')) break;
       }
       const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
-      for (const part of ['demo-key', 'demo-token', 'YV4952NA4F120DEMO', 'curl -X PATCH'])
+      for (const part of ['vcc-api-key: demo-key', 'demo-token', 'YV4952NA4F120DEMO', 'curl -X PATCH'])
         assert.ok(printed.includes(part), part);
+      const read = (key: string) =>
+        fetch(`${url}/connected-vehicle/v2/vehicles`, {
+          headers: { authorization: 'Bearer demo-token', [key]: 'demo-key' },
+        });
+      assert.equal((await read('vcc-api-key')).status, 200);
+      assert.equal((await read('vendor-api-key')).status, 401);
       const control = (await (await fetch(`${url}/control`)).json()) as { dialect: string };
       assert.equal(control.dialect, 'real');
       child.kill(signal);
@@ -27,13 +34,44 @@ describe('npm run simulator', () => {
     });
   }
 
+  it('takes key header, key, token and cars from the environment', async () => {
+    const child = start({
+      PORT: '0',
+      KEY_HEADER: 'my-key',
+      API_KEY: 'one',
+      ACCESS_TOKEN: 'two',
+      CARS: 'hybrid, classic-hybrid',
+    });
+    let printed = '';
+    for await (const chunk of child.stdout) {
+      printed += String(chunk);
+      if (printed.includes('Ctrl-C')) break;
+    }
+    const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
+    const response = await fetch(`${url}/connected-vehicle/v2/vehicles`, {
+      headers: { authorization: 'Bearer two', 'my-key': 'one', accept: '*/*' },
+    });
+    assert.deepEqual(await response.json(), { data: [{ vin: hybridCar.vin }, { vin: classicHybridCar.vin }] });
+    child.kill();
+    await once(child, 'exit');
+  });
+
   it('says what is wrong with its settings', async () => {
-    for (const env of [{ PORT: 'eighty' }, { DIALECT: 'fancy' }]) {
+    for (const [env, sentence] of [
+      [{ PORT: 'eighty' }, /PORT must be a number/],
+      [{ PORT: '70000' }, /PORT must be a number/],
+      [{ DIALECT: 'fancy' }, /DIALECT must be plain or real/],
+      [{ KEY_HEADER: 'a b' }, /KEY_HEADER must be/],
+      [{ API_KEY: '' }, /API_KEY must not be empty/],
+      [{ ACCESS_TOKEN: 'a b' }, /ACCESS_TOKEN must not/],
+      [{ CARS: 'petrol,steam' }, /CARS must be a list of different names among petrol, electric/],
+      [{ CARS: 'petrol,petrol' }, /CARS must be/],
+    ] as const) {
       const child = start({ PORT: '0', ...env });
       let printed = '';
       child.stderr.on('data', (chunk) => (printed += String(chunk)));
       assert.deepEqual(await once(child, 'close'), [1, null]);
-      assert.match(printed, /PORT must be a number and DIALECT plain or real/);
+      assert.match(printed, sentence);
     }
   });
 });
