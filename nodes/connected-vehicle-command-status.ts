@@ -9,6 +9,7 @@ import { showOutcome } from './shared/status/outcome-status';
 import type { CommandStatusOptions } from './shared/input/options';
 import { safeRecord } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';
+import { knownOverview, type Overview } from './shared/overview/overview';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
 /** `connected-vehicle-command-status` (contract 5): follows commands to their verdicts, also over a restart. */
@@ -45,8 +46,10 @@ export = (RED: NodeAPI): void => {
       watching.set(id, abort);
       // Before anything is waited for: whoever handed it on need not keep it any longer.
       kept.keep(open);
+      let shown: ReturnType<Overview['watch']> | undefined;
       try {
         const { client, commands } = await vehicleOf(RED, options.vehicle).account();
+        shown = knownOverview(options.vehicle)?.watch(open.record);
         badge.show('busy', 'watching', { count: watching.size });
         const updates = followWatch(open, {
           client,
@@ -65,6 +68,7 @@ export = (RED: NodeAPI): void => {
             await kept.tell(open, report, () => send([out, null]));
           } else {
             kept.keep({ ...open, history: report.history });
+            shown?.update(report.requestStatus);
             send([null, out]);
           }
         }
@@ -79,6 +83,7 @@ export = (RED: NodeAPI): void => {
         throw error;
       } finally {
         watching.delete(id);
+        shown?.end();
       }
     });
 

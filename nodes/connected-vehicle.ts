@@ -1,14 +1,24 @@
 import { join } from 'node:path';
 import type { NodeAPI, NodeDef } from 'node-red';
-import type { Account } from '../src/index';
+import type { Account, JournalStore } from '../src/index';
 import { accessOf } from './shared/vehicle/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
 import { demoAccess } from './shared/vehicle/demo-car';
+import { changed, forgetOverview, overviewOf } from './shared/overview/overview';
 import { fileNameOf, isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
 import type { VehicleNode } from './shared/vehicle/vehicle-node';
+
+/** A store of the journal that signals every change to the tab "Cars". */
+const signalling = (file: JournalStore): JournalStore => ({
+  load: () => file.load(),
+  async save(data) {
+    changed();
+    await file.save(data);
+  },
+});
 
 /** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
 export = (RED: NodeAPI): void => {
@@ -19,20 +29,22 @@ export = (RED: NodeAPI): void => {
     const journal = new StateFile(
       userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
     );
-    const kept = { journal, warn: (sentence: string) => this.warn(sentence) };
+    const kept = { journal: signalling(journal), warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 
     const open = async (): Promise<Account> => {
       const options = parseOptions(vehicleOptions, config);
+      const observer = overviewOf(this.id, `${options.service} ${options.baseUrl}`);
       if (options.service !== 'demo')
         return openAccount({
           ...accessOf(RED, this.id, options, parseOptions(vehicleCredentials, this.credentials ?? {})),
           ...kept,
+          observer,
         });
       const access = await demoAccess(options);
       demoVin = access.vin;
-      return openAccount({ ...access, ...kept });
+      return openAccount({ ...access, ...kept, observer });
     };
 
     this.config = config;
@@ -59,6 +71,7 @@ export = (RED: NodeAPI): void => {
     this.on('close', (removed: boolean, done: () => void) => {
       const deleted = isDeleted(RED, this, removed);
       if (removed) forgetSignIns(RED, this.id);
+      if (deleted) forgetOverview(this.id);
       clearImmediate(openEarly);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();

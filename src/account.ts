@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
-import { VehicleClient } from './client';
+import { VehicleClient, type VehicleObserver } from './client';
 import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
 import { lanesOf } from './commands/vehicle-command-queue';
@@ -8,7 +8,7 @@ import { VehicleError } from './errors';
 import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/request-log';
-import type { Redactor } from './redact';
+import { hiding } from './request/redacting-transport';
 import { Poller, type ReadsQuota } from './polling/poller';
 import { Lines } from './request/api-key-registry';
 import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
@@ -32,13 +32,15 @@ export interface AccountOptions {
   polling?: 'fixed' | 'adaptive';
   /** A private directory where the counts of the quota outlive a restart. Default: none. */
   directory?: string | null;
-  /** Removes the known secrets from the service's answers. Default: nothing is known to be secret. */
-  redactor?: Redactor;
+  /** Takes secrets out of what the service answers (src/redact.ts). Default: nothing is known to be secret. */
+  hide?: (text: string) => string;
   clock?: Clock;
   /** Closed with the account. */
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
+  /** Is told of every reading and every command, whoever asked for it. */
+  observer?: VehicleObserver;
   /** Where the last commands are kept; absent: as long as the process lives. */
   journal?: JournalStore;
   /** Gets a sentence about what a person should know and no message waits for. */
@@ -100,8 +102,8 @@ export function openAccount(options: AccountOptions): Account {
     shared: line.shared,
     owner,
     shareForMs,
-    transport,
-    ...(options.redactor && { redactor: options.redactor }),
+    // Not on the way to the token endpoint, whose answers are secrets.
+    transport: options.hide === undefined ? transport : hiding(transport, options.hide),
     clock,
     ...(options.random && { random: options.random }),
   });
@@ -113,7 +115,13 @@ export function openAccount(options: AccountOptions): Account {
     shareForMs,
     clock,
   });
-  const client = new VehicleClient({ service, core, readOnly: options.readOnly ?? false, observer: poller, clock });
+  const client = new VehicleClient({
+    service,
+    core,
+    readOnly: options.readOnly ?? false,
+    observer: bothObservers(poller, options.observer),
+    clock,
+  });
   const warn = options.warn ?? (() => undefined);
   const journal = new Journal(
     options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() },
@@ -140,6 +148,20 @@ export function openAccount(options: AccountOptions): Account {
     },
   };
 }
+
+const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefined): VehicleObserver =>
+  other === undefined
+    ? poller
+    : {
+        observe(read, vin, reading) {
+          poller.observe(read, vin, reading);
+          other.observe(read, vin, reading);
+        },
+        commandSent(vin) {
+          poller.commandSent(vin);
+          other.commandSent(vin);
+        },
+      };
 
 const ignore = (): void => undefined;
 

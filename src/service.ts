@@ -26,7 +26,7 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     const trimmed = settings[name]?.trim() ?? '';
     if (trimmed !== '') profile[name] = trimmed;
   }
-  profile.baseUrl = withoutTrailingSlashes(parseAddress(profile.baseUrl, 'base URL').href);
+  profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/\/+$/, '');
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
     if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
   }
@@ -38,12 +38,6 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor))
     throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
   return profile;
-}
-
-function withoutTrailingSlashes(address: string): string {
-  let end = address.length;
-  while (address[end - 1] === '/') end -= 1;
-  return address.slice(0, end);
 }
 
 /** A key under one of these names would replace the token, the media type or the framing of the request. */

@@ -20,11 +20,6 @@ export interface Invocation {
   readyUntil: string | null;
 }
 
-/** Longer texts are cut: they go to statuses, logs and the journal. */
-const maxLength = { requestStatus: 100, message: 500 } as const;
-
-const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
-
 /** Values below are seconds from now, others Unix time (field notes 1.9: sources differ). */
 const longestDuration = 1e9;
 
@@ -41,17 +36,12 @@ export function parseInvocation(body: unknown, receivedAt: number): Invocation {
 
   const readyUntil = first((layer) => layer.readyToUnlockUntil);
   return {
-    requestStatus: cut(
+    requestStatus:
       first((layer) => layer.async?.status ?? null) ??
-        first((layer) => layer.invokeStatus) ??
-        first((layer) => (typeof layer.status === 'string' && /\D/.test(layer.status) ? layer.status : null)),
-      maxLength.requestStatus,
-    ),
+      first((layer) => layer.invokeStatus) ??
+      first((layer) => (typeof layer.status === 'string' && /\D/.test(layer.status) ? layer.status : null)),
     operationId: first((layer) => layer.operationId),
-    message: cut(
-      first((layer) => layer.message || null),
-      maxLength.message,
-    ),
+    message: first((layer) => layer.message || null),
     async: first((layer) => layer.async),
     readyUntil:
       readyUntil === null

@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import { formOf } from '../support/editor-client';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
-const writes = ['vehicles', 'check', 'sign-in', 'sign-in-finish', 'diagnostics'];
-const reads = ['state', 'commands'];
+const writes = ['read', 'vehicles', 'check', 'sign-in', 'sign-in-finish', 'diagnostics'];
+const reads = ['state', 'commands', 'cars'];
 
 describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', function () {
   this.timeout(60_000);

@@ -8,6 +8,8 @@ import { runtime } from '../load';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { clock } from '../node-red/time';
+import { carsOf, readCar } from '../overview/cars';
+import { publishWith } from '../overview/overview';
 
 /** Longer nobody looks at a dialog. */
 const patienceMs = 45_000;
@@ -17,6 +19,8 @@ export function serveEditor(RED: NodeAPI): void {
   const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
   if (httpAdmin === undefined || httpAdmin === null) return;
   const own = guard(RED);
+  // It says only that there is something new: whoever is connected hears it, and the routes know who may read what.
+  publishWith(() => RED.comms.publish('connected-vehicle/changed', {}, false));
 
   const route = (
     action: string,
@@ -88,6 +92,10 @@ export function serveEditor(RED: NodeAPI): void {
     const { payload } = await withPatience((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
     return { commands: payload.map(({ command }) => command) };
   });
+
+  route('cars', 'read', async () => ({ cars: await carsOf(RED) }));
+
+  route('read', 'write', (key) => withPatience((signal) => readCar(RED, key, signal)));
 
   httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
 }

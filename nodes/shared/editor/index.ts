@@ -19,7 +19,7 @@ export {
 } from './forms';
 export { serviceInterfaces, showInterface, type Served } from './interfaces';
 export { isKnownRead, readThemes, valueTypeOf, versionsOf } from './reads';
-export { prepareDialog } from './vehicle-dialog';
+export { checkFindings, complaint, prepareDialog } from './vehicle-dialog';
 export { vinVerdict, wholeVerdict, type Verdict } from './validators';
 export { shared, wordsOf } from './words';
 export {

@@ -64,6 +64,26 @@ interface FlowNode {
 }
 
 declare const RED: {
+  i18n: { lang(): string };
+  actions: { add(name: string, work: () => void): void };
+  comms: {
+    subscribe(topic: string, callback: (topic: string, data: unknown) => void): void;
+    on(event: 'connect', callback: () => void): void;
+  };
+  events: { on(event: string, callback: () => void): void };
+  plugins: { registerPlugin(id: string, definition: { type: string; onadd(): void }): void };
+  sidebar: {
+    addTab(tab: {
+      id: string;
+      label: string;
+      name: string;
+      iconClass: string;
+      content: HTMLElement;
+      enableOnEdit: boolean;
+      onchange(): void;
+    }): void;
+    show(id: string): void;
+  };
   clipboard: { copyText(text: string): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {

@@ -33,7 +33,7 @@ function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
 }
 
 /** @param about what was asked, where a fault of it has words of its own: the sign-in service is not that of the vehicles */
-const complaint = ({ code, message }: Refusal, about = ''): string =>
+export const complaint = ({ code, message }: Refusal, about = ''): string =>
   say(`check.${about}.${code}`, { defaultValue: say(`check.${code}`, { defaultValue: message }) });
 
 /** What stands in the open form. */
@@ -80,8 +80,11 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   tell('found', error ? [complaint(error), true] : [vehicles.length > 0 ? '' : say('noVehicles'), true]);
 }
 
-function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>): void {
-  const lines = findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
+type Line = [text: string, isBad?: boolean];
+
+function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>): Line[] {
+  if (error) return [[complaint(error), true]];
+  return findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
     const at = until && timeOf(until);
     if (code === null)
       return [
@@ -94,7 +97,15 @@ function showFindings({ findings = [], error }: Answer<{ findings: Finding[] }>)
         : complaint({ code, message: message ?? '' }, about);
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
-  tell('result', ...(error ? [[complaint(error), true] as [string, boolean]] : lines));
+}
+
+/** Checks a configuration as it is in the flows, with its stored credentials. */
+export function checkFindings(id: string, done: (lines: Line[]) => void): void {
+  const { _def, ...node } = RED.nodes.node(id) as unknown as EditorNode<Record<string, unknown>>;
+  const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
+  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, users: usersOf(id) }, (answer) =>
+    done(linesOfFindings(answer)),
+  );
 }
 
 function showState({ token, quota }: Partial<State>): void {
@@ -146,7 +157,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
   on('check', () => {
     tell('result', [say('asking')]);
-    ask(id, 'check', bodyOf(node), showFindings);
+    ask<{ findings: Finding[] }>(id, 'check', bodyOf(node), (answer) => tell('result', ...linesOfFindings(answer)));
   });
   on('diagnostics', () =>
     ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {

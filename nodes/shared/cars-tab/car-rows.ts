@@ -1,0 +1,123 @@
+import type { CarSummary } from '../overview/cars';
+import type { Fact, FactName } from '../overview/facts';
+import { numberText } from './ages';
+import { wordsOf } from '../editor/words';
+
+const say = wordsOf('connected-vehicle-cars');
+
+/** A line of the list beside the drawing. */
+export interface CarRow {
+  name: FactName;
+  label: string;
+  text: string;
+  tone: 'plain' | 'attention' | 'unknown';
+  fact: Fact | undefined;
+}
+
+export interface CarRowGroup {
+  title: string;
+  rows: CarRow[];
+}
+
+type Facts = CarSummary['facts'];
+
+/** Shown from the beginning; anything else only once it was read. */
+const always = new Set<FactName>([
+  'lock',
+  'windows.frontLeft',
+  'windows.frontRight',
+  'windows.rearLeft',
+  'windows.rearRight',
+  'doors.frontLeft',
+  'doors.frontRight',
+  'doors.rearLeft',
+  'doors.rearRight',
+  'doors.hood',
+  'doors.tailGate',
+]);
+
+const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
+  ['car', ['lock', 'availability', 'engineRunning']],
+  ['windows', ['windows.frontLeft', 'windows.frontRight', 'windows.rearLeft', 'windows.rearRight', 'windows.sunroof']],
+  [
+    'doors',
+    [
+      'doors.frontLeft',
+      'doors.frontRight',
+      'doors.rearLeft',
+      'doors.rearRight',
+      'doors.tailGate',
+      'doors.hood',
+      'doors.tankLid',
+    ],
+  ],
+  [
+    'energy',
+    [
+      'batteryChargeLevel',
+      'chargingStatus',
+      'chargerConnectionStatus',
+      'electricRange',
+      'fuelAmount',
+      'distanceToEmpty',
+      'odometer',
+    ],
+  ],
+];
+
+/** The units of the values, in the words of the service, as this tab writes them. */
+const units: Readonly<Record<string, string>> = {
+  liters: 'l',
+  kilometers: 'km',
+  km: 'km',
+  miles: 'mi',
+  mi: 'mi',
+  percentage: '%',
+  percent: '%',
+};
+
+/** The words of the service that the catalogue translates. Any other word is shown as it came. */
+const translated = new Set(
+  'AVAILABLE UNAVAILABLE CAR_IN_USE NO_INTERNET POWER_SAVING_MODE IDLE CHARGING SCHEDULED DISCHARGING DONE ERROR CONNECTED DISCONNECTED FAULT'.split(
+    ' ',
+  ),
+);
+
+export function rowGroupsOf(facts: Facts): CarRowGroup[] {
+  return groups.flatMap(([title, names]) => {
+    const rows = names.flatMap((name) => rowOf(name, facts));
+    return rows.length === 0 ? [] : [{ title: say(`group.${title}`), rows }];
+  });
+}
+
+function rowOf(name: FactName, facts: Facts): CarRow[] {
+  const fact = facts[name];
+  if ((fact === undefined && !always.has(name)) || fact?.value === 'absent') return [];
+  const { text, tone } = meaningOf(name, fact, facts);
+  return [{ name, label: labelOf(name), text, tone, fact }];
+}
+
+/** `windows.frontLeft` is called as a key of its own, because a dot parts the keys of a catalogue. */
+export const labelOf = (name: string): string => say(`name.${name.replace('.', '-')}`);
+
+function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<CarRow, 'text' | 'tone'> {
+  if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
+  const { value, unit } = fact;
+  if (value === null) return { text: say('state.unknown'), tone: 'unknown' };
+  if (name.includes('.')) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
+  if (name === 'lock')
+    return {
+      text: say(value === true ? 'state.locked' : 'state.unlocked'),
+      tone: value === true ? 'plain' : 'attention',
+    };
+  if (name === 'engineRunning')
+    return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
+  if (typeof value === 'number') {
+    const known = unit === null ? '' : (units[unit] ?? unit);
+    return { text: `${numberText(value, 1)} ${known}`.trim(), tone: 'plain' };
+  }
+  const text = translated.has(String(value)) ? say(`word.${String(value)}`) : String(value);
+  const minutes = facts.chargingMinutes?.value;
+  const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
+  return { text: charges ? say('state.charging', { text, minutes: numberText(minutes) }) : text, tone: 'plain' };
+}

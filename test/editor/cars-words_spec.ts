@@ -1,0 +1,47 @@
+import { strict as assert } from 'node:assert';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { languages, words } from '../support/editor-halves';
+
+const root = resolve(__dirname, '../../..');
+const sources = [
+  join(root, 'nodes/connected-vehicle-cars.editor.ts'),
+  ...readdirSync(join(root, 'nodes/shared/cars-tab')).map((file) => join(root, 'nodes/shared/cars-tab', file)),
+].map((path) => readFileSync(path, 'utf8'));
+
+const catalogue = (language: string): Map<string, string> => words(language, 'connected-vehicle-cars');
+
+describe('The words of the tab "Cars"', () => {
+  for (const language of languages) {
+    it(`are the same keys with the same places in ${language} as in English`, () => {
+      const [own, english] = [catalogue(language), catalogue('en-US')];
+      assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
+      const places = (text = ''): string[] => (text.match(/__\w+__/g) ?? []).sort();
+      for (const [key, text] of own) {
+        assert.notEqual(text.trim(), '', key);
+        assert.deepEqual(places(text), places(english.get(key)), key);
+      }
+    });
+  }
+
+  it('stand in the catalogue for everything that the tab asks for', () => {
+    const known = catalogue('en-US');
+    const asked = sources.flatMap((source) => [...source.matchAll(/\bsay\('([\w.]+)'/g)].map(([, key]) => key ?? ''));
+    assert.ok(asked.length > 20);
+    for (const key of asked) assert.ok(known.has(key), key);
+  });
+
+  it('stand in the catalogue for every fact, every word and every outcome', () => {
+    const known = catalogue('en-US');
+    const text = sources.join('\n');
+    const facts = [...text.matchAll(/'((?:windows|doors)\.\w+)'/g)].map(([, name = '']) => name);
+    for (const name of facts) assert.ok(known.has(`name.${name.replace('.', '-')}`), name);
+    const shown = /'(AVAILABLE [A-Z_ ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
+    assert.deepEqual(
+      [...known.keys()].filter((key) => key.startsWith('word.')).sort(),
+      shown.map((word) => `word.${word}`).sort(),
+    );
+    for (const outcome of ['pending', 'succeeded', 'failed', 'undetermined'])
+      assert.ok(known.has(`outcome.${outcome}`));
+  });
+});

@@ -1,0 +1,81 @@
+import { strict as assert } from 'node:assert';
+import type { Reading, ReadName } from '../../../../src/index';
+import { Overview } from '../../../../nodes/shared/overview/overview';
+
+const vin = 'YV1CT9551B1570982';
+const reading = (payload: unknown, receivedAt = '2026-11-22T10:00:00.000Z'): Reading => ({
+  payload,
+  vehicle: { vin, read: 'windows', interface: 'connected-v2', receivedAt, measuredAt: null, source: 'live' },
+});
+const member = (value: unknown, timestamp: unknown = null): object => ({ value, timestamp });
+
+describe('What the tab "Cars" knows of a car', () => {
+  let overview: Overview;
+  beforeEach(() => (overview = new Overview('demo')));
+  const observe = (read: ReadName, payload: unknown, receivedAt?: string): void =>
+    overview.observe(read, vin, reading(payload, receivedAt));
+  const value = (name: string): unknown => (overview.car(vin).facts as Record<string, { value: unknown }>)[name]?.value;
+
+  it('takes openings and the lock from groups and from single values, each with its time', () => {
+    observe('windows', { frontLeft: member('OPEN', '2026-11-22T09:00:00Z'), rearLeft: member('AJAR') });
+    observe('doors', { hood: member('CLOSED'), carLocked: member('LOCKED') });
+    observe('rearRightWindowOpen', member(true));
+    assert.deepEqual(['windows.frontLeft', 'windows.rearLeft', 'windows.rearRight', 'doors.hood', 'lock'].map(value), [
+      'open',
+      'ajar',
+      'open',
+      'closed',
+      true,
+    ]);
+    assert.deepEqual(overview.car(vin).facts['windows.frontLeft'], {
+      value: 'open',
+      unit: null,
+      measuredAt: '2026-11-22T09:00:00.000Z',
+      receivedAt: '2026-11-22T10:00:00.000Z',
+    });
+  });
+
+  it('never calls an opening closed or a lock locked that the car does not tell', () => {
+    for (const word of [null, undefined, '', 'UNSPECIFIED', 'closed', 0, {}, ['CLOSED'], 'LOCKED?']) {
+      observe('windows', { frontLeft: member(word) });
+      observe('doors', { hood: member(word), carLocked: member(word) });
+      assert.deepEqual(['windows.frontLeft', 'doors.hood', 'lock'].map(value), [null, null, null], String(word));
+    }
+    observe('windows', { frontRight: null, rearLeft: 'CLOSED' });
+    assert.deepEqual(['windows.frontRight', 'windows.rearLeft'].map(value), [undefined, undefined]);
+  });
+
+  it('knows that a car has no sunroof where the service does not specify it', () => {
+    observe('windows', { sunroof: member('UNSPECIFIED') });
+    assert.equal(value('windows.sunroof'), 'absent');
+  });
+
+  it('takes no answer in place of a newer one', () => {
+    observe('carLocked', member(false), '2026-11-22T10:00:05.000Z');
+    observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
+    assert.equal(value('lock'), false);
+  });
+
+  it('keeps nothing of a position, of unknown members, of long texts and of bodies that are no objects', () => {
+    observe('windows', Object.fromEntries([...Array(10_000).keys()].map((n) => [`w${n}`, member('OPEN')])));
+    observe('windows', { __proto__: member('OPEN'), constructor: member('OPEN') });
+    for (const payload of [null, [], 'OPEN', 7]) observe('windows', payload);
+    observe('fuelAmount', { latitude: member(57.7), longitude: member(11.9) });
+    assert.deepEqual(
+      overview.cars.flatMap(({ facts }) => Object.keys(facts)),
+      [],
+    );
+    observe('details', { descriptions: { model: 'x'.repeat(1000) } });
+    assert.ok(JSON.stringify(overview.cars).length < 500);
+  });
+
+  it('keeps 20 cars, those that were read last', () => {
+    const vins = [...Array(21).keys()].map((n) => `YV1CT9551B15709${String(n).padStart(2, '0')}`);
+    for (const one of [...vins.slice(0, 20), vins[0], vins[20]])
+      overview.observe('carLocked', one ?? '', reading(member(true)));
+    assert.deepEqual(
+      overview.cars.map((car) => car.vin).sort(),
+      vins.filter((one) => one !== vins[1]),
+    );
+  });
+});
