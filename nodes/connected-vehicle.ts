@@ -9,6 +9,7 @@ import { changed, forgetOverview, overviewOf } from './shared/overview/overview'
 import { fileNameOf, isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
+import { stateStoreOf } from './shared/vehicle/state-store';
 import type { VehicleNode } from './shared/vehicle/vehicle-node';
 
 /** A store of the journal that signals every change to the tab "Cars". */
@@ -29,7 +30,7 @@ export = (RED: NodeAPI): void => {
     const journal = new StateFile(
       userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
     );
-    const kept = { journal: signalling(journal), warn: (sentence: string) => this.warn(sentence) };
+    const kept = { store: stateStoreOf(RED), journal: signalling(journal), warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 

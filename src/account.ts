@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceProfile } from './catalogue/services';
+import { carFactsOf } from './car-facts';
 import { VehicleClient, type VehicleObserver } from './client';
 import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
@@ -13,6 +14,7 @@ import { Poller, type ReadsQuota } from './polling/poller';
 import { Lines } from './request/api-key-registry';
 import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
+import { MemoryStateStore, type StateStore } from './state/state-store';
 import { createTransport, type Transport } from './transport';
 
 export interface AccountOptions {
@@ -35,6 +37,8 @@ export interface AccountOptions {
   /** Takes secrets out of what the service answers (src/redact.ts). Default: nothing is known to be secret. */
   hide?: (text: string) => string;
   clock?: Clock;
+  /** Where facts about the cars outlive a restart. Default: they end with the process. */
+  store?: StateStore;
   /** Closed with the account. */
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
@@ -115,11 +119,13 @@ export function openAccount(options: AccountOptions): Account {
     shareForMs,
     clock,
   });
+  const facts = carFactsOf(options.store ?? new MemoryStateStore());
   const client = new VehicleClient({
     service,
     core,
     readOnly: options.readOnly ?? false,
     observer: bothObservers(poller, options.observer),
+    facts,
     clock,
   });
   const warn = options.warn ?? (() => undefined);

@@ -25,6 +25,7 @@ import {
   type ResourceName,
   type StatisticsMemberName,
 } from './catalogue/reads';
+import type { CarFacts } from './car-facts';
 import type { ServiceProfile } from './catalogue/services';
 import { systemClock, type Clock } from './util/clock';
 import type { CommandRecord } from './record';
@@ -37,6 +38,7 @@ import {
   parseRuntimeMinutes,
   parseUnlockDuration,
 } from './inputs';
+import { judgeOpenings } from './openings';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './util/abort';
 import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
@@ -110,6 +112,8 @@ export interface VehicleClientOptions {
   service: ServiceProfile;
   core: RequestCore;
   observer?: VehicleObserver | undefined;
+  /** Tells which equipment a car lacks. Default: a member that is unknown is never taken for absent. */
+  facts?: CarFacts | undefined;
   /** No command is sent while set (contract 2). */
   readOnly?: boolean;
   clock?: Clock;
@@ -129,6 +133,7 @@ export class VehicleClient {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #observer: VehicleObserver | undefined;
+  readonly #facts: CarFacts | undefined;
   /** What is read is read again and again: each address is put together once. */
   readonly #addresses = new Map<string, URL>();
   /** The command list of each vehicle as it was last read. */
@@ -139,6 +144,7 @@ export class VehicleClient {
     this.readOnly = options.readOnly ?? false;
     this.#core = options.core;
     this.#observer = options.observer;
+    this.#facts = options.facts;
     this.#clock = options.clock ?? systemClock;
     this.#newId = options.newId ?? randomUUID;
   }
@@ -159,8 +165,13 @@ export class VehicleClient {
   }
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (specification 2.3). */
-  windows(options: ReadOptions): Promise<Reading<Members>> {
-    return this.#connected('windows', parseWindows, options);
+  async windows(options: ReadOptions): Promise<Reading<Members>> {
+    const reading = await this.#connected('windows', parseWindows, options);
+    const { payload, vehicle } = reading;
+    if (vehicle.vin === null || payload['sunroof'] === undefined) return reading;
+    const hasSunroof = (await this.#facts?.hasSunroof(vehicle.vin, payload['sunroof'].value)) ?? true;
+    const values = Object.entries(payload).map(([name, { value }]) => [name, value] as const);
+    return { payload, vehicle: { ...vehicle, ...judgeOpenings(values, hasSunroof) } };
   }
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (specification 2.4). */

@@ -19,6 +19,7 @@ export * from './util/clock';
 export * from './commands/dispatcher';
 export * from './errors';
 export * from './inputs';
+export { judgeOpenings, type Openness } from './openings';
 export * from './guard/reducer';
 export * from './guard/guard-runner';
 export * from './guard/read-openings';
@@ -62,7 +63,6 @@ export type {
   CommandOffer,
   Members,
   MemberState,
-  Openness,
   ResourceReading,
   VehicleDetails,
 } from './wire/readings';

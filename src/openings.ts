@@ -1,23 +1,23 @@
 import { lockWords, openingWords } from './catalogue/members';
 
-/** What the guard tells apart; the vocabulary of its options `watch` and `minutesFor` and of its events. */
+/** The kinds of openings, in the guard's options `watch` and `minutesFor` and in its events. */
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
 export type OpeningKind = (typeof openingKinds)[number];
 
 /** All but the tank lid, which stands open for hours while a car charges. */
 export const defaultWatch: readonly OpeningKind[] = /* @__PURE__ */ openingKinds.filter((kind) => kind !== 'tankLid');
 
-/** The reads that tell of openings (contract 3). */
+/** The reads of openings (docs/message-contract.md 3). */
 export type OpeningRead = 'windows' | 'doors';
 
 export interface OpeningRow {
   kind: OpeningKind;
   read: OpeningRead;
-  /** Its member in the read's payload (contract 3). */
+  /** Its member in the read's payload (docs/message-contract.md 3). */
   name: string;
   /**
-   * Equipment that not every car has: where it is missing the service says UNSPECIFIED for ever (field notes 1.6), so it
-   * counts only from the first time that the car told something of it.
+   * Equipment that not every car has: a car that lacks it says UNSPECIFIED for ever (docs/field-notes.md 1.6), so the guard counts it
+   * from the first time that its state was known.
    */
   ifFitted?: true;
 }
@@ -52,7 +52,7 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
-/** Unlocked is what "open" is for a lock; a word outside the tables cannot be told (specification 3, field notes 1.5). */
+/** Unlocked is "open" for a lock. A word outside the tables is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
 export function interpretState(kind: OpeningKind, word: unknown): 'open' | 'closed' | null {
   if (typeof word !== 'string') return null;
   if (kind !== 'lock')
@@ -60,3 +60,50 @@ export function interpretState(kind: OpeningKind, word: unknown): 'open' | 'clos
   if (!Object.hasOwn(lockWords, word)) return null;
   return lockWords[word as keyof typeof lockWords] ? 'closed' : 'open';
 }
+
+/** The state of the windows or doors (docs/message-contract.md 3). */
+export interface Openness {
+  /** Members that are open or ajar. */
+  open: string[];
+  /** Members whose state is unknown. */
+  unknown: string[];
+  /** Windows only: equipment that this car does not have. */
+  absent?: string[];
+  /** False as soon as one is open; null where none is open but one is unknown. */
+  allClosed: boolean | null;
+  /** Doors only; null where unknown. */
+  locked?: boolean | null;
+}
+
+/** The lock of a car among the members of its doors: it counts for `locked`, never for `open` and `allClosed`. */
+const lockName = openings.carLocked.name;
+const sunroofName = openings.sunroof.name;
+/** The service's word for equipment that a car lacks, and for a state that it does not know at the moment. */
+const unspecified = 'UNSPECIFIED';
+
+/**
+ * Judges the members of a window or door status.
+ * @param hasSunroof false where the car has never told a state of its sunroof (src/car-facts.ts)
+ */
+export function judgeOpenings(members: Iterable<readonly [name: string, value: unknown]>, hasSunroof = true): Openness {
+  const openness: Openness = { open: [], unknown: [], allClosed: true };
+  let isSunroofUnspecified = false;
+  for (const [name, value] of members) {
+    const state = interpretState(name === lockName ? 'lock' : 'window', value);
+    if (name === lockName) openness.locked = state === null ? null : state === 'closed';
+    else if (state === 'open') openness.open.push(name);
+    if (state === null) openness.unknown.push(name);
+    if (name === sunroofName && value === unspecified) isSunroofUnspecified = true;
+  }
+  // While the car tells nothing else either, its sunroof may be one of the things that it cannot tell at the moment.
+  if (isSunroofUnspecified && !hasSunroof && openness.unknown.length === 1) {
+    openness.unknown = [];
+    openness.absent = [sunroofName];
+  }
+  const isUnknown = openness.unknown.some((name) => name !== lockName);
+  openness.allClosed = openness.open.length > 0 ? false : isUnknown ? null : true;
+  return openness;
+}
+
+/** Whether a value of the sunroof proves that the car has one. */
+export const provesSunroof = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;

@@ -1,7 +1,8 @@
 import type { AnyReadName, InterfaceName } from './catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from './errors';
 import type { Answer } from './request/core';
-import { oldest, type Openness, type Parsed } from './wire/readings';
+import type { Openness } from './openings';
+import { oldest, type Parsed } from './wire/readings';
 
 /** `msg.vehicle` of one read (contract 3). */
 export interface ReadingInfo extends Partial<Openness> {

@@ -13,6 +13,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
     if (members === undefined && !reading.failed?.includes(read)) continue;
     const opening = (state.openings[key] ??= neverKnown());
     const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
+    if (kind === 'sunroof' && reading.hasSunroof === true) opening.isFitted = true;
     const value = interpretState(kind, member?.value);
     if (value === null) opening.unknownSince ??= reading.at;
     else applyValue(opening, reading.at, value, measuredAtOf(member?.timestamp, reading));

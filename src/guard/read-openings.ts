@@ -41,7 +41,11 @@ export async function readOpenings({
   const readOne = async (read: GuardRead): Promise<void> => {
     try {
       if (read === 'accessibility') reading.inUse = isInUse((await client.accessibility(options)).payload);
-      else reading[read] = (await client[read](options)).payload;
+      else {
+        const { payload, vehicle } = await client[read](options);
+        reading[read] = payload;
+        if (read === 'windows') reading.hasSunroof = hasUnknownSunroof(vehicle.unknown);
+      }
     } catch (error) {
       onFailure(read, error);
       if (read === 'accessibility') reading.inUse = null;
@@ -51,6 +55,10 @@ export async function readOpenings({
   await Promise.all(reads.map(readOne));
   return { reading, failures };
 }
+
+/** A sunroof is told as unknown while all else is known only where the car has one (src/openings.ts). */
+export const hasUnknownSunroof = (unknown: unknown): boolean =>
+  Array.isArray(unknown) && unknown.length === 1 && unknown[0] === 'sunroof';
 
 /** Whether somebody uses the car (docs/service.md 2.7); null where it cannot be told. */
 export function isInUse({

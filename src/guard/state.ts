@@ -17,6 +17,8 @@ const openingState = z.lazy(() =>
     unknownSince: instant,
     /** An event has reported that it is unknown. */
     unknownReported: z.boolean(),
+    /** The car is known to have it, though its state may never have been known to this guard. */
+    isFitted: z.catch(z.boolean(), false),
     /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
     alerted: z.boolean(),
   }),
@@ -59,6 +61,7 @@ export const neverKnown = (): OpeningState => ({
   measuredAt: null,
   unknownSince: null,
   unknownReported: false,
+  isFitted: false,
   alerted: false,
 });
 
@@ -159,4 +162,5 @@ export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): 
 const isKnown = (state: GuardState, key: OpeningKey): boolean => state.openings[key]?.unknownSince === null;
 
 const wasEverKnown = (state: GuardState, key: OpeningKey): boolean =>
+  state.openings[key]?.isFitted === true ||
   (state.openings[key]?.openSince ?? state.openings[key]?.closedAt ?? null) !== null;

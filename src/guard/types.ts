@@ -14,6 +14,8 @@ export interface GuardReading {
   doors?: OpeningMembers | undefined;
   /** Reads that gave no answer, or only a kept one: their openings cannot be told. */
   failed?: readonly OpeningRead[] | undefined;
+  /** The sunroof is unknown and not absent (docs/message-contract.md 3), so it counts. */
+  hasSunroof?: boolean | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number | undefined;
   /** null: cannot be told, which counts as not in use, for an alert too many is better than none. */

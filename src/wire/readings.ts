@@ -3,6 +3,7 @@ import { doorMembers, lockWords, openingWords, windowMembers, type Member } from
 import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
+import { judgeOpenings, type Openness } from '../openings';
 import {
   accessibilityShape,
   commandItem,
@@ -25,18 +26,6 @@ export interface MemberState {
 }
 
 export type Members = Record<string, MemberState>;
-
-/** What the words of a window or door status say. */
-export interface Openness {
-  /** Members that are open or ajar. */
-  open: string[];
-  /** Members whose state cannot be told. */
-  unknown: string[];
-  /** False as soon as one is open; null where none is open but one cannot be told. */
-  allClosed: boolean | null;
-  /** Doors only: null where the lock cannot be told. */
-  locked?: boolean | null;
-}
 
 /** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
 export interface Parsed<Payload> {
@@ -115,8 +104,6 @@ interface Openings {
   spellings: ReadonlyMap<string, readonly string[]>;
   /** All of them. */
   known: ReadonlySet<string>;
-  /** Which one is the lock; null: none. */
-  lock: string | null;
 }
 
 const openingsOf = (members: Record<string, Member>): Openings => {
@@ -124,7 +111,6 @@ const openingsOf = (members: Record<string, Member>): Openings => {
   return {
     spellings,
     known: new Set([...spellings.values()].flat()),
-    lock: Object.keys(members).find((name) => members[name]?.lock) ?? null,
   };
 };
 
@@ -132,7 +118,7 @@ const windows = /* @__PURE__ */ openingsOf(windowMembers);
 const doors = /* @__PURE__ */ openingsOf(doorMembers);
 
 /** Specification 2.3 and 2.4, field notes 1.5 and 1.6: under the v1 names whichever interface answered (contract 3). */
-function parseOpenings(body: unknown, { spellings, known, lock }: Openings, what: string): Parsed<Members> {
+function parseOpenings(body: unknown, { spellings, known }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
   const members = new Map<string, MemberState>();
   for (const [name, spelled] of spellings) members.set(name, agreed(statesOf(data, spelled)));
@@ -144,7 +130,7 @@ function parseOpenings(body: unknown, { spellings, known, lock }: Openings, what
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
     measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
-    openness: opennessOf(members, lock),
+    openness: judgeOpenings([...members].map(([name, { value }]) => [name, value])),
   };
 }
 
@@ -168,23 +154,6 @@ function agreed(states: readonly MemberState[]): MemberState {
   const [first, ...others] = telling.length > 0 ? telling : states.filter(({ value }) => value !== null);
   if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
   return first;
-}
-
-function opennessOf(members: Map<string, MemberState>, lockName: string | null): Openness {
-  const openness: Openness = { open: [], unknown: [], allClosed: true };
-  for (const [name, { value }] of members) {
-    if (name === lockName) {
-      openness.locked = wordMeaning(lockWords, value);
-      if (openness.locked === null) openness.unknown.push(name);
-      continue;
-    }
-    const meaning = wordMeaning(openingWords, value);
-    if (meaning === 'open') openness.open.push(name);
-    if (meaning === null) openness.unknown.push(name);
-  }
-  const closedUnknown = openness.unknown.some((name) => name !== lockName);
-  openness.allClosed = openness.open.length > 0 ? false : closedUnknown ? null : true;
-  return openness;
 }
 
 /** The meaning of a word that the table has; null for every other value. */

@@ -29,6 +29,7 @@ const layers = [
   ['request'],
   ['session', 'limits'],
   ['wire', 'transport', 'service', 'inputs'],
+  ['car-facts'],
   ['openings'],
   ['catalogue'],
   ['state', 'util', 'errors', 'redact', 'vin'],

@@ -42,8 +42,11 @@ function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
   const failed: OpeningRead[] = [];
   for (const read of ['windows', 'doors'] as const) {
     const value = values[read];
-    if (isRecord(value) && !kept(infos[read])) reading[read] = value as GuardReading['windows'];
-    else if (infos[read] !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
+    const info = infos[read];
+    if (isRecord(value) && !kept(info)) {
+      reading[read] = value as GuardReading['windows'];
+      if (read === 'windows' && isRecord(info)) reading.hasSunroof = runtime().hasUnknownSunroof(info['unknown']);
+    } else if (infos[read] !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
       failed.push(read);
   }
   if (failed.length > 0) reading.failed = failed;

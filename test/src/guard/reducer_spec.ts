@@ -726,6 +726,27 @@ describe('The guard: all', () => {
   });
 });
 
+describe('The guard: the sunroof', () => {
+  const closedBut = members(
+    { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', sunroof: 'UNSPECIFIED' },
+    '10:00',
+  );
+
+  it('does not count where nothing proves that the car has one', () => {
+    const watchman = new Watchman({ watch: ['window', 'sunroof'] });
+    watchman.members('10:00', closedBut);
+    assert.match(watchman.ask('10:01').join(), /^clear asked/);
+  });
+
+  it('is unknown where another reader knew its state before', () => {
+    const watchman = new Watchman({ watch: ['window', 'sunroof'] });
+    watchman.reading('10:00', { windows: closedBut, hasSunroof: true });
+    assert.deepEqual(watchman.ask('10:01'), ['cannot-tell asked: sunroof sunroof']);
+    watchman.members('10:02', closedBut);
+    assert.deepEqual(watchman.ask('10:03'), ['cannot-tell asked: sunroof sunroof'], 'and stays so');
+  });
+});
+
 describe('The guard: its state', () => {
   it('is plain JSON, and a step leaves the one before as it was', () => {
     const watchman = new Watchman({ repeat: 20 });

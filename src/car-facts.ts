@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { provesSunroof } from './openings';
+import type { StateStore } from './state/state-store';
+
+const factsShape = z.object({ hasSunroof: z.catch(z.boolean(), false) });
+type Facts = z.infer<typeof factsShape>;
+
+/** What was learned of a car for good, in the state store. */
+export class CarFacts {
+  readonly #store: StateStore;
+  readonly #facts = new Map<string, Promise<Facts>>();
+
+  constructor(store: StateStore) {
+    this.#store = store;
+  }
+
+  /** Whether the car has ever told a state of its sunroof, this value included. Where the store cannot be read, it counts as told. */
+  async hasSunroof(vin: string, value: unknown): Promise<boolean> {
+    const key = `car/${createHash('sha256').update(vin).digest('hex')}`;
+    let reading = this.#facts.get(key);
+    if (reading === undefined) {
+      reading = this.#read(key);
+      this.#facts.set(key, reading);
+    }
+    const facts = await reading;
+    if (!facts.hasSunroof && provesSunroof(value)) {
+      facts.hasSunroof = true;
+      // If it cannot be stored, the car tells its sunroof again after a restart.
+      await this.#store.write(key, facts).catch(() => undefined);
+    }
+    return facts.hasSunroof;
+  }
+
+  async #read(key: string): Promise<Facts> {
+    try {
+      return factsShape.parse((await this.#store.read(key))?.value ?? {});
+    } catch {
+      return { hasSunroof: true };
+    }
+  }
+}
+
+const shared = new WeakMap<StateStore, CarFacts>();
+
+/** Accounts on one store share what they learn. */
+export function carFactsOf(store: StateStore): CarFacts {
+  const facts = shared.get(store) ?? new CarFacts(store);
+  shared.set(store, facts);
+  return facts;
+}
