@@ -30,7 +30,11 @@ export = (RED: NodeAPI): void => {
     const journal = new StateFile(
       userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
     );
-    const kept = { store: stateStoreOf(RED), journal: signalling(journal), warn: (sentence: string) => this.warn(sentence) };
+    const kept = {
+      store: stateStoreOf(RED),
+      journal: signalling(journal),
+      warn: (sentence: string) => this.warn(sentence),
+    };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 

@@ -156,11 +156,6 @@ function agreed(states: readonly MemberState[]): MemberState {
   return first;
 }
 
-/** The meaning of a word that the table has; null for every other value. */
-function wordMeaning<Meaning>(words: Record<string, Meaning>, value: Scalar | null): Meaning | null {
-  return typeof value === 'string' && Object.hasOwn(words, value) ? (words[value] as Meaning) : null;
-}
-
 /** The first of ISO-8601 times; null where there is none. */
 export const oldest = (timestamps: (string | null)[]): string | null =>
   timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
