@@ -75,6 +75,7 @@ function showCommand(): void {
   const selected = textOf(field('interface'));
   part('other').toggle(chosen === other);
   part('unlock').toggle(name === 'unlock');
+  part('runtime').toggle(name === 'engine-start');
   part('arm').toggle(name === 'unlock' || chosen === '' || chosen === other);
   part('wait').toggle(textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue');
   part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
@@ -97,6 +98,10 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
       value: '',
       validate: (value, _opt) =>
         value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+    },
+    runtimeMinutes: {
+      value: '',
+      validate: (value, _opt) => value === '' || wholeVerdict(value, 1, 15),
     },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },

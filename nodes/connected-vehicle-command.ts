@@ -69,6 +69,7 @@ export = (RED: NodeAPI): void => {
           vin: vehicle.chooseVin(msg['vin'], options.vin),
           interface: parseInterface(msg['interface'] ?? options.interface),
           unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
+          runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
           ...patienceOf(options, unlocks),
           onWaiting: () => badge.show('waiting', 'waiting'),
           onLeave: (sent) => {

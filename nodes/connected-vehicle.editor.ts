@@ -55,6 +55,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
         return ifCustom(this, () => addressVerdict(value));
       },
     },
+    interfaces: { value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] },
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
@@ -86,6 +87,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    access: { value: ['lock', 'unlock', 'honk-flash'] },
     readOnly: { value: false },
     requestsPerDay: { value: 10000, validate: (value, _opt) => wholeVerdict(value, 1) },
     requestsPerMinute: { value: 100, validate: (value, _opt) => wholeVerdict(value, 1) },

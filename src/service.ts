@@ -1,5 +1,5 @@
 import { isLoopback } from './util/loopback';
-import { interfacePaths, type InterfaceChoice, type InterfaceName } from './catalogue/reads';
+import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from './catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
 import { VehicleError } from './errors';
 
@@ -13,8 +13,11 @@ const settable = [
   'redirectUrl',
 ] as const satisfies readonly (keyof ServiceProfile)[];
 
-/** Empty ones keep the profile's. */
-export type ServiceSettings = Partial<Record<(typeof settable)[number], string>>;
+/** What is empty keeps the value of the profile. */
+export type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
+  /** The interfaces that the service has (docs/message-contract.md 2). */
+  interfaces?: readonly InterfaceName[];
+};
 
 /**
  * The profile with the configuration's settings in it.
@@ -25,6 +28,10 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   for (const name of settable) {
     const trimmed = settings[name]?.trim() ?? '';
     if (trimmed !== '') profile[name] = trimmed;
+  }
+  if (settings.interfaces !== undefined && settings.interfaces.length > 0) {
+    const { interfaces } = settings;
+    profile.availableInterfaces = interfaceNames.filter((name) => interfaces.includes(name));
   }
   profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/\/+$/, '');
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
@@ -94,7 +101,7 @@ export function followLink(service: ServiceProfile, href: string): URL {
   return url;
 }
 
-const interfaceNames = { v1: 'connected-v1', v2: 'connected-v2' } as const;
+const interfaceOf = { v1: 'connected-v1', v2: 'connected-v2' } as const;
 
 /** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
 export function chooseInterface(
@@ -104,11 +111,16 @@ export function chooseInterface(
   service: ServiceProfile,
 ): 'connected-v1' | 'connected-v2' {
   if (choice !== 'auto') {
-    const chosen = interfaceNames[choice];
+    const chosen = interfaceOf[choice];
     if (routes[chosen] === undefined)
       throw new VehicleError(
         'NOT_SUPPORTED',
         `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
+      );
+    if (!service.availableInterfaces.includes(chosen))
+      throw new VehicleError(
+        'NOT_SUPPORTED',
+        `This service does not have ${choice} of the connected interface. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
       );
     return chosen;
   }
@@ -116,6 +128,10 @@ export function chooseInterface(
     (iface) => routes[iface] !== undefined && service.availableInterfaces.includes(iface),
   );
   const best = available.find((iface) => !routes[iface]?.unlisted) ?? available[0];
-  if (best === undefined) throw new VehicleError('NOT_SUPPORTED', `The service does not offer ${name} any more.`);
+  if (best === undefined)
+    throw new VehicleError(
+      'NOT_SUPPORTED',
+      `This service does not offer ${name}: it has none of the interfaces that serve it.`,
+    );
   return best;
 }

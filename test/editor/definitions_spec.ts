@@ -29,7 +29,7 @@ const options = {
 };
 
 /** Properties that a list of the form's own holds. */
-const listed = new Set(['reads', 'watch', 'minutesFor']);
+const listed = new Set(['reads', 'watch', 'minutesFor', 'access', 'interfaces']);
 
 /** Names that the editor keeps for itself. */
 const reserved =

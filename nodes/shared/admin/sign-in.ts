@@ -46,7 +46,7 @@ export function beginSignIn(
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
     redirectUrl,
-    scopes: scopesOfService(service.availableInterfaces),
+    scopes: scopesOfService(service.availableInterfaces, options),
     owner: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,

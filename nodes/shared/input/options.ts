@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 import {
+  accessNames,
+  defaultAccess,
   defaultWatch,
   interfaceChoices,
+  interfaceNames,
   openingKinds,
   serviceNames,
   VehicleError,
@@ -27,6 +30,20 @@ const text = z._default(
   ),
   '',
 );
+/** Names of a list, each once. An environment variable gives them as text, with commas or blanks between them. */
+const listOf = <Name extends string>(names: readonly Name[], fallback: readonly Name[]) =>
+  z.pipe(
+    z.pipe(
+      z.optional(z.unknown()),
+      z.transform((value) => {
+        if (value === undefined || value === null) return [...fallback];
+        const list = typeof value === 'string' ? value.split(/[\s,]+/).filter((name) => name !== '') : value;
+        return Array.isArray(list) ? [...new Set(list as unknown[])] : list;
+      }),
+    ),
+    z.array(z.enum(names as readonly [Name, ...Name[]])),
+  );
+
 /** An environment variable gives a flag as text. */
 const flag = (fallback: boolean) =>
   z.pipe(
@@ -74,6 +91,10 @@ export const vehicleOptions = z.lazy(() =>
     demoCar: z._default(z.enum(demoCarNames), 'petrol'),
     vin: text,
     readOnly: flag(false),
+    /** What the sign-in asks for besides reading the status. */
+    access: listOf(accessNames, defaultAccess),
+    /** The interfaces that a `custom` service has. */
+    interfaces: listOf(interfaceNames, interfaceNames),
     requestsPerDay: number(10_000, 1),
     requestsPerMinute: number(100, 1),
     commandsPerMinute: number(10, 1),
@@ -126,6 +147,8 @@ export const commandOptions = z.lazy(() =>
     interface: interfaceChoice,
     /** Seconds, 1 to 120; the v1 unlock only. Empty: the maximum. */
     unlockDuration: z._default(z.union([z.number(), z.string()]), ''),
+    /** Minutes, 1 to 15; `engine-start` only. Empty: the maximum. */
+    runtimeMinutes: z._default(z.union([z.number(), z.string()]), ''),
     precheck: flag(false),
     /** While another command is under way to the same car. */
     whenBusy: z._default(z.enum(['refuse', 'queue']), 'refuse'),

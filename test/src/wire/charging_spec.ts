@@ -1,0 +1,174 @@
+import { strict as assert } from 'node:assert';
+import { chargingMemberNames, type ChargingMemberName } from '../../../src/catalogue/reads';
+import { parseCharging, parseChargingCapabilities, parseChargingMember } from '../../../src/wire/charging';
+
+const updatedAt = '2025-03-04T10:14:08Z';
+const timestamp = '2025-03-04T10:14:08.000Z';
+const ok = (value: unknown, unit?: string): object => ({ status: 'OK', value, ...(unit && { unit }), updatedAt });
+const notTold = (code: string): object => ({ status: 'ERROR', code });
+
+/** The car of the portal, docs/energy-location-api.md 2.2. */
+const demo = {
+  batteryChargeLevel: ok(50, 'percentage'),
+  electricRange: ok(180, 'km'),
+  chargerConnectionStatus: ok('CONNECTED'),
+  chargingStatus: ok('IDLE'),
+  chargingType: ok('AC'),
+  chargerPowerStatus: ok('PROVIDING_POWER'),
+  estimatedChargingTimeToTargetBatteryChargeLevel: ok(120, 'minutes'),
+  chargingCurrentLimit: ok(32, 'ampere'),
+  targetBatteryChargeLevel: ok(85, 'percentage'),
+  chargingPower: ok(1600, 'watts'),
+};
+
+describe('the energy state', () => {
+  it('gives the ten members with their units in words', () => {
+    const { payload, measuredAt } = parseCharging(demo);
+    assert.deepEqual(payload, {
+      batteryChargeLevel: { value: 50, unit: 'percent', timestamp },
+      electricRange: { value: 180, unit: 'kilometers', timestamp },
+      chargerConnectionStatus: { value: 'CONNECTED', unit: null, timestamp },
+      chargingStatus: { value: 'IDLE', unit: null, timestamp },
+      chargingType: { value: 'AC', unit: null, timestamp },
+      chargerPowerStatus: { value: 'PROVIDING_POWER', unit: null, timestamp },
+      estimatedChargingTimeToTargetBatteryChargeLevel: { value: 120, unit: 'minutes', timestamp },
+      chargingCurrentLimit: { value: 32, unit: 'ampere', timestamp },
+      targetBatteryChargeLevel: { value: 85, unit: 'percent', timestamp },
+      chargingPower: { value: 1600, unit: 'watts', timestamp },
+    });
+    assert.equal(measuredAt, timestamp);
+  });
+
+  it('gives each member also by itself, the same as in the whole state', () => {
+    const { payload } = parseCharging(demo);
+    for (const name of chargingMemberNames)
+      assert.deepEqual(parseChargingMember(name, demo).payload, payload[name], name);
+  });
+
+  it('gives null and the code of the service for what the car does not tell', () => {
+    const codes = [
+      'NOT_SUPPORTED',
+      'PROPERTY_NOT_SUPPORTED',
+      'PROPERTY_NOT_FOUND',
+      'ERROR_READING_PROPERTY',
+      'NEW_CODE',
+    ];
+    for (const code of codes) {
+      const { payload } = parseCharging({ ...demo, chargingPower: notTold(code) });
+      assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: code });
+      assert.equal(payload['batteryChargeLevel']?.value, 50);
+    }
+  });
+
+  it('gives ten reasons for a petrol car', () => {
+    const petrol = Object.fromEntries(chargingMemberNames.map((name) => [name, notTold('NOT_SUPPORTED')]));
+    const { payload, measuredAt } = parseCharging(petrol);
+    for (const name of chargingMemberNames)
+      assert.deepEqual(payload[name], { value: null, unit: null, timestamp: null, reason: 'NOT_SUPPORTED' });
+    assert.equal(measuredAt, null);
+  });
+
+  const odd: [what: string, name: ChargingMemberName, member: unknown, value: unknown, rest?: object][] = [
+    ['a missing member', 'chargingPower', undefined, null, { reason: 'MISSING' }],
+    ['null', 'chargingPower', null, null, { reason: 'MISSING' }],
+    ['a null value', 'chargingPower', ok(null, 'watts'), null, { reason: 'MISSING' }],
+    ['text in place of a member', 'chargingPower', '1600', null, { reason: 'UNREADABLE' }],
+    ['a list', 'chargingPower', [1600], null, { reason: 'UNREADABLE' }],
+    ['an object as the value', 'chargingPower', ok({ watts: 3 }), null, { reason: 'UNREADABLE' }],
+    ['a word where a number belongs', 'batteryChargeLevel', ok('half', 'percentage'), null, { reason: 'UNREADABLE' }],
+    [
+      'an empty text where a number belongs',
+      'batteryChargeLevel',
+      ok('', 'percentage'),
+      null,
+      { reason: 'UNREADABLE' },
+    ],
+    ['a number where a word belongs', 'chargingStatus', ok(1), null, { reason: 'UNREADABLE' }],
+    ['an endless number', 'batteryChargeLevel', ok('9'.repeat(310), 'percentage'), null, { reason: 'UNREADABLE' }],
+    [
+      'an error that still has a value',
+      'chargingPower',
+      { ...ok(0, 'watts'), status: 'ERROR' },
+      null,
+      { reason: 'ERROR' },
+    ],
+    [
+      'an error with a sentence as its code',
+      'chargingPower',
+      { status: 'ERROR', code: 'see <b>here</b>' },
+      null,
+      { reason: 'ERROR' },
+    ],
+    ['a number as text', 'batteryChargeLevel', ok('87.3', 'percentage'), 87.3, { unit: 'percent' }],
+    ['a new word', 'chargingStatus', ok('SMART_CHARGING'), 'SMART_CHARGING', { unit: null }],
+    ['miles', 'electricRange', ok(26, 'miles'), 26, { unit: 'miles' }],
+    ['mi', 'electricRange', ok(150, 'mi'), 150, { unit: 'miles' }],
+    ['a range without a unit', 'electricRange', ok(150), 150, { unit: null }],
+    ['a level without a unit', 'batteryChargeLevel', ok(50), 50, { unit: 'percent' }],
+    ['a new unit', 'chargingPower', ok(2, 'horses'), 2, { unit: 'horses' }],
+    ['no status', 'chargingPower', { value: 5, unit: 'watts', updatedAt }, 5, { unit: 'watts' }],
+    ['minus zero', 'chargingPower', ok(-0, 'watts'), 0, { unit: 'watts' }],
+  ];
+  for (const [what, name, member, value, rest = {}] of odd) {
+    it(`reads ${what}`, () => {
+      const { payload } = parseChargingMember(name, { ...demo, [name]: member });
+      assert.ok(Object.is(payload.value, value), String(payload.value));
+      for (const [key, expected] of Object.entries(rest)) assert.equal(payload[key as 'unit'], expected, key);
+    });
+  }
+
+  for (const [time, expected] of [
+    ['2024-09-02T12:00:00.0000000+00:00', '2024-09-02T12:00:00.000Z'],
+    ['2026-09-25T15:40:12.045762046Z', '2026-09-25T15:40:12.045Z'],
+    ['2026-08-21T08:01:46.865571Z', '2026-08-21T08:01:46.865Z'],
+    ['2026-08-21T10:01:46.865+02:00', '2026-08-21T08:01:46.865Z'],
+    ['yesterday', null],
+  ] as const) {
+    it(`reads the time ${time}`, () => {
+      const body = { chargingPower: { status: 'OK', value: 1, unit: 'watts', updatedAt: time } };
+      assert.equal(parseChargingMember('chargingPower', body).payload.timestamp, expected);
+    });
+  }
+
+  it('is read inside `data` too, and with `timestamp` in place of `updatedAt`', () => {
+    const body = { data: { chargingPower: { status: 'OK', value: 1, unit: 'watts', timestamp: updatedAt } } };
+    assert.deepEqual(parseCharging(body).payload['chargingPower'], { value: 1, unit: 'watts', timestamp });
+  });
+
+  it('hands on members that are new, and nothing else of the body', () => {
+    const { payload } = parseCharging({ ...demo, cableLocked: ok(true), operationId: 'x' });
+    assert.deepEqual(payload['cableLocked'], { value: true, unit: null, timestamp });
+    assert.equal(Object.hasOwn(payload, 'operationId'), false);
+  });
+
+  it('is refused where the answer is no object', () => {
+    for (const body of [null, [], 'x', 7, { data: [] }])
+      assert.throws(() => parseCharging(body), { code: 'BAD_RESPONSE' });
+  });
+});
+
+describe('the charging capabilities', () => {
+  it('are an open map, with the status under the name of the state', () => {
+    const body = {
+      getEnergyState: {
+        isSupported: true,
+        batteryChargeLevel: { isSupported: true },
+        chargingSystemStatus: { isSupported: false },
+        targetBatteryChargeLevel: { isSupported: true, minimum: 40 },
+      },
+    };
+    const { payload } = parseChargingCapabilities(body);
+    assert.deepEqual(payload, {
+      isSupported: true,
+      batteryChargeLevel: { isSupported: true },
+      chargingStatus: { isSupported: false },
+      targetBatteryChargeLevel: { isSupported: true, minimum: 40 },
+    });
+    assert.notEqual(payload['batteryChargeLevel'], body.getEnergyState.batteryChargeLevel);
+  });
+
+  it('are read without `getEnergyState` too', () =>
+    assert.deepEqual(parseChargingCapabilities({ chargingStatus: { isSupported: true } }).payload, {
+      chargingStatus: { isSupported: true },
+    }));
+});
