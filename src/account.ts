@@ -9,7 +9,7 @@ import { VehicleError } from './errors';
 import { Journal, type JournalStore } from './commands/journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/request-log';
-import { hiding } from './request/redacting-transport';
+import type { Redactor } from './redact';
 import { Poller, type ReadsQuota } from './polling/poller';
 import { Lines } from './request/api-key-registry';
 import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
@@ -34,8 +34,8 @@ export interface AccountOptions {
   polling?: 'fixed' | 'adaptive';
   /** A private directory where the counts of the quota outlive a restart. Default: none. */
   directory?: string | null;
-  /** Takes secrets out of what the service answers (src/redact.ts). Default: nothing is known to be secret. */
-  hide?: (text: string) => string;
+  /** Removes the known secrets from the service's answers. Default: nothing is known to be secret. */
+  redactor?: Redactor;
   clock?: Clock;
   /** Where facts about the cars outlive a restart. Default: they end with the process. */
   store?: StateStore;
@@ -106,8 +106,8 @@ export function openAccount(options: AccountOptions): Account {
     shared: line.shared,
     owner,
     shareForMs,
-    // Not on the way to the token endpoint, whose answers are secrets.
-    transport: options.hide === undefined ? transport : hiding(transport, options.hide),
+    transport,
+    ...(options.redactor && { redactor: options.redactor }),
     clock,
     ...(options.random && { random: options.random }),
   });

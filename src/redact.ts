@@ -2,57 +2,57 @@ import { VehicleError } from './errors';
 import { shortVin, vinPattern } from './vin';
 
 /**
- * Takes secrets and whole VINs out of whatever leaves the pack: logs, errors, badges, diagnostics, answers to the editor
- * (contract 6). Everything that writes is built with it, so that nobody has to remember.
+ * Removes secrets and whole VINs from whatever leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
+ * (`docs/message-contract.md` 6). Everything that writes such text is built with one.
  *
- * What it has learned goes in every form in which it travels: as it is, percent-encoded, escaped in JSON, in
- * hexadecimal, and inside Base64 such as HTTP Basic. What only looks like a secret (a bearer token, a JWT, a member named
- * `refresh_token`) goes too: a token may be too new to be known.
+ * A known secret is removed as it is and percent-encoded. Whatever looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
+ * member named `refresh_token`) is removed as well, because a token may be too new to be known.
  */
 export interface Redactor {
-  /** Key, client id, client secret: known from here on, for good. */
+  /** API key, client secret, pasted tokens: known as long as the process lives. */
   learn(...secrets: readonly string[]): void;
-  /** A token that another one will replace: the last of them are known. */
+  /** A token that another one will replace: the last thousand are known. */
   learnRotated(secret: string): void;
-  /** A VIN of letters only or of digits only, which does not look like one. Whatever is no such VIN is not learned. */
+  /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
   learnVin(vin: unknown): void;
   text(text: string): string;
-  /** Takes out what it has learned and nothing else: what only looks like a secret, or like a VIN, stays. */
-  learned(text: string): string;
-  /**
-   * A copy as plain data for JSON: every string in it, the names of its members too. Errors, maps, sets, dates and
-   * addresses become data; no getter is called.
-   */
+  /** A copy as plain data for JSON, names of members included. Errors, maps, sets, dates and URLs become data; no getter is called. */
   value<Value>(value: Value): Value;
+  /**
+   * An answer of the service without the known secrets; what only looks like a secret or a VIN stays.
+   * @param body the parsed JSON of `text`: an escape such as `\u002B` could hide a secret in the text
+   */
+  answer(body: unknown, text: string): unknown;
   /** The same error where it holds nothing, else a new one. */
   error(error: VehicleError): VehicleError;
 }
 
 const secretMark = '[secret]';
-/** Shorter than this it is no secret, and taking it out would tear words apart. */
-const shortestSecret = 4;
-/** Two tokens every five minutes, for more than a day. */
-const mostRotated = 1000;
-const mostLasting = 1000;
-const mostVins = 1000;
+/** Anything shorter is not treated as a secret, because removing it would tear words and numbers apart. */
+const minSecretLength = 8;
+const maxRotated = 1000;
+const maxVins = 1000;
 
 export function createRedactor(): Redactor {
   const lasting = new Set<string>();
   const rotated = new Set<string>();
   const vins = new Set<string>();
-  // The few that stay are one pattern; for the many that go, compiling one would take longer than looking for each.
-  let pattern = anyOf([]);
-  let vinsPattern = anyOf([]);
-  let words: readonly string[] = [];
+  let known: readonly string[] = [];
+  let vinsPattern = anyVinOf([]);
 
-  const learned = (input: string): string => {
+  const learn = (forms: Set<string>, secret: string, max: number): void => {
+    for (const form of formsOf(secret.trim())) remember(forms, form, max);
+    // One secret may contain another.
+    known = [...lasting, ...rotated].sort((one, other) => other.length - one.length);
+  };
+  const withoutKnown = (input: string): string => {
     let output = input;
-    for (const word of words) if (output.includes(word)) output = output.replaceAll(word, secretMark);
-    return output.replace(pattern, secretMark);
+    for (const secret of known) if (output.includes(secret)) output = output.replaceAll(secret, secretMark);
+    return output;
   };
   const text = (input: string): string => {
-    let output = learned(input);
-    for (const { pattern, by } of looks)
+    let output = withoutKnown(input);
+    for (const { pattern, by } of patterns)
       output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
     return output.replace(vinsPattern, shortVin);
   };
@@ -60,22 +60,18 @@ export function createRedactor(): Redactor {
 
   return {
     learn(...secrets) {
-      for (const secret of secrets) remember(lasting, formsOf(secret), mostLasting);
-      pattern = anyOf(longestFirst(lasting));
+      for (const secret of secrets) learn(lasting, secret, Number.POSITIVE_INFINITY);
     },
-    learnRotated(secret) {
-      remember(rotated, writtenForms(secret.trim()), mostRotated);
-      words = longestFirst(rotated);
-    },
+    learnRotated: (secret) => learn(rotated, secret, maxRotated),
     learnVin(given) {
       const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
       if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
-      remember(vins, [vin], mostVins);
-      vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins].join('|')})(?![A-Za-z\\d])`, 'gi');
+      remember(vins, vin, maxVins);
+      vinsPattern = anyVinOf([...vins]);
     },
     text,
-    learned,
     value: <Value>(input: Value) => value(input) as Value,
+    answer: (body, raw) => (raw.includes('\\') || withoutKnown(raw) !== raw ? copyOf(body, withoutKnown, []) : body),
     error(error) {
       const message = text(error.message);
       const operationId = error.operationId === null ? null : text(error.operationId);
@@ -92,70 +88,45 @@ export function createRedactor(): Redactor {
   };
 }
 
-function remember(known: Set<string>, forms: readonly string[], most: number): void {
-  for (const form of forms) {
-    if (form.length < shortestSecret) continue;
-    known.delete(form);
-    known.add(form);
-  }
+function remember(known: Set<string>, word: string, max: number): void {
+  known.delete(word);
+  known.add(word);
   for (const oldest of known) {
-    if (known.size <= most) break;
+    if (known.size <= max) break;
     known.delete(oldest);
   }
 }
 
-/** One secret may hold another. */
-const longestFirst = (words: Iterable<string>): string[] => [...words].sort((one, other) => other.length - one.length);
-
-const anyOf = (words: readonly string[]): RegExp => new RegExp(words.map(escaped).join('|') || '(?!)', 'g');
-
-const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-
-/** Blanks around a pasted secret are not sent. */
-function formsOf(pasted: string): string[] {
-  const secret = pasted.trim();
-  return [
-    ...writtenForms(secret),
-    Buffer.from(secret).toString('hex'),
-    ...[secret, formEncoded(secret)].flatMap(insideBase64),
-  ];
+/** The secret as it is, and as it stands in a URL, in a form, and in either with lower-case escapes. */
+function formsOf(secret: string): string[] {
+  if (secret.length < minSecretLength) return [];
+  // encodeURIComponent throws at a lone surrogate, which Buffer replaces.
+  const encoded = encodeURIComponent(Buffer.from(secret).toString());
+  const forms = [secret, encoded, new URLSearchParams({ '': secret }).toString().slice(1)];
+  return [...new Set([...forms, ...forms.slice(1).map(inLowerCase)])];
 }
 
-/** In an address, in a form and in JSON it is written with escapes. */
-function writtenForms(secret: string): string[] {
-  const encoded = [encodeURIComponent(secret), formEncoded(secret)];
-  const inLowerCase = encoded.map((form) => form.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()));
-  return [...new Set([secret, ...encoded, ...inLowerCase, JSON.stringify(secret).slice(1, -1)])];
-}
+const inLowerCase = (encoded: string): string => encoded.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
 
-const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
-
-/** A shorter piece of Base64 would hit by chance. */
-const shortestPiece = 6;
-
-/** What stands in Base64 wherever the secret stands in the text: its first and last characters may belong to its neighbours too. */
-function insideBase64(secret: string): string[] {
-  const pieces = [0, 1, 2].map((shift) => {
-    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]);
-    return bytes.toString('base64').slice(Math.ceil((shift * 8) / 6), Math.floor((bytes.length * 8) / 6));
-  });
-  const urlSafe = pieces.map((piece) => piece.replaceAll('+', '-').replaceAll('/', '_'));
-  return [...new Set([...pieces, ...urlSafe])].filter((piece) => piece.length >= shortestPiece);
-}
+const anyVinOf = (vins: readonly string[]): RegExp =>
+  new RegExp(`(?<![A-Za-z\\d])(?:${vins.join('|') || '(?!)'})(?![A-Za-z\\d])`, 'gi');
 
 const secretNames =
   '(?:access|refresh|id)_?token|client_?secret|code_?verifier|password|[\\w-]{0,40}api[-_]?key|(?:proxy-)?authorization|(?:set-)?cookie';
 
-/** The name of a member whose text is secret whatever it is. */
+/** Names of members whose text is always secret. */
 const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
 
-/** What looks like a secret, or like a VIN: 17 letters and digits (contract 2), some of each unless its place says what it is. */
-const looks: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [
-  { pattern: /\b(Bearer|Basic)(\s+|%20|\+)[\w.~+/=%-]{8,}/gi, by: `$1$2${secretMark}` },
-  { pattern: /\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)*/g, by: secretMark },
+/**
+ * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the place tells what they are. Each pattern
+ * takes linear time: a match can begin at few places of a text, and every quantifier that another one follows is bounded.
+ */
+const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [
+  { pattern: /\b(Bearer|Basic)(\s{1,9}|%20|\+)[\w.~+/=%-]{8,}/gi, by: `$1$2${secretMark}` },
+  { pattern: /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)*/g, by: secretMark },
   {
     pattern: new RegExp(
-      `((?:\\b|_)(?:${secretNames})\\\\?["']?\\s*[:=]\\s*\\\\?["']?)(?!(?:Bearer|Basic)\\b)[^\\s"'\\\\&,;}]+`,
+      `((?:\\b|_)(?:${secretNames})\\\\?["']?\\s{0,9}[:=]\\s{0,9}\\\\?["']?)(?!(?:Bearer|Basic)\\b)[^\\s"'\\\\&,;}]+`,
       'gi',
     ),
     by: `$1${secretMark}`,
@@ -171,7 +142,7 @@ const looks: readonly { pattern: RegExp; by: string | ((...found: string[]) => s
   },
 ];
 
-/** An error is rebuilt from its name and code alone: its text and its trace may hold anything. */
+/** An error is rebuilt from its name and code alone, because its text and its stack can hold anything. */
 function causeOf(cause: unknown, value: (input: unknown) => unknown): unknown {
   if (cause === undefined) return undefined;
   if (!(cause instanceof Error)) {
@@ -182,7 +153,7 @@ function causeOf(cause: unknown, value: (input: unknown) => unknown): unknown {
   return { name: cause.name, ...(code !== undefined && { code }) };
 }
 
-const deepest = 12;
+const maxDepth = 12;
 
 function copyOf(value: unknown, text: (input: string) => string, above: readonly object[]): unknown {
   if (typeof value === 'string') return text(value);
@@ -190,7 +161,7 @@ function copyOf(value: unknown, text: (input: string) => string, above: readonly
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (above.includes(value)) return '[circular]';
-  if (above.length >= deepest) return '[deeper]';
+  if (above.length >= maxDepth) return '[deeper]';
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof URL) return text(value.href);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
@@ -203,10 +174,10 @@ function copyOf(value: unknown, text: (input: string) => string, above: readonly
   return Object.fromEntries(members);
 }
 
-/** Own members that hold a value; what a getter would do is not ours to find out. */
+/** Own members that hold a value; a getter may do anything, so none is called. */
 function membersOf(value: object): (readonly [string, unknown])[] {
   if (value instanceof Map) return [...value].map(([name, item]) => [String(name), item]);
-  // An error hides its members from `Object.keys`; its name stands in its class, its stack may be a getter of the engine.
+  // `Object.keys` does not list the members of an error; its name is a member of its class, its stack can be a getter of the engine.
   const first: (readonly [string, unknown])[] =
     value instanceof Error
       ? [

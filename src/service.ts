@@ -33,7 +33,7 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     const { interfaces } = settings;
     profile.availableInterfaces = interfaceNames.filter((name) => interfaces.includes(name));
   }
-  profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/\/+$/, '');
+  profile.baseUrl = withoutTrailingSlashes(parseAddress(profile.baseUrl, 'base URL').href);
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
     if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
   }
@@ -45,6 +45,12 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor))
     throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
   return profile;
+}
+
+function withoutTrailingSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === '/') end -= 1;
+  return address.slice(0, end);
 }
 
 /** A key under one of these names would replace the token, the media type or the framing of the request. */

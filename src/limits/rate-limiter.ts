@@ -125,7 +125,10 @@ const stopReasons = {
 
 const granted = Promise.resolve();
 /** Not `toLocaleString`: the first call of that loads 6 MB of language data. */
-const count = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+const count = (number: number): string =>
+  number < 1000 || !Number.isFinite(number)
+    ? String(number)
+    : `${count(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
 /** With the day, where that is not plain. */
 const clockTime = (at: number, now: number): string => {
   const day = new Date(at).toDateString();

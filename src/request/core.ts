@@ -6,6 +6,7 @@ import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
 import { eitherOf, reasonOf } from '../util/abort';
 import type { Budget, RequestKind } from '../limits/rate-limiter';
+import type { Redactor } from '../redact';
 import type { SharedReads } from './shared-reads';
 
 /**
@@ -23,6 +24,8 @@ export interface RequestCoreOptions {
   /** How old another reader's answer may be; 0: nothing is shared. */
   shareForMs: number;
   transport: Transport;
+  /** Removes secrets that the service repeats in an answer. */
+  redactor?: Pick<Redactor, 'answer' | 'error' | 'text'>;
   clock?: Clock;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
@@ -257,10 +260,13 @@ export class RequestCore {
     const skew = date - this.#clock.now();
     // The header counts in whole seconds, and an answer is on its way for a while.
     this.#clockSkewMs = Math.abs(skew) > smallestSkewMs ? skew : 0;
+    const { redactor } = this.#options;
+    const body = parseJson(response.body);
+    const operationId = operationIdOf(response.headers);
     return {
       status: response.status,
-      body: parseJson(response.body),
-      operationId: operationIdOf(response.headers),
+      body: redactor === undefined ? body : redactor.answer(body, response.body),
+      operationId: redactor === undefined || operationId === null ? operationId : redactor.text(operationId),
       receivedAt: this.#clock.now(),
     };
   }
@@ -271,7 +277,7 @@ export class RequestCore {
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
       this.#options.budget.stop(failure.code, failure.retryAt);
     }
-    return failure;
+    return this.#options.redactor?.error(failure) ?? failure;
   }
 
   /** Doubling, with full jitter, never before the service's own time. */

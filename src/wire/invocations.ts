@@ -20,6 +20,11 @@ export interface Invocation {
   readyUntil: string | null;
 }
 
+/** Longer texts are cut: they go to statuses, logs and the journal. */
+const maxLength = { requestStatus: 100, message: 500 } as const;
+
+const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
+
 /** Values below are seconds from now, others Unix time (field notes 1.9: sources differ). */
 const longestDuration = 1e9;
 
@@ -36,12 +41,17 @@ export function parseInvocation(body: unknown, receivedAt: number): Invocation {
 
   const readyUntil = first((layer) => layer.readyToUnlockUntil);
   return {
-    requestStatus:
+    requestStatus: cut(
       first((layer) => layer.async?.status ?? null) ??
-      first((layer) => layer.invokeStatus) ??
-      first((layer) => (typeof layer.status === 'string' && /\D/.test(layer.status) ? layer.status : null)),
+        first((layer) => layer.invokeStatus) ??
+        first((layer) => (typeof layer.status === 'string' && /\D/.test(layer.status) ? layer.status : null)),
+      maxLength.requestStatus,
+    ),
     operationId: first((layer) => layer.operationId),
-    message: first((layer) => layer.message || null),
+    message: cut(
+      first((layer) => layer.message || null),
+      maxLength.message,
+    ),
     async: first((layer) => layer.async),
     readyUntil:
       readyUntil === null

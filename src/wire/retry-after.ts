@@ -8,12 +8,16 @@ export const defaultPauses = { RATE_LIMITED: 60 * second, QUOTA_SPENT: 60 * 60 *
 
 /** "Quota will be replenished in 03:30:56.", with days in front as 1.03:30:56; the words vary. */
 const refillPattern =
-  /(?:replenish\w*|refill\w*|renew\w*|reset\w*)\s+(?:in|after)\s+(?:(\d{1,4})\.)?(\d{1,2}):(\d{2}):(\d{2})/i;
+  /(?:replenish|refill|renew|reset)[a-z]{0,8}\s{1,9}(?:in|after)\s{1,9}(?:(\d{1,4})\.)?(\d{1,2}):(\d{2}):(\d{2})/i;
 /** The gateway's wording for a rate limit. */
-const againPattern = /try\s+again\s+in\s+(\d{1,9})\s+second/i;
+const againPattern = /try\s{1,9}again\s{1,9}in\s{1,9}(\d{1,9})\s{1,9}second/i;
+
+/** An answer that tells a time does so in its first sentences. */
+const maxTextLength = 2_000;
 
 /** The time that an error text names; null where it names none. */
-export function refillTime(text: string, now: number): Date | null {
+export function refillTime(body: string, now: number): Date | null {
+  const text = body.slice(0, maxTextLength);
   const refill = refillPattern.exec(text);
   if (refill !== null) {
     const [days = 0, hours = 0, minutes = 0, seconds = 0] = refill.slice(1).map((part) => Number(part ?? 0));

@@ -11,29 +11,43 @@ const short = '…570982';
 describe('The redactor', () => {
   it('takes out what it has learned, also where it is written with escapes', () => {
     const redactor = createRedactor();
-    redactor.learn(' key with a blank ', 'a"quote');
+    redactor.learn(' key with a blank ');
     for (const text of ['x key with a blank x', 'x key%20with%20a%20blank x', 'x key+with+a+blank x'])
       assert.equal(redactor.text(text), 'x [secret] x');
-    assert.equal(redactor.text(JSON.stringify({ text: 'a"quote' })), '{"text":"[secret]"}');
   });
 
   it('takes out the longer of two secrets where one holds the other', () => {
     const redactor = createRedactor();
-    redactor.learn('token', 'token-of-mine');
-    assert.equal(redactor.text('token-of-mine and token'), '[secret] and [secret]');
+    redactor.learn('my-token', 'my-token-of-today');
+    assert.equal(redactor.text('my-token-of-today and my-token'), '[secret] and [secret]');
   });
 
   it('leaves words alone that are too short to be a secret', () => {
     const redactor = createRedactor();
-    redactor.learn('', 'the');
-    assert.equal(redactor.text('the car'), 'the car');
+    redactor.learn('', 'the', '1234');
+    assert.equal(redactor.text('the car 12345'), 'the car 12345');
+  });
+
+  it('learns a secret that is no well-formed text', () => {
+    const redactor = createRedactor();
+    redactor.learn('lone-surrogate-\ud800');
+    assert.equal(redactor.text('lone-surrogate-\ud800 %'), '[secret] %');
+  });
+
+  it('removes known secrets from an answer after parsing, however they are escaped, and leaves the rest', () => {
+    const redactor = createRedactor();
+    redactor.learn('known/se+cret=');
+    const answer = (text: string): unknown => redactor.answer(JSON.parse(text), text);
+    for (const escaped of ['known/se+cret=', 'known\\/se+cret=', 'known/se\\u002Bcret=', '\\u006bnown/se+cret\\u003d'])
+      assert.deepEqual(answer(`{"a":["x ${escaped} y",1,"${vin}"]}`), { a: ['x [secret] y', 1, vin] });
+    assert.deepEqual(answer(`{"token":"Bearer abcdefgh","vin":"${vin}"}`), { token: 'Bearer abcdefgh', vin });
   });
 
   it('knows lasting secrets for good and the last thousand rotated ones', () => {
     const redactor = createRedactor();
-    redactor.learn('lasting-secret');
+    for (let index = 0; index < 2000; index += 1) redactor.learn(`lasting-secret-${index}-x`);
     for (let index = 0; index < 3000; index += 1) redactor.learnRotated(`token-${index}-x`);
-    assert.equal(redactor.text('lasting-secret token-2999-x token-0-x'), '[secret] [secret] token-0-x');
+    assert.equal(redactor.text('lasting-secret-0-x token-2999-x token-0-x'), '[secret] [secret] token-0-x');
   });
 
   it('shortens a VIN in either case to its last six characters, and leaves other words', () => {
@@ -61,7 +75,7 @@ describe('The redactor', () => {
     );
     for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR'])
       assert.equal(redactor.text(other), other);
-    assert.equal(redactor.learned('12345678901234567'), '12345678901234567');
+    assert.equal(redactor.answer('12345678901234567', '"12345678901234567"'), '12345678901234567');
   });
 
   it('goes through plain data, names of members included', () => {
@@ -104,17 +118,8 @@ describe('The redactor', () => {
     'percent-encoded in lower case': encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
     'form-encoded': new URLSearchParams({ a: secret }).toString(),
     'in an address': new URL(`https://example.com/?a=${encodeURIComponent(secret)}`).href,
-    'in JSON': JSON.stringify({ a: secret }),
-    'in hexadecimal': Buffer.from(secret).toString('hex'),
-    'in Base64': Buffer.from(secret).toString('base64'),
-    'in Base64 for addresses': Buffer.from(secret).toString('base64url'),
-    'as user of HTTP Basic': Buffer.from(`${secret}:x`).toString('base64'),
-    'as password of HTTP Basic': Buffer.from(`a:${secret}`).toString('base64'),
-    'as password of HTTP Basic, otherwise shifted': Buffer.from(`ab:${secret}`).toString('base64'),
-    'as password of HTTP Basic, shifted once more': Buffer.from(`abc:${secret}`).toString('base64'),
-    'form-encoded in HTTP Basic': Buffer.from(`id:${new URLSearchParams({ '': secret }).toString().slice(1)}`).toString(
-      'base64',
-    ),
+    'as user of HTTP Basic': `Basic ${Buffer.from(`${secret}:x`).toString('base64')}`,
+    'as password of HTTP Basic': `Basic ${Buffer.from(`a:${secret}`).toString('base64')}`,
   };
 
   for (const [what, text] of Object.entries(forms)) {
@@ -122,10 +127,8 @@ describe('The redactor', () => {
       const redacted = redact(`before ${text} after`);
       assert.match(redacted, /^before .*\[secret\].* after$/);
       for (const form of [secret, encodeURIComponent(secret), 'odd']) assert.ok(!redacted.includes(form), redacted);
-      for (const decoding of ['base64', 'hex'] as const) {
-        for (const word of redacted.split(/[\s:=]/))
-          assert.ok(!Buffer.from(word, decoding).toString().includes('odd'), redacted);
-      }
+      for (const word of redacted.split(/[\s:=]/))
+        assert.ok(!Buffer.from(word, 'base64').toString().includes('odd'), redacted);
     });
   }
 
@@ -226,23 +229,14 @@ describe('The redactor', () => {
     assert.match(JSON.stringify(error), /"name":"VehicleError".*"message":"\[secret\]".*"code":"TIMEOUT"/);
   });
 
-  it('keeps up with a busy log, and with a hostile one', () => {
+  it('keeps up with a busy log', () => {
     const busy = createRedactor();
     busy.learn(secret, token);
     for (let count = 0; count < 1000; count++) busy.learnRotated(`rotated-${randomBytes(20).toString('hex')}-token`);
-    const time = (work: () => void): number => {
-      const start = performance.now();
-      work();
-      return performance.now() - start;
-    };
-    const line = 'GET /connected-vehicle/v2/vehicles/…570982/doors 200 in 123 ms';
-    const lines = time(() => {
-      for (let count = 0; count < 10_000; count++) busy.text(line);
-    });
-    assert.ok(lines < 2_000, `${lines} ms for 10,000 lines`);
-    for (const piece of ['-a', '_', 'eyJ', 'a.', 'Bearer ', 'api-', '"\\', 'A1', ' ']) {
-      const hostile = time(() => busy.text(piece.repeat(100_000)));
-      assert.ok(hostile < 2_000, `${hostile} ms for ${piece}`);
-    }
+    const start = performance.now();
+    for (let count = 0; count < 10_000; count++)
+      busy.text('GET /connected-vehicle/v2/vehicles/…570982/doors 200 in 123 ms');
+    const elapsed = performance.now() - start;
+    assert.ok(elapsed < 2_000, `${elapsed} ms for 10,000 lines`);
   });
 });

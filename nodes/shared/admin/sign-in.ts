@@ -3,7 +3,7 @@ import type { NodeAPI, NodeDef } from 'node-red';
 import type { SignedIn } from '../../../src/index';
 import { clientOf, serviceOf } from '../vehicle/access';
 import { runtime } from '../load';
-import { redactor, safeError } from '../vehicle/redaction';
+import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { signInKeeping, type SignInKeeping } from '../vehicle/sign-ins';
 import { clock } from '../node-red/time';
 import { word } from '../node-red/i18n';
@@ -40,7 +40,7 @@ export function beginSignIn(
     );
   }
   const redirectUrl = service.redirectUrl || callback;
-  redactor().learn(...Object.values(credentials));
+  learnCredentials(credentials);
   ends.delete(id);
   const { url, state } = keeping(RED).signIns.begin({
     authorizeUrl: service.authorizeUrl,

@@ -4,7 +4,7 @@ import type { NodeAPI } from 'node-red';
 import type { AccountOptions, ServiceProfile } from '../../../src/index';
 import { runtime } from '../load';
 import type { VehicleCredentials, VehicleOptions } from '../input/options';
-import { redactor } from './redaction';
+import { learnCredentials, redactor } from './redaction';
 import { signInKeeping, type SignInKeeping } from './sign-ins';
 import { clock } from '../node-red/time';
 
@@ -61,7 +61,7 @@ export function accessOf(
   credentials: VehicleCredentials,
 ): AccountOptions {
   const { apiKey, accessToken, clientId, refreshToken } = credentials;
-  redactor().learn(...Object.values(credentials));
+  learnCredentials(credentials);
   redactor().learnVin(options.vin);
   const service = serviceOf(options);
   const store = service.tokenUrl === '' || clientId === '' ? null : storeOf(RED, accessToken);
@@ -81,7 +81,7 @@ export function accessOf(
       }),
     owner: ownerOf(id, credentials),
     directory: RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null,
-    hide: redactor().learned,
+    redactor: redactor(),
     ...settingsOf(options),
   };
 }
