@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { OpenWatch } from '../src/index';
 import { badgeOf } from './shared/status/node-status';
 import { serveInput, unfinished } from './shared/input/input-handler';
-import { KeptWatches } from './shared/watches/watch-persistence';
+import { WatchPersistence } from './shared/watches/watch-persistence';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import { showOutcome } from './shared/status/outcome-status';
@@ -27,12 +27,12 @@ export = (RED: NodeAPI): void => {
       VehicleError,
     } = runtime();
     const badge = badgeOf(RED, this);
-    const kept = new KeptWatches(RED, this, 'watches');
+    const kept = new WatchPersistence(RED, this, 'watches');
     const watching = new Map<string, AbortController>();
     const resumed = new WeakMap<Message, OpenWatch>();
 
     serveInput(this, badge, async ({ msg, send, signal }) => {
-      if (parseSwitch('cancel', msg['cancel']) === true) return cancel(cancelledId(msg.payload));
+      if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
       const options = parseOptions(commandStatusOptions, config);
       const open: OpenWatch = resumed.get(msg) ?? {
         record: parseRecord(msg.payload),
@@ -41,13 +41,15 @@ export = (RED: NodeAPI): void => {
         msg,
       };
       const { id } = open.record;
-      if (watching.has(id) || kept.hasEnded(id)) return;
+      if (watching.has(id)) return;
       const abort = new AbortController();
       watching.set(id, abort);
-      // Before anything is waited for: whoever handed it on need not keep it any longer.
-      kept.keep(open);
       let shown: ReturnType<Overview['watch']> | undefined;
       try {
+        // Begun before anything is awaited: the command node forgets its command when the watch has stored it.
+        const stored = kept.keep(open);
+        if (await kept.hasEnded(id)) return await stored.then(() => kept.forget(id));
+        await stored;
         const { client, commands } = await vehicleOf(RED, options.vehicle).account();
         shown = knownOverview(options.vehicle)?.watch(open.record);
         badge.show('busy', 'watching', { count: watching.size });
@@ -61,25 +63,25 @@ export = (RED: NodeAPI): void => {
         });
         for await (const update of updates) {
           const report = safeRecord(update.report);
-          commands.learned(report, update.settled);
+          await commands.learned(report, update.settled);
           const out = { ...RED.util.cloneMessage(msg), payload: report };
           if (update.settled) {
+            await kept.deliver(open, report, () => send([out, null]));
             showOutcome(badge, RED, report);
-            await kept.tell(open, report, () => send([out, null]));
           } else {
-            kept.keep({ ...open, history: report.history });
+            await kept.keep({ ...open, history: report.history });
             shown?.update(report.requestStatus);
             send([null, out]);
           }
         }
       } catch (error) {
         if (abort.signal.aborted) {
-          kept.forget(id);
+          await kept.forget(id);
           throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
         }
-        // Closed: the watch goes on after the deploy. A link that must not be followed is the end of it.
+        // The node was closed: the watch continues after the deploy. A link that must not be followed ends it.
         if (signal.aborted) return unfinished;
-        if (asVehicleError(error).code === 'UNTRUSTED_LINK') kept.forget(id);
+        if (asVehicleError(error).code === 'UNTRUSTED_LINK') await kept.forget(id);
         throw error;
       } finally {
         watching.delete(id);
@@ -87,8 +89,8 @@ export = (RED: NodeAPI): void => {
       }
     });
 
-    const cancel = (id: string | null): void => {
-      if (id !== null && !watching.has(id) && !kept.hasEnded(id)) {
+    const cancel = async (id: string | null): Promise<void> => {
+      if (id !== null && !watching.has(id) && !(await kept.hasEnded(id))) {
         throw new VehicleError(
           'INPUT_INVALID',
           'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.',
@@ -97,17 +99,22 @@ export = (RED: NodeAPI): void => {
       for (const [watched, abort] of watching) if (id === null || id === watched) abort.abort();
     };
 
-    const resume = setImmediate(() => {
-      for (const open of kept.open()) {
-        const msg = open.msg as Message;
+    let closed = false;
+    const resume = async (): Promise<void> => {
+      // After the constructor, when the flows around this node are set up, too.
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const open of closed ? [] : await kept.open()) {
+        if (closed) return;
+        const msg: Message = { ...open.msg, payload: open.record };
         resumed.set(msg, open);
         this.receive(msg);
       }
-    });
+    };
+    const resuming = resume();
     this.on('close', (removed: boolean, done: () => void) => {
-      clearImmediate(resume);
-      kept.close(removed, watching.size);
-      done();
+      closed = true;
+      const open = watching.size;
+      void resuming.then(() => kept.close(removed, open)).then(done);
     });
   }
 

@@ -10,7 +10,7 @@ import { showOutcome } from './shared/status/outcome-status';
 import { patienceOf } from './shared/input/wait-policy';
 import { safeRecord } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';
-import { keepUnanswered } from './shared/watches/in-flight-commands';
+import { persistInFlightCommands } from './shared/watches/in-flight-commands';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 import { word } from './shared/node-red/i18n';
 
@@ -21,18 +21,18 @@ export = (RED: NodeAPI): void => {
     const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const arming = new Arming(clock(), () => badge.clear('armed'));
-    /** What waits here: for its turn, or for a car that takes commands. */
+    /** The commands that wait here, for their turn or for a car that takes commands. */
     const unsent = new Set<AbortController>();
 
     const tell = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
-      showOutcome(badge, RED, record);
       send({
         ...msg,
         payload: safeRecord(record),
         vehicle: { vin: record.vin, command: record.command, interface: record.interface },
       });
+      showOutcome(badge, RED, record);
     };
-    const unanswered = keepUnanswered(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
+    const inFlight = persistInFlightCommands(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
 
     const cancel = (): void => {
       arming.disarm();
@@ -63,7 +63,8 @@ export = (RED: NodeAPI): void => {
       const own = new AbortController();
       unsent.add(own);
       badge.show('busy', 'sending');
-      let left: string | undefined;
+      let stored: string | undefined;
+      let left = false;
       try {
         const record = await commands.send(command, {
           vin: vehicle.chooseVin(msg['vin'], options.vin),
@@ -72,24 +73,24 @@ export = (RED: NodeAPI): void => {
           runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
           ...patienceOf(options, unlocks),
           onWaiting: () => badge.show('waiting', 'waiting'),
-          onLeave: (sent) => {
+          beforeSend: (sent) => {
+            stored = sent.id;
+            return inFlight.keep(sent, msg);
+          },
+          onLeave: () => {
             mustBeArmed?.();
-            left = sent.id;
-            unanswered.keep(sent, msg);
+            left = true;
           },
           sentBy: this.name || this.id,
           cancel: own.signal,
           signal,
         });
-        if (signal.aborted) {
-          unanswered.keep(record, msg);
-          return this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
-        }
-        tell(record, msg, send);
-        unanswered.answered(record.id);
+        if (await inFlight.handOver(record, () => tell(record, msg, send), signal)) return;
+        await inFlight.keep(record, msg);
+        this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
       } catch (error) {
-        if (left !== undefined) unanswered.answered(left);
-        else if (signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command) }));
+        if (stored !== undefined) await inFlight.forget(stored);
+        if (!left && signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command) }));
         throw error;
       } finally {
         unsent.delete(own);

@@ -1,23 +1,22 @@
-import { join } from 'node:path';
 import type { NodeAPI, NodeDef } from 'node-red';
-import type { Account, JournalStore } from '../src/index';
+import type { Account, StateStore } from '../src/index';
 import { accessOf } from './shared/vehicle/access';
 import { serveEditor } from './shared/admin';
 import { forgetSaved, forgetSignIns } from './shared/admin/sign-in';
 import { demoAccess } from './shared/vehicle/demo-car';
 import { changed, forgetOverview, overviewOf } from './shared/overview/overview';
-import { fileNameOf, isDeleted } from './shared/node-red/flows';
+import { isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
 import { stateStoreOf } from './shared/vehicle/state-store';
 import type { VehicleNode } from './shared/vehicle/vehicle-node';
 
-/** A store of the journal that signals every change to the tab "Cars". */
-const signalling = (file: JournalStore): JournalStore => ({
-  load: () => file.load(),
-  async save(data) {
+/** A store for the journal that signals every change to the tab "Cars". */
+const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({
+  read: (key) => store.read(key),
+  write(key, value) {
     changed();
-    await file.save(data);
+    return store.write(key, value);
   },
 });
 
@@ -25,16 +24,10 @@ const signalling = (file: JournalStore): JournalStore => ({
 export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);
-    const { parseOptions, vehicleOptions, vehicleCredentials, openAccount, StateFile } = runtime();
-    const { userDir } = RED.settings;
-    const journal = new StateFile(
-      userDir ? join(userDir, 'connected-vehicle', 'journals', `${fileNameOf(this.id)}.json`) : null,
-    );
-    const kept = {
-      store: stateStoreOf(RED),
-      journal: signalling(journal),
-      warn: (sentence: string) => this.warn(sentence),
-    };
+    const { parseOptions, vehicleOptions, vehicleCredentials, openAccount } = runtime();
+    const store = stateStoreOf(RED);
+    const journal = { store: signalling(store), key: `journal/${this.id}` };
+    const kept = { store, journal, warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 
@@ -80,7 +73,7 @@ export = (RED: NodeAPI): void => {
       clearImmediate(openEarly);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
-        await (deleted ? journal.remove() : journal.idle());
+        if (deleted) await store.remove(journal.key);
         if (deleted) await forgetSaved(RED, config, this.credentials);
       };
       void close()

@@ -4,9 +4,9 @@ import { carFactsOf } from './car-facts';
 import { VehicleClient, type VehicleObserver } from './client';
 import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
-import { lanesOf } from './commands/vehicle-command-queue';
+import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
-import { Journal, type JournalStore } from './commands/journal';
+import { Journal } from './commands/journal';
 import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/request-log';
 import type { Redactor } from './redact';
@@ -45,8 +45,8 @@ export interface AccountOptions {
   random?: () => number;
   /** Is told of every reading and every command, whoever asked for it. */
   observer?: VehicleObserver;
-  /** Where the last commands are kept; absent: as long as the process lives. */
-  journal?: JournalStore;
+  /** Where the journal of commands outlives a restart, and its key, `journal/4f3c` for example. Default: it ends with the process. */
+  journal?: { store: Pick<StateStore, 'read' | 'write'>; key: string };
   /** Gets a sentence about what a person should know and no message waits for. */
   warn?: (sentence: string) => void;
 }
@@ -129,15 +129,13 @@ export function openAccount(options: AccountOptions): Account {
     clock,
   });
   const warn = options.warn ?? (() => undefined);
-  const journal = new Journal(
-    options.journal ?? { load: () => Promise.resolve(undefined), save: () => Promise.resolve() },
-    { warn },
-  );
+  const { store, key } = options.journal ?? { store: new MemoryStateStore(), key: 'journal/account' };
+  const journal = new Journal(store, key, { warn });
   const onUnkept = (): void =>
     warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
   return {
     client,
-    commands: new Dispatcher({ client, lanes: lanesOf(service.baseUrl, clock), journal, clock, onUnkept }),
+    commands: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onUnkept }),
     journal,
     poller,
     quota: () => line.budget.snapshot(),

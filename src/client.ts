@@ -41,7 +41,7 @@ import {
 import { judgeOpenings } from './openings';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { eitherOf } from './util/abort';
-import { LostCommand, type CommandRequest, type RequestCore } from './request/core';
+import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
 import {
@@ -96,9 +96,11 @@ export interface SendOptions {
   /** The longest wait for its turn in the quota, in milliseconds; never more than a minute. */
   patienceMs?: number;
   /**
-   * Called before the first byte may leave, with the record as it will stand if no answer ever comes. What it throws keeps the
-   * command back.
+   * Awaited before the command is sent, with the record as it will stand if no answer ever comes: whatever must be durable before
+   * the command leaves is stored here. If it rejects, the command is not sent.
    */
+  beforeSend?: (record: CommandRecord) => Promise<void> | void;
+  /** The last check, called immediately before the first byte may leave. If it throws, the command is not sent. */
   onLeave?: (record: CommandRecord) => void;
 }
 
@@ -280,7 +282,7 @@ export class VehicleClient {
    * What `send` would send, checked; asks the vehicle's own list only for a command that the specification does not name.
    * @throws VehicleError READ_ONLY, VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
    */
-  async order(name: unknown, options: Omit<SendOptions, 'onLeave'>): Promise<CommandOrder> {
+  async order(name: unknown, options: Omit<SendOptions, 'beforeSend' | 'onLeave'>): Promise<CommandOrder> {
     this.mustBeWritable();
     const vin = parseVin(options.vin);
     return { ...(await this.#commandRoute(parseCommandName(name), vin, options)), vin };
@@ -289,15 +291,28 @@ export class VehicleClient {
   /** The last step of `send`: asks nothing before. */
   async sendOrder(
     order: CommandOrder,
-    { signal, cancel, patienceMs, onLeave }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'onLeave'>,
+    {
+      signal,
+      cancel,
+      patienceMs,
+      beforeSend,
+      onLeave,
+    }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'beforeSend' | 'onLeave'>,
   ): Promise<CommandRecord> {
     const id = this.#newId();
     let sentAt = this.#clock.now();
-    const onDispatch = (): void => {
+    const recordNow = (): CommandRecord => {
       sentAt = this.#clock.now();
-      onLeave?.(recordOf(order, unanswered(), { id, sentAt }));
+      return recordOf(order, unanswered(), { id, sentAt });
     };
-    return recordOf(order, await this.#invoke(order, { signal, cancel, patienceMs, onDispatch }), { id, sentAt });
+    const invocation = await this.#invoke(order, {
+      signal,
+      cancel,
+      patienceMs,
+      beforeSend: beforeSend && (() => beforeSend(recordNow())),
+      onDispatch: () => onLeave?.(recordNow()),
+    });
+    return recordOf(order, invocation, { id, sentAt });
   }
 
   /** @throws VehicleError READ_ONLY */
@@ -507,7 +522,7 @@ export class VehicleClient {
 
   async #invoke(
     order: CommandOrder,
-    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'onDispatch'>,
+    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'beforeSend' | 'onDispatch'>,
   ): Promise<Invocation> {
     try {
       const answer = await this.#core.command({
@@ -519,7 +534,7 @@ export class VehicleClient {
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
     } catch (error) {
-      if (!(error instanceof LostCommand)) throw error;
+      if (!(error instanceof UnconfirmedCommandError)) throw error;
       return unanswered(error.reason);
     } finally {
       this.#observer?.commandSent(order.vin);
@@ -598,7 +613,10 @@ function decoded(path: string): string {
 const unanswered = (reason?: VehicleError): Invocation => ({
   requestStatus: null,
   operationId: reason?.operationId ?? null,
-  message: `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again; look at the car.`,
+  message:
+    reason?.httpStatus == null
+      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again; look at the car.`
+      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again; look at the car.`,
   async: null,
   readyUntil: null,
 });

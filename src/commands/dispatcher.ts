@@ -5,17 +5,17 @@ import type { CommandRecord } from '../record';
 import { eitherOf, endingAt } from '../util/abort';
 import type { WatchReport } from '../watch/watch';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
-import { isEnd, type Lanes, type Turn } from './vehicle-command-queue';
-import { untilReachable } from './wait-until-available';
+import { isFinal, type QueueSlot, type VehicleCommandQueue } from './vehicle-command-queue';
+import { waitUntilAvailable } from './wait-until-available';
 
 export interface DispatchOptions extends SendOptions {
-  /** Who sends it, for the journal. */
+  /** The sender, for the journal. */
   sentBy?: string | null;
-  /** What to do while another command is under way to the same car. Default `refuse`. */
+  /** While another command is under way to the same car. Default `refuse`. */
   whenBusy?: 'refuse' | 'queue';
-  /** What to do while the car takes no commands. Default `fail`: it is sent all the same, or `precheck` says why not. */
+  /** While the car takes no commands. Default `fail`: the command is sent all the same, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
-  /** How long it may wait, for its turn, the car and the quota together, in milliseconds. Default 600 000. */
+  /** The longest wait for the queue, the car and the quota together, in milliseconds. Default 600 000. */
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
@@ -23,7 +23,7 @@ export interface DispatchOptions extends SendOptions {
 
 export interface DispatcherOptions {
   client: VehicleClient;
-  lanes: Lanes;
+  queue: VehicleCommandQueue;
   journal: Journal;
   clock: Clock;
   /** The journal could not be written. */
@@ -31,21 +31,21 @@ export interface DispatcherOptions {
 }
 
 /**
- * Sends the commands of an account with care: one at a time to each car, to a car that can take them, each in the journal.
- * A waiting command is not kept over a restart: nobody wants a car to unlock because a computer started.
+ * Sends the commands of an account: one at a time to each car, when the car can take them, each in the journal. A waiting command
+ * does not survive a restart: nobody wants a car to unlock because a computer started.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    options.lanes.recall(this.#underWay());
+    options.queue.restorePending(this.#pending());
   }
 
   /**
-   * As VehicleClient.send, and besides:
-   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, or where the car did not become available, or where
-   * its time to wait has passed; CANCELLED where a newer command or `cancel` came first
+   * As VehicleClient.send, and it waits as the options say.
+   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, if the car did not become available, or if the
+   * longest wait has passed; CANCELLED if a newer command or `cancel` came first
    */
   async send(name: unknown, options: DispatchOptions): Promise<CommandRecord> {
     let left = false;
@@ -64,25 +64,25 @@ export class Dispatcher {
     name: unknown,
     { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
   ): Promise<CommandRecord> {
-    const { client, clock, lanes } = this.#options;
+    const { client, clock, queue } = this.#options;
     const before = eitherOf(options.signal, options.cancel) ?? never;
     const startedAt = clock.now();
-    // Whatever is refused up to here leaves what waits or is under way as it was.
+    // A command that is refused up to here does not disturb those that wait or are under way.
     const order = await client.order(name, options);
     const { command, vin } = order;
     const waitsForCar = options.whenUnavailable === 'wait';
-    // Who waits for the car asks anyway.
+    // Waiting for the car reads the accessibility anyway.
     const precheck = async (): Promise<void> => {
       if (options.precheck && !waitsForCar) await client.mustBeAccessible({ vin, signal: before });
     };
     await precheck();
-    const turn = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
-      lanes.enter({ vin, command, whenBusy, client, signal }),
+    const slot = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
+      queue.enter({ vin, command, whenBusy, client, signal }),
     );
     try {
-      if (turn.waited) await precheck();
+      if (slot.waited) await precheck();
       if (waitsForCar)
-        await this.#untilReachable(turn, {
+        await this.#waitUntilAvailable(slot, {
           vin,
           deadline: startedAt + waitMs,
           signal: before,
@@ -93,24 +93,27 @@ export class Dispatcher {
         patienceMs: startedAt + waitMs - clock.now(),
         onLeave: (sent) => {
           const age = clock.now() - startedAt;
-          // A clock that was set back tells no time at all.
+          // The age is unknown if the clock was set back.
           if (age > waitMs || age < 0) throw late(waitMs);
           options.onLeave?.(sent);
         },
       });
-      turn.sent(record);
+      slot.sent(record);
       return record;
     } catch (error) {
-      turn.end();
+      slot.end();
       throw error;
     }
   }
 
-  /** What a watch learned of a command: the journal has it, and one that has ended makes way for the next. */
-  learned(report: WatchReport, settled: boolean): void {
-    const { journal, clock, lanes } = this.#options;
-    // A watch whose time is up knows of no end, and doors that are as they should be may have been so before.
-    if (isEnd(report.requestStatus)) lanes.settled(report.id);
+  /**
+   * Takes over what a watch reports: the journal keeps it, and after a final status the next command may go. Fulfilled when it is
+   * stored, so that a result is in the journal before it is told; never rejects.
+   */
+  async learned(report: WatchReport, settled: boolean): Promise<void> {
+    const { journal, clock, queue } = this.#options;
+    // A watch that ran out of time knows no end, and doors that are as they should be may have been so before.
+    if (isFinal(report.requestStatus)) queue.markFinished(report.id);
     const states = report.history;
     const verdict = {
       outcome: report.outcome,
@@ -119,13 +122,13 @@ export class Dispatcher {
       settledAt: new Date(clock.now()).toISOString(),
     };
     const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
-    // The process may have ended before the command stood in the journal.
+    // The process may have ended before the command was in the journal.
     const entry = { ...journalEntry(report, null, new Date(clock.now())), ...changes };
-    this.#keep(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
+    await this.#keep(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
   }
 
-  /** What nobody knows the end of may still be under way, whatever was settled about it. */
-  async #underWay(): Promise<JournalEntry[]> {
+  /** A command without a known end may still be under way, whatever its watch settled. */
+  async #pending(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
     const hasEnded = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
     return (await journal.list()).filter(
@@ -133,8 +136,8 @@ export class Dispatcher {
     );
   }
 
-  #untilReachable(
-    turn: Turn,
+  #waitUntilAvailable(
+    slot: QueueSlot,
     {
       vin,
       deadline,
@@ -143,49 +146,62 @@ export class Dispatcher {
     }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] },
   ): Promise<void> {
     const { client, clock } = this.#options;
-    return turn.giveWay(signal, (until, mustBeLast) =>
-      untilReachable({
+    return slot.supersedable(signal, (until, throwIfSuperseded) =>
+      waitUntilAvailable({
         client,
         vin,
         deadline,
         clock,
         signal: until,
         onWaiting: (reason) => {
-          mustBeLast();
+          throwIfSuperseded();
           onWaiting?.(reason);
         },
       }),
     );
   }
 
-  /** The journal is told of it before the service is, and again of the answer. */
+  /**
+   * The journal has the command before its first byte leaves, and its answer before the caller has it: whenever the process is
+   * killed, the next one knows what may be under way.
+   */
   async #sendOrder(
     order: CommandOrder,
-    { sentBy = null, onLeave, ...options }: DispatchOptions,
+    { sentBy = null, beforeSend, onLeave, ...options }: DispatchOptions,
   ): Promise<CommandRecord> {
     const { client, journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());
-    let left: CommandRecord | null = null;
+    let stored: string | null = null;
+    let left = false;
     try {
       const record = await client.sendOrder(order, {
         ...options,
+        beforeSend: async (sent) => {
+          stored = sent.id;
+          const entry = journalEntry({ ...sent, outcome: 'pending' }, sentBy, now());
+          await Promise.all([this.#keep(journal.add(entry)), beforeSend?.(sent)]);
+        },
         onLeave: (sent) => {
           onLeave?.(sent);
-          left = sent;
-          this.#keep(journal.add(journalEntry({ ...sent, outcome: 'pending' }, sentBy, now())));
+          left = true;
         },
       });
-      this.#keep(journal.add(journalEntry(record, sentBy, now())));
+      await this.#keep(journal.add(journalEntry(record, sentBy, now())));
       return record;
     } catch (error) {
-      if (left !== null) this.#keep(journal.update((left as CommandRecord).id, refusal(asVehicleError(error), now())));
+      if (left) await this.#keep(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
+      else if (stored !== null) await this.#keep(journal.remove(stored));
       throw error;
     }
   }
 
   /** A full disk must not stop a command. */
-  #keep(stored: Promise<unknown>): void {
-    stored.catch(() => this.#options.onUnkept?.());
+  async #keep(stored: Promise<unknown>): Promise<void> {
+    try {
+      await stored;
+    } catch {
+      this.#options.onUnkept?.();
+    }
   }
 }
 

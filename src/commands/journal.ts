@@ -1,17 +1,12 @@
 import * as z from 'zod/mini';
 import type { Reading } from '../reading';
 import { outcomeShape, type CommandRecord } from '../record';
-
-/** Where a journal is kept: whatever `save` was given last is what `load` gives back. `undefined` or `null`: nothing yet. */
-export interface JournalStore {
-  load(): Promise<unknown>;
-  save(data: unknown): Promise<void>;
-}
+import { StateFault, type StateStore } from '../state/state-store';
 
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
 
-/** What makes an entry is required; of the rest, a part that cannot be read is left out. */
+/** An entry needs these five members; any other part that cannot be read is left out. */
 const storedEntry = z.lazy(() =>
   z.object({
     id: z.string().check(z.minLength(1)),
@@ -44,7 +39,7 @@ export type JournalChanges = Partial<Omit<JournalEntry, 'id'>>;
 export interface JournalOptions {
   /** The newest so many entries are kept (100). */
   limit?: number;
-  /** Gets a sentence when what was stored could not be read, as a whole or in part. */
+  /** Gets a sentence when the stored journal could not be read, as a whole or in part. */
   warn?: (sentence: string) => void;
 }
 
@@ -52,14 +47,15 @@ export interface JournalOptions {
 const statesKept = 50;
 
 /**
- * The last commands of an account. The one owner of its store: two journals on the same one would overwrite each other.
+ * The last commands of an account. A journal is the only owner of its key: two journals with the same key would overwrite each other.
  *
- * A promise of `add`, `update` or `clear` is fulfilled when the change is stored. Saves never overlap, and changes that come
- * while one is under way share the next. When the store fails, the promise rejects with the store's own error, the change
- * stays in memory and is stored with the next one; before the store has been read, nothing is written over it.
+ * A promise of `add`, `update`, `remove` or `clear` is fulfilled when the change is stored. Saves never overlap, and changes that
+ * come during a save share the next one. When the store fails, the promise rejects with the store's own error, the change stays in
+ * memory and is stored with the next one. Nothing is written before the store has been read.
  */
 export class Journal {
-  readonly #store: JournalStore;
+  readonly #store: Pick<StateStore, 'read' | 'write'>;
+  readonly #key: string;
   readonly #limit: number;
   readonly #warn: (sentence: string) => void;
   /** Oldest first; an entry is replaced, never changed. */
@@ -69,13 +65,19 @@ export class Journal {
   #lastSave: Promise<unknown> = Promise.resolve();
   #nextSave: Promise<void> | null = null;
 
-  constructor(store: JournalStore, { limit = 100, warn = () => {} }: JournalOptions = {}) {
+  /** @param key such as `journal/4f3c` */
+  constructor(
+    store: Pick<StateStore, 'read' | 'write'>,
+    key: string,
+    { limit = 100, warn = () => {} }: JournalOptions = {},
+  ) {
     this.#store = store;
+    this.#key = key;
     this.#limit = limit;
     this.#warn = warn;
   }
 
-  /** An entry with an id that is there already takes its place. */
+  /** An entry with a known id replaces the former one. */
   async add(entry: JournalEntry): Promise<void> {
     this.#put(entry);
     await this.#load();
@@ -91,13 +93,20 @@ export class Journal {
     return true;
   }
 
+  /** For a command that was not sent after all. */
+  async remove(id: string): Promise<void> {
+    if (!this.#entries.delete(id)) return;
+    await this.#load();
+    await this.#save();
+  }
+
   /** Newest first; copies, which the caller may change. */
   async list(): Promise<JournalEntry[]> {
     await this.#load();
     return this.#newestFirst();
   }
 
-  /** Forgets everything, what could not be read too. */
+  /** Removes every entry, also those that could not be read. */
   async clear(): Promise<void> {
     this.#clears++;
     this.#entries.clear();
@@ -134,9 +143,9 @@ export class Journal {
   async #read(): Promise<void> {
     const clears = this.#clears;
     try {
-      const stored = parseJournal(await this.#store.load(), this.#warn);
+      const stored = parseJournal(await this.#stored(), this.#warn);
       if (clears !== this.#clears) return;
-      // Stored ones are the older ones, and what was said since the start is the newer word on them.
+      // Stored entries are older than those of this process, and an entry of this process is the newer state of a stored one.
       this.#entries = new Map([...stored.reverse().map((entry) => [entry.id, entry] as const), ...this.#entries]);
       this.#trim();
     } catch (error) {
@@ -145,11 +154,21 @@ export class Journal {
     }
   }
 
+  /** Undefined where nothing is stored; a value that is no journal where the store cannot read it. */
+  async #stored(): Promise<unknown> {
+    try {
+      return (await this.#store.read(this.#key))?.value;
+    } catch (error) {
+      if (error instanceof StateFault && error.fault !== 'inaccessible') return error.fault;
+      throw error;
+    }
+  }
+
   /** A save that has not begun carries every change that is made before it begins. */
   #save(): Promise<void> {
-    this.#nextSave ??= this.#lastSave.then(() => {
+    this.#nextSave ??= this.#lastSave.then(async () => {
       this.#nextSave = null;
-      return this.#store.save({ version: 1, entries: this.#newestFirst() });
+      await this.#store.write(this.#key, { version: 1, entries: this.#newestFirst() });
     });
     const save = this.#nextSave;
     this.#lastSave = save.catch(() => {});
@@ -158,8 +177,8 @@ export class Journal {
 }
 
 /**
- * What is settled stays so, whatever a second watch of the same command says on its way; only a verdict that knows more takes the
- * place of one that knew less, and takes nothing back that the doors have shown.
+ * A settled entry stays settled, whatever a second watch of the same command reports on its way. Only a verdict that knows more
+ * replaces one that knew less, and it keeps what the doors have shown.
  */
 function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
   if (entry.settledAt === null) return { ...entry, ...changes };
@@ -177,7 +196,7 @@ function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
 const isClear = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
 const knowledgeOf = (entry: JournalEntry): number => (isClear(entry) ? 2 : 0) + (entry.verified === null ? 0 : 1);
 
-/** The entry of a command that was just sent. */
+/** The entry of a command that has just been sent. */
 export const journalEntry = (record: CommandRecord, sentBy: string | null, now: Date): JournalEntry => ({
   id: record.id,
   command: record.command,
@@ -201,7 +220,7 @@ const storedJournal = z.union([
   ),
 ]);
 
-/** What can be read of a stored journal, in its order. */
+/** The readable entries of a stored journal, in its order. */
 function parseJournal(stored: unknown, warn: (sentence: string) => void): JournalEntry[] {
   if (stored === undefined || stored === null) return [];
   const found = storedJournal.safeParse(stored);
@@ -216,7 +235,7 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
   return entries;
 }
 
-/** What was on its way when the process ended. */
+/** For a command that was in flight when the process ended. */
 const neverAnswered = {
   outcome: 'undetermined',
   reason: 'The command may have reached the car, but the program ended before an answer came.',
@@ -230,7 +249,7 @@ function parseEntry(stored: unknown): JournalEntry[] {
   return [{ ...entry.data, states, ...(unanswered && neverAnswered) }];
 }
 
-/** The journal as `connected-vehicle-status` hands it out (contract 3): no vehicle, no interface and no request made it. */
+/** The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request. */
 export async function readJournal(
   journal: Journal,
   { clear, now }: { clear: boolean; now: Date },

@@ -1,57 +1,59 @@
 import { meaningOf } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
-import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { CommandRecord } from '../record';
+import type { Clock } from '../util/clock';
 
-/** No command is under way for longer than this (field notes 5: a command blocks for at most 150 s). */
-const longestMs = 150_000;
-/** How often the link of a command is looked at while another waits behind it. */
-const lookEveryMs = 3_000;
-/** A status that says nothing may be followed by one that does: this many looks must find it before it is the end. */
-const looksAtAnUnclearStatus = 3;
+/** A command blocks its car for at most 150 s (docs/field-notes.md 5). */
+const maxBlockingMs = 150_000;
+/** How often the link of a command is read while another command waits behind it. */
+const pollEveryMs = 3_000;
+/** After a status that says nothing, another one may follow: so many polls in a row must find it before it counts as the end. */
+const maxUnclearPolls = 3;
 
-/** What a lane must know of a command. */
-type UnderWay = Pick<CommandRecord, 'id' | 'sentAt' | 'async'>;
-type Recalled = Pick<CommandRecord, 'id' | 'vin' | 'command' | 'sentAt'>;
+/** The part of a record that the queue needs. */
+type BlockingRecord = Pick<CommandRecord, 'id' | 'sentAt' | 'async'>;
+type PendingCommand = Pick<CommandRecord, 'id' | 'vin' | 'command' | 'sentAt'>;
 
-export interface LaneRequest {
+export interface QueueRequest {
   vin: string;
   command: string;
   whenBusy: 'refuse' | 'queue';
-  /** Looks at the link of what is under way. */
+  /** Reads the link of the command in front. */
   client: Pick<VehicleClient, 'commandStatus'>;
   signal: AbortSignal;
 }
 
-/** The right to send a command. */
-export interface Turn {
-  /** Whether another command was under way when it was asked for. */
+/** The right to send a command to a car. */
+export interface QueueSlot {
+  /** Whether another command was in front when this one was queued. */
   readonly waited: boolean;
   /**
-   * Waits for the car: a newer command that comes takes its place meanwhile. `mustBeLast` throws where one is there already.
-   * @throws VehicleError CANCELLED where a newer one came, and what the work throws
+   * Runs `work`, which waits for the car. Meanwhile a newer command for the car supersedes this one; `throwIfSuperseded` throws
+   * if there already is one.
+   * @throws VehicleError CANCELLED where a newer command came, and what `work` throws
    */
-  giveWay<Value>(
+  supersedable<Value>(
     signal: AbortSignal,
-    work: (signal: AbortSignal, mustBeLast: () => void) => Promise<Value>,
+    work: (signal: AbortSignal, throwIfSuperseded: () => void) => Promise<Value>,
   ): Promise<Value>;
-  /** It was answered: with its end, or it is under way until its link or a watch tells one, or for 150 s. */
+  /** The service has answered. Without a final status, the command blocks the queue until its link or a watch reports one, or for 150 s. */
   sent(record: CommandRecord): void;
   end(): void;
 }
 
 /**
- * One command at a time to each car. A command is under way from its turn until the service has answered it (v2 answers when
- * the car has). Where the answer is only an acceptance (v1), or none came, it is so until its link or a watch tells an end, or for 150 s.
+ * One command at a time for each car. A command blocks the queue of its car until the service has answered it (v2 answers when the
+ * car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link or a watch reports a final status,
+ * or for 150 s.
  */
-export class Lanes {
+export class VehicleCommandQueue {
   readonly #clock: Clock;
   readonly #since: number;
-  /** What is under way to each car or waits, by VIN, the oldest first; never empty. */
-  readonly #lanes = new Map<string, readonly Passage[]>();
-  readonly #recalling = new Set<Promise<void>>();
+  /** The commands of each car by VIN, the oldest first; never empty. */
+  readonly #entries = new Map<string, readonly QueueEntry[]>();
+  readonly #restoring = new Set<Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -59,130 +61,131 @@ export class Lanes {
   }
 
   /**
-   * Commands of which no end is known, from before this process began; nothing enters until they are here. What cannot be
-   * found out stands in nobody's way.
+   * Restores commands without a known end from before this process began. No command enters before they are known; if they cannot
+   * be found out, they block nothing.
    */
-  recall(found: Promise<readonly Recalled[]>): void {
-    const recalled = found
+  restorePending(found: Promise<readonly PendingCommand[]>): void {
+    const restored = found
       .then(
-        (all) => all.forEach((one) => this.#recall(one)),
+        (all) => all.forEach((one) => this.#restore(one)),
         () => undefined,
       )
-      .then(() => void this.#recalling.delete(recalled));
-    this.#recalling.add(recalled);
+      .then(() => void this.#restoring.delete(restored));
+    this.#restoring.add(restored);
   }
 
-  #recall({ vin, command, id, sentAt }: Recalled): void {
+  #restore({ vin, command, id, sentAt }: PendingCommand): void {
     const now = this.#clock.now();
     const at = Date.parse(sentAt);
-    // What was sent since stands here already. A clock that was behind at the start makes a time of before lie ahead.
-    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= longestMs) return;
-    if (this.#lane(vin).some((known) => known.record?.id === id)) return;
-    const passage = new Passage(vin, command);
-    passage.record = { id, sentAt: new Date(Math.min(at, now)).toISOString(), async: null };
-    this.#lanes.set(vin, [passage, ...this.#lane(vin)]);
+    // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
+    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxBlockingMs) return;
+    if (this.#queueFor(vin).some((known) => known.record?.id === id)) return;
+    const entry = new QueueEntry(vin, command);
+    entry.record = { id, sentAt: new Date(Math.min(at, now)).toISOString(), async: null };
+    this.#entries.set(vin, [entry, ...this.#queueFor(vin)]);
   }
 
   /**
-   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and what the signal is aborted with
+   * Waits until the command is the first of its car.
+   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the signal
    */
-  async enter({ vin, command, whenBusy, client, signal }: LaneRequest): Promise<Turn> {
-    while (this.#recalling.size > 0) await Promise.all(this.#recalling);
+  async enter({ vin, command, whenBusy, client, signal }: QueueRequest): Promise<QueueSlot> {
+    while (this.#restoring.size > 0) await Promise.all(this.#restoring);
     signal.throwIfAborted();
-    for (const older of this.#lane(vin)) if (older.giveWay !== null) this.#replace(older);
-    if (whenBusy === 'refuse' && this.#lane(vin).length > 0) {
-      await this.#look(vin, client, signal);
-      const [head] = this.#lane(vin);
+    for (const older of this.#queueFor(vin)) if (older.supersede !== null) this.#supersede(older);
+    if (whenBusy === 'refuse' && this.#queueFor(vin).length > 0) {
+      await this.#poll(vin, client, signal);
+      const [head] = this.#queueFor(vin);
       if (head !== undefined) throw busy(head);
     }
-    const passage = new Passage(vin, command);
-    const waited = this.#lane(vin).length > 0;
-    this.#lanes.set(vin, [...this.#lane(vin), passage]);
+    const entry = new QueueEntry(vin, command);
+    const waited = this.#queueFor(vin).length > 0;
+    this.#entries.set(vin, [...this.#queueFor(vin), entry]);
     try {
-      for (let head; (head = this.#lane(vin)[0]) !== passage;) {
-        await this.#pause(head as Passage, signal);
-        // One looks for all that wait.
-        if (this.#lane(vin)[1] === passage) await this.#look(vin, client, signal);
+      for (let head; (head = this.#queueFor(vin)[0]) !== entry;) {
+        await this.#pause(head as QueueEntry, signal);
+        // The second in the queue polls for all that wait.
+        if (this.#queueFor(vin)[1] === entry) await this.#poll(vin, client, signal);
       }
       signal.throwIfAborted();
     } catch (error) {
-      this.#end(passage);
+      this.#end(entry);
       throw error;
     }
     return {
       waited,
-      giveWay: async (until, work) => {
+      supersedable: async (until, work) => {
         const own = new AbortController();
-        passage.giveWay = own;
-        const mustBeLast = (): void => {
-          if (this.#lane(vin).at(-1) !== passage) throw replaced();
+        entry.supersede = own;
+        const throwIfSuperseded = (): void => {
+          if (this.#queueFor(vin).at(-1) !== entry) throw superseded();
         };
         try {
-          const value = await work(AbortSignal.any([until, own.signal]), mustBeLast);
-          // The newer one may have come when the work was done and nobody had gone on with it yet.
+          const value = await work(AbortSignal.any([until, own.signal]), throwIfSuperseded);
+          // A newer command may have come after the work was done and before this continues.
           own.signal.throwIfAborted();
           return value;
         } finally {
-          passage.giveWay = null;
+          entry.supersede = null;
         }
       },
       sent: (record) => {
         const { id, sentAt, async } = record;
-        if (isEnd(record.requestStatus)) this.#end(passage);
-        else passage.record = { id, sentAt, async: async && { ...async } };
+        if (isFinal(record.requestStatus)) this.#end(entry);
+        else entry.record = { id, sentAt, async: async && { ...async } };
       },
-      end: () => this.#end(passage),
+      end: () => this.#end(entry),
     };
   }
 
-  /** A watch saw the end of it. */
-  settled(id: string): void {
-    for (const [head] of this.#lanes.values()) if (head?.record?.id === id) this.#end(head);
+  /** A watch saw the final status of a command. */
+  markFinished(id: string): void {
+    for (const [head] of this.#entries.values()) if (head?.record?.id === id) this.#end(head);
   }
 
-  #lane(vin: string): readonly Passage[] {
-    return this.#lanes.get(vin) ?? [];
+  #queueFor(vin: string): readonly QueueEntry[] {
+    return this.#entries.get(vin) ?? [];
   }
 
-  #replace(passage: Passage): void {
-    passage.giveWay?.abort(replaced());
-    this.#end(passage);
+  #supersede(entry: QueueEntry): void {
+    entry.supersede?.abort(superseded());
+    this.#end(entry);
   }
 
-  #end(passage: Passage): void {
-    const left = this.#lane(passage.vin).filter((one) => one !== passage);
-    if (left.length > 0) this.#lanes.set(passage.vin, left);
-    else this.#lanes.delete(passage.vin);
-    passage.ended.abort();
+  #end(entry: QueueEntry): void {
+    const left = this.#queueFor(entry.vin).filter((one) => one !== entry);
+    if (left.length > 0) this.#entries.set(entry.vin, left);
+    else this.#entries.delete(entry.vin);
+    entry.ended.abort();
   }
 
-  /** Until the time of the next look, or until what is under way ends. */
-  async #pause({ ended }: Passage, signal: AbortSignal): Promise<void> {
+  /** Until the next poll is due, or until the command in front ends. */
+  async #pause({ ended }: QueueEntry, signal: AbortSignal): Promise<void> {
     try {
-      await this.#clock.sleep(lookEveryMs, AbortSignal.any([signal, ended.signal]));
+      await this.#clock.sleep(pollEveryMs, AbortSignal.any([signal, ended.signal]));
     } catch (error) {
       if (signal.aborted) throw error;
     }
   }
 
-  /** Asks the link of what is under way; a look that fails tells nothing. */
-  async #look(vin: string, client: LaneRequest['client'], signal: AbortSignal): Promise<void> {
-    const [head] = this.#lane(vin);
+  /** Reads the link of the command in front; a poll that fails says nothing about the command. */
+  async #poll(vin: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
+    const [head] = this.#queueFor(vin);
     if (head === undefined || head.record === null) return;
     const age = this.#clock.now() - Date.parse(head.record.sentAt);
-    // A clock that was set back must not hold a car for as long.
-    if (age >= longestMs || age < 0) return this.#end(head);
+    // A clock that was set back must not block a car for as long.
+    if (age >= maxBlockingMs || age < 0) return this.#end(head);
     const requestStatus = await statusOf(head.record, client, signal);
     if (requestStatus === undefined) return;
-    head.unclearLooks = meaningOf(requestStatus).outcome === 'undetermined' ? head.unclearLooks + 1 : 0;
-    if (isEnd(requestStatus) || head.unclearLooks >= looksAtAnUnclearStatus) this.#end(head);
+    head.unclearPolls = meaningOf(requestStatus).outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
+    if (isFinal(requestStatus) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
   }
 }
 
-/** Undefined where it cannot be told now. */
+/** Undefined where it cannot be read now. */
 async function statusOf(
-  record: UnderWay,
-  client: LaneRequest['client'],
+  record: BlockingRecord,
+  client: QueueRequest['client'],
   signal: AbortSignal,
 ): Promise<string | null | undefined> {
   if (!record.async?.href) return undefined;
@@ -194,11 +197,11 @@ async function statusOf(
   }
 }
 
-/** Whether a status is the last word on a command: one that says nothing may be followed by another. */
-export const isEnd = (requestStatus: string | null): boolean =>
+/** Whether no other status follows this one. A status that says nothing may be followed by one that does. */
+export const isFinal = (requestStatus: string | null): boolean =>
   ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
 
-const busy = ({ command, record }: Passage): VehicleError => {
+const busy = ({ command, record }: QueueEntry): VehicleError => {
   const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
@@ -206,22 +209,21 @@ const busy = ({ command, record }: Passage): VehicleError => {
   );
 };
 
-const replaced = (): VehicleError =>
+const superseded = (): VehicleError =>
   new VehicleError(
     'CANCELLED',
     'A newer command for this car took the place of this one, which was waiting. It was not sent.',
   );
 
-/** A command on its way through the lane of a car. */
-class Passage {
+class QueueEntry {
   readonly vin: string;
   readonly command: string;
-  /** Null until it was answered, or given up on. */
-  record: UnderWay | null = null;
-  /** How many looks in a row found a status that says nothing. */
-  unclearLooks = 0;
-  /** Set while it only waits for the car. */
-  giveWay: AbortController | null = null;
+  /** Null until the command is answered or given up. */
+  record: BlockingRecord | null = null;
+  /** The number of polls in a row that found a status that says nothing. */
+  unclearPolls = 0;
+  /** Set while the command only waits for the car. */
+  supersede: AbortController | null = null;
   readonly ended = new AbortController();
 
   constructor(vin: string, command: string) {
@@ -230,16 +232,16 @@ class Passage {
   }
 }
 
-const all = new WeakMap<Clock, Map<string, Lanes>>();
+const queues = new WeakMap<Clock, Map<string, VehicleCommandQueue>>();
 
 /**
- * The lanes of a service, whichever account sends: a car takes one command at a time, and what is under way outlives the account
- * that sent it. Each clock has its own: a test that owns its time shares nothing with others.
+ * The queue of a service, shared by all its accounts: a car takes one command at a time, and a command outlives the account that
+ * sent it. Each clock has its own queues, so a test that owns its time shares nothing with others.
  */
-export function lanesOf(baseUrl: string, clock: Clock): Lanes {
-  const byService = all.get(clock) ?? new Map<string, Lanes>();
-  all.set(clock, byService);
-  const lanes = byService.get(baseUrl) ?? new Lanes(clock);
-  byService.set(baseUrl, lanes);
-  return lanes;
+export function queueFor(baseUrl: string, clock: Clock): VehicleCommandQueue {
+  const byService = queues.get(clock) ?? new Map<string, VehicleCommandQueue>();
+  queues.set(clock, byService);
+  const queue = byService.get(baseUrl) ?? new VehicleCommandQueue(clock);
+  byService.set(baseUrl, queue);
+  return queue;
 }

@@ -2,10 +2,10 @@ import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { Clock } from '../util/clock';
 
-export interface ReachableOptions {
+export interface WaitUntilAvailableOptions {
   client: Pick<VehicleClient, 'mustBeAccessible'>;
   vin: string;
-  /** Milliseconds since 1970: when it is given up. */
+  /** Milliseconds since 1970: when the wait is given up. */
   deadline: number;
   clock: Clock;
   signal: AbortSignal;
@@ -13,37 +13,31 @@ export interface ReachableOptions {
   onWaiting: (reason: string) => void;
 }
 
-/** An asleep car may stay so for days: its accessibility is asked less and less often. */
-const pauses = { firstMs: 5_000, growth: 1.5, longestMs: 60_000 } as const;
+/** A sleeping car may stay asleep for days, so its accessibility is read less and less often. */
+const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
- * Waits until the car can take a command, or until nobody can say that it cannot (specification 2.7).
- * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up; what else accessibility throws and
- * waiting does not mend
+ * Waits until the car can take a command, or until nobody can say that it cannot (docs/service.md 2.7).
+ * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up, and any failure of the accessibility that
+ * does not go away with time
  */
-export async function untilReachable({
-  client,
-  vin,
-  deadline,
-  clock,
-  signal,
-  onWaiting,
-}: ReachableOptions): Promise<void> {
-  for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.longestMs, pause * pauses.growth)) {
-    const failure = await lookOnce(client, vin, signal);
+export async function waitUntilAvailable(options: WaitUntilAvailableOptions): Promise<void> {
+  const { client, vin, deadline, clock, signal, onWaiting } = options;
+  for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
+    const failure = await pollOnce(client, vin, signal);
     if (failure === null) return;
     const now = clock.now();
     if (now >= deadline) throw failure;
     onWaiting(failure.message);
     const retryAt = failure.retryAt?.getTime() ?? 0;
-    // A look at the last moment, too.
+    // The car is also asked at the last moment.
     await clock.sleep(Math.min(Math.max(pause, retryAt - now), deadline - now), signal);
   }
 }
 
-/** @returns why it must wait; null: no longer */
-async function lookOnce(
-  client: ReachableOptions['client'],
+/** @returns why the command must wait; null if it need not */
+async function pollOnce(
+  client: WaitUntilAvailableOptions['client'],
   vin: string,
   signal: AbortSignal,
 ): Promise<VehicleError | null> {

@@ -59,7 +59,9 @@ export interface CommandRequest {
   cancel?: AbortSignal | undefined;
   /** The longest wait for its turn in the quota. */
   patienceMs?: number | undefined;
-  /** Called before the first byte may leave this machine; what it throws keeps the command back. */
+  /** Awaited when the command has its token and its slot in the quota, before it is sent. If it rejects, nothing is sent. */
+  beforeSend?: (() => Promise<void> | void) | undefined;
+  /** Called immediately before the first byte may leave this machine. If it throws, nothing is sent. */
   onDispatch?: (() => void) | undefined;
 }
 
@@ -76,9 +78,9 @@ export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
-/** A command that nobody knows the fate of: it may have reached the service, and no answer came. */
-export class LostCommand extends Error {
-  override readonly name = 'LostCommand';
+/** A command that may have reached the service, without an answer that says what became of it. */
+export class UnconfirmedCommandError extends Error {
+  override readonly name = 'UnconfirmedCommandError';
   readonly reason: VehicleError;
   constructor(reason: VehicleError) {
     super(reason.message);
@@ -137,13 +139,14 @@ export class RequestCore {
   /**
    * Sends a command once (house rule 8).
    * @throws VehicleError where the service refused it or it never left this machine
-   * @throws LostCommand where it may have reached the service and no answer came
+   * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
     const before = eitherOf(request.signal, request.cancel);
     const patience = Math.min(patienceMs, Math.max(0, request.patienceMs ?? patienceMs));
     const token = await this.#turn('command', this.#clock.now() + patience, before);
     if (before?.aborted) throw reasonOf(before);
+    await request.beforeSend?.();
     let dispatched = false;
     let response: TransportResponse;
     try {
@@ -161,13 +164,14 @@ export class RequestCore {
         },
       });
     } catch (error) {
-      if (dispatched && error instanceof VehicleError) throw new LostCommand(error);
+      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error);
       throw error;
     }
     if (isSuccess(response)) return this.#answer(response);
     const failure = this.#failure(response, request.scopes);
     // A gateway that gave up, or a fault on the way: the command may have got there all the same (field notes 6.2).
-    if (uncertainStatuses.has(response.status) && failure.code !== 'VEHICLE_ERROR') throw new LostCommand(failure);
+    if (uncertainStatuses.has(response.status) && failure.code !== 'VEHICLE_ERROR')
+      throw new UnconfirmedCommandError(failure);
     if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
     throw failure;
   }

@@ -1,67 +1,56 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { nameOf, replaceFile } from '../state/private-file';
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { StateStore } from '../state/state-store';
 
-/** More than anybody sends again, and little enough to hold. */
-const most = 1000;
+/** More ids than anybody sends again, and few enough to hold in memory. */
+const maxIds = 1000;
+
+const storedIds = z.lazy(() => z.array(z.string().check(z.regex(/^[0-9a-f]{32}$/))));
 
 /**
- * The ids of what was settled last: a record that comes again gets no second verdict (contract 5), after a restart neither. On disk
- * a line each, added with one write and cut from time to time; a line that is damaged is left out.
+ * The ids of the commands whose result was delivered last, as hashes: a record that comes again gets no second result
+ * (docs/message-contract.md 5), not even after a restart.
  */
-export class SettledIds {
-  readonly #path: string | null;
-  #names: Set<string> | null = null;
-  /** How many there are on disk; Infinity where they must be written anew. */
-  #lines = 0;
+export class DeliveredIds {
+  readonly #store: StateStore;
+  readonly #key: string;
+  #hashes: Promise<Set<string>> | null = null;
 
-  /** @param path null keeps them in memory alone */
-  constructor(path: string | null) {
-    this.#path = path;
+  constructor(store: StateStore, key: string) {
+    this.#store = store;
+    this.#key = key;
   }
 
-  has(id: string): boolean {
-    return this.#known().has(nameOf(id));
+  async has(id: string): Promise<boolean> {
+    return (await this.#known()).has(hashOf(id));
   }
 
-  /** @throws the file system's own error; in memory it stands all the same */
-  add(id: string): void {
-    const names = this.#known();
-    const name = nameOf(id);
-    if (names.has(name)) return;
-    names.add(name);
-    for (const oldest of names) {
-      if (names.size <= most) break;
-      names.delete(oldest);
+  /** Adds the id in memory in any case. @throws StateFault where it could not be stored */
+  async add(id: string): Promise<void> {
+    const hashes = await this.#known();
+    if (hashes.has(hashOf(id))) return;
+    hashes.add(hashOf(id));
+    for (const oldest of hashes) {
+      if (hashes.size <= maxIds) break;
+      hashes.delete(oldest);
     }
-    if (this.#path === null) return;
-    if (this.#lines < 2 * most) {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      appendFileSync(this.#path, `${name}\n`, { mode: 0o600 });
-      this.#lines += 1;
-    } else {
-      replaceFile(this.#path, [...names].map((one) => `${one}\n`).join(''));
-      this.#lines = names.size;
-    }
+    await this.#store.write(this.#key, [...hashes]);
   }
 
-  /** Read when it is first needed: whoever had the file before has ended by then. */
-  #known(): Set<string> {
-    if (this.#names === null) {
-      const lines = this.#read().split('\n');
-      // A write that was cut leaves no line end: the next line must not be joined to it.
-      const names = lines.slice(0, -1).filter((line) => /^[0-9a-f]{32}$/.test(line));
-      this.#lines = names.length === lines.length - 1 && lines.at(-1) === '' ? names.length : Infinity;
-      this.#names = new Set(names.slice(-most));
-    }
-    return this.#names;
+  /** @throws StateFault */
+  async clear(): Promise<void> {
+    this.#hashes = null;
+    await this.#store.remove(this.#key);
   }
 
-  #read(): string {
-    try {
-      return this.#path === null ? '' : readFileSync(this.#path, 'utf8');
-    } catch {
-      return '';
-    }
+  /** Read when it is first needed: the former owner of the key has ended by then. */
+  #known(): Promise<Set<string>> {
+    this.#hashes ??= this.#store.read(this.#key).then(
+      (stored) => new Set(storedIds.safeParse(stored?.value).data?.slice(-maxIds)),
+      () => new Set<string>(),
+    );
+    return this.#hashes;
   }
 }
+
+const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);

@@ -1,12 +1,11 @@
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import type { StatusChange, WatchReport } from './watch';
-import { nameOf, replaceFile } from '../state/private-file';
 import { outcomeShape, parseRecord, type CommandRecord } from '../record';
-import { SettledIds } from './delivered-ids';
+import { removeAll, type StateStore } from '../state/state-store';
+import { DeliveredIds } from './delivered-ids';
+import { keptProperties } from './kept-properties';
+import type { StatusChange, WatchReport } from './watch';
 
-/** A watch that has not come to its end, with all that is needed to take it up again. */
+/** A watch without a result yet, with all that is needed to resume it. */
 export interface OpenWatch {
   record: CommandRecord;
   /** Milliseconds since 1970. */
@@ -14,7 +13,7 @@ export interface OpenWatch {
   history: StatusChange[];
   /** The message that started it. */
   msg: Record<string, unknown>;
-  /** The verdict, from before it is told until it is known to be; and how often that was begun. */
+  /** The result, from before it is delivered until it is known to be delivered; and how often its delivery has begun. */
   telling?: { report: WatchReport; tries: number };
 }
 
@@ -41,114 +40,101 @@ const shape = z.lazy(() =>
 );
 
 /**
- * The watches of a node: one small file for each open one in a private directory, and a list of those that ended last. A file is
- * there from before the first look until the verdict is told. What is told was written down before: a process that is killed on
- * the way tells the same verdict again, rather than none. Only then is the watch noted as ended, and its file goes.
+ * The open watches of a node in the state store, one key each, and the ids of those that ended last. A watch is stored from before
+ * its first poll until its result is delivered. The result is stored before it is delivered: a process that is killed on the way
+ * delivers the same result again, rather than none.
  */
 export class WatchStore {
-  readonly #directory: string | null;
-  readonly #settled: SettledIds;
+  readonly #store: StateStore;
+  readonly #prefix: string;
+  readonly #delivered: DeliveredIds;
+  readonly #writes = new Set<Promise<unknown>>();
   #gone = false;
 
-  /** @param directory null keeps nothing on disk */
-  constructor(directory: string | null) {
-    this.#directory = directory;
-    this.#settled = new SettledIds(directory === null ? null : join(directory, 'settled'));
+  /**
+   * @param collection `watches`, or `commands` for what was sent and not answered yet
+   * @param name of the owner; another owner of the same name must have ended
+   */
+  constructor(store: StateStore, collection: 'watches' | 'commands', name: string) {
+    this.#store = store;
+    // A name with a slash must not be among the names that begin with another one.
+    const owner = name.replace(/[%/]/g, (character) => (character === '%' ? '%25' : '%2F'));
+    this.#prefix = `${collection}/${owner}/`;
+    this.#delivered = new DeliveredIds(store, `delivered/${collection === 'watches' ? '' : `${collection}/`}${owner}`);
   }
 
-  put(watch: OpenWatch): void {
-    if (this.#directory !== null && !this.#gone)
-      replaceFile(this.#file(watch.record.id), JSON.stringify({ ...watch, msg: plain(watch.msg) }));
+  /** Of the message, small plain properties are kept (src/watch/kept-properties.ts). @throws StateFault */
+  async put(watch: OpenWatch): Promise<void> {
+    if (this.#gone) return;
+    const write = this.#store.write(this.#keyOf(watch.record.id), { ...watch, msg: keptProperties(watch.msg) });
+    this.#writes.add(write);
+    await write.finally(() => this.#writes.delete(write));
   }
 
-  /** Its verdict is told. */
-  end(id: string): void {
+  /** The result was delivered. @throws StateFault */
+  async end(id: string): Promise<void> {
     if (this.#gone) return;
     try {
-      this.#settled.add(id);
+      await this.#delivered.add(id);
     } finally {
-      // On a full disk, too: what is told must not be told again.
-      this.remove(id);
+      // Also on a full disk: a delivered result must not be delivered again.
+      await this.remove(id);
     }
   }
 
   /** Among the last thousand. */
-  hasEnded(id: string): boolean {
-    return this.#settled.has(id);
+  hasEnded(id: string): Promise<boolean> {
+    return this.#delivered.has(id);
   }
 
-  remove(id: string): void {
-    if (this.#directory !== null) rmSync(this.#file(id), { force: true });
+  /** @throws StateFault */
+  remove(id: string): Promise<void> {
+    return this.#store.remove(this.#keyOf(id));
   }
 
   /**
-   * What was open when the process ended.
-   * @param onDamaged told the name of a file that cannot be read, which is put aside under it
+   * The watches that were open when the process ended.
+   * @param onUnreadable called for each stored watch that is not understood; it is moved to the collection `unreadable`
+   * @throws StateFault
    */
-  open(onDamaged: (file: string) => void = () => undefined): OpenWatch[] {
-    return this.#files().flatMap((file) => {
-      try {
-        const { record: stored, telling, ...rest } = shape.parse(JSON.parse(readFileSync(file, 'utf8')));
-        const record = parseRecord(stored);
-        return [
-          {
-            ...rest,
-            record,
-            ...(telling && {
-              telling: { ...telling, report: { ...record, ...telling.report, history: rest.history } },
-            }),
-          },
-        ];
-      } catch {
-        onDamaged(basename(putAside(file)));
-        return [];
+  async open(onUnreadable: () => void = () => undefined): Promise<OpenWatch[]> {
+    const watches: OpenWatch[] = [];
+    for (const key of await this.#store.list(this.#prefix)) {
+      const stored = await this.#store.read(key);
+      const watch = stored === null ? null : parseWatch(stored.value);
+      if (watch !== null) watches.push(watch);
+      else if (stored !== null) {
+        onUnreadable();
+        await this.#store.write(`unreadable/${key}`, stored.value);
+        await this.#store.remove(key);
       }
-    });
-  }
-
-  /** The node is gone for good: what still comes in is not kept. */
-  clear(): void {
-    this.#gone = true;
-    if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true });
-  }
-
-  #files(): string[] {
-    if (this.#directory === null) return [];
-    const directory = this.#directory;
-    try {
-      return readdirSync(directory)
-        .filter((name) => name.endsWith('.json'))
-        .map((name) => join(directory, name));
-    } catch {
-      return [];
     }
+    return watches;
   }
 
-  #file(id: string): string {
-    return join(this.#directory as string, `${nameOf(id)}.json`);
+  /** The node is deleted: nothing of it is kept, not even what still comes in. @throws StateFault */
+  async clear(): Promise<void> {
+    this.#gone = true;
+    await Promise.allSettled(this.#writes);
+    await removeAll(this.#store, this.#prefix);
+    await this.#delivered.clear();
   }
+
+  #keyOf = (id: string): string => `${this.#prefix}${id}`;
 }
 
-/** @returns where it lies now: where it was, if it cannot be moved */
-function putAside(file: string): string {
+function parseWatch(stored: unknown): OpenWatch | null {
+  const parsed = shape.safeParse(stored);
+  if (!parsed.success) return null;
+  const { record: storedRecord, telling, ...rest } = parsed.data;
   try {
-    renameSync(file, `${file}.damaged`);
-    return `${file}.damaged`;
+    const record = parseRecord(storedRecord);
+    return {
+      ...rest,
+      record,
+      ...(telling && { telling: { ...telling, report: { ...record, ...telling.report, history: rest.history } } }),
+    };
   } catch {
-    return file;
-  }
-}
-
-/** What of a message can be written down, property by property; sockets and functions of a web request cannot. */
-function plain(msg: Record<string, unknown>): Record<string, unknown> {
-  const { req: _req, res: _res, ...rest } = msg;
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => isPlain(value)));
-}
-
-function isPlain(value: unknown): boolean {
-  try {
-    return JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
+    return null;
   }
 }

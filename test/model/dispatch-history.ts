@@ -193,7 +193,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 
   const follow = async ({ client, commands }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
     for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs }))
-      commands.learned(report, settled);
+      await commands.learned(report, settled);
   };
 
   for (let count = random.between(2, 10); count > 0; count -= 1) {

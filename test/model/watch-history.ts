@@ -3,6 +3,7 @@ import {
   commandNames,
   followWatch,
   meaningOf,
+  MemoryStateStore,
   openAccount,
   outcomes,
   pastedToken,
@@ -42,7 +43,7 @@ export interface Met {
  * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
  * not what contract 5 demands.
  */
-export async function liveThrough(random: Random, directory: string): Promise<Met> {
+export async function liveThrough(random: Random): Promise<Met> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));
   const badLine = random.chance(0.5) ? random.pick([0.1, 0.4, 0.9]) : 0;
   const mishap = (): Mishap =>
@@ -88,18 +89,18 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
   };
 
   const follow = async (record: CommandRecord): Promise<void> => {
-    const store = new WatchStore(directory);
-    store.put({ record, startedAt: clock.now(), history: [], msg: { topic: 'mine' } });
+    const store = new WatchStore(new MemoryStateStore(), 'watches', 'n');
+    await store.put({ record, startedAt: clock.now(), history: [], msg: { topic: 'mine' } });
     const verdicts: WatchReport[] = [];
     const startedAt = clock.now();
     let cancelledAt: number | null = null;
     let upSince = startedAt;
     const cut = { afterTelling: 0, noted: false };
     for (;;) {
-      const [open] = store.open();
+      const [open] = await store.open();
       if (open === undefined) break;
-      if (store.hasEnded(open.record.id)) {
-        store.end(open.record.id);
+      if (await store.hasEnded(open.record.id)) {
+        await store.end(open.record.id);
         continue;
       }
       const process = new AbortController();
@@ -116,7 +117,7 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
       gone?.();
       if (verdict !== null) {
         verdicts.push(verdict);
-        if (store.hasEnded(record.id)) cut.noted = true;
+        if (await store.hasEnded(record.id)) cut.noted = true;
         if (open.telling !== undefined) {
           met.toldAgain += 1;
           assert.deepEqual(verdict, open.telling.report, 'a verdict that is told again is the same');
@@ -130,7 +131,7 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         );
         continue;
       }
-      if (cancelledAt !== null) store.remove(record.id);
+      if (cancelledAt !== null) await store.remove(record.id);
       else {
         met.restarts += 1;
         await clock.sleep(random.between(0, 300) * second);
@@ -162,17 +163,17 @@ export async function liveThrough(random: Random, directory: string): Promise<Me
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
           // The process may end at each of these steps.
-          store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+          await store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
           if (random.chance(0.1)) return null;
           verdict = report;
           if (random.chance(0.1)) {
             cut.afterTelling += 1;
             return verdict;
           }
-          store.end(open.record.id);
+          await store.end(open.record.id);
         } else {
           assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
-          store.put({ ...open, history: report.history });
+          await store.put({ ...open, history: report.history });
         }
       }
     } catch (error) {

@@ -84,6 +84,14 @@ describe(type, () => {
     assert.equal(service.requests.length, 0);
   });
 
+  it('tells a failure to the Catch node where its status cannot be shown', async () => {
+    await load();
+    flow.node('n').status = () => {
+      throw new Error('EMFILE');
+    };
+    assert.equal((await flow.fail({ command: '?' })).vehicle?.error?.['code'], 'INPUT_INVALID');
+  });
+
   it('asks first whether the car can take a command, where that is chosen', async () => {
     service.car().set({ inUse: true });
     await load({ command: 'lock', precheck: true });

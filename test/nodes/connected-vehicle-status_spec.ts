@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactor } from '../../nodes/shared/vehicle/redaction';
 import { useClock } from '../../nodes/shared/node-red/time';
@@ -288,7 +288,8 @@ describe(type, () => {
     assert.deepEqual((await flow.ask({ clear: true })).payload, []);
     assert.deepEqual((await flow.ask({ read: 'journal' })).payload, []);
     assert.equal(service.requests.length, 0);
-    assert.equal(statSync(join(flow.userDir, 'connected-vehicle', 'journals', 'v.json')).mode & 0o777, 0o600);
+    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'journal');
+    assert.equal(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
   });
 
   it('reads the journal by a name with blanks around it, and names it where a read is none', async () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { demoService } from '../../nodes/shared/vehicle/demo-car';
@@ -60,10 +60,10 @@ describe('connected-vehicle', () => {
     it(what, async () => {
       await flow.load({ type: 'connected-vehicle-status' });
       await (await (flow.node('v') as VehicleNode).account()).commands.send('flash', { vin: demoCar.vin });
-      const file = join(flow.userDir, 'connected-vehicle', 'journals', 'v.json');
-      while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 1));
+      const folder = join(flow.userDir, 'connected-vehicle', 'state', 'journal');
+      assert.equal(readdirSync(folder).length, 1);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
-      assert.equal(existsSync(file), kept);
+      assert.equal(readdirSync(folder).length, kept ? 1 : 0);
     });
   }
 

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import {
+  FileStateStore,
   followWatch,
   resolveService,
   sleepOn,
@@ -58,35 +59,35 @@ const recordOf = (index: number): CommandRecord => ({
 });
 
 async function main(): Promise<void> {
-  const store = new WatchStore(directory);
+  const store = new WatchStore(new FileStateStore({ directory }), 'watches', 'n');
   line('start');
   const begun = existsSync(log) ? readFileSync(log, 'utf8') : '';
   for (let index = 0; index < Number(count); index += 1) {
     if (begun.includes(`begin command-${index}\n`)) continue;
-    store.put({ record: recordOf(index), startedAt: Date.now(), history: [], msg: {} });
+    await store.put({ record: recordOf(index), startedAt: Date.now(), history: [], msg: {} });
     line(`begin command-${index}`);
     tell();
   }
   await Promise.all(
-    store.open().map(async (open, index) => {
+    (await store.open()).map(async (open, index) => {
       const { id } = open.record;
-      if (store.hasEnded(id)) return store.end(id);
+      if (await store.hasEnded(id)) return store.end(id);
       for await (const { settled, report } of followWatch(
         { ...open, startedAt: Date.now() },
         { client: clientOf(2 + (index % 5)), clock },
       )) {
         tell();
         if (!settled) {
-          store.put({ ...open, history: report.history });
+          await store.put({ ...open, history: report.history });
           continue;
         }
         // As the node: the verdict is written down, the message leaves, and when it has left the watch has ended.
-        store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+        await store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
         tell();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));
         tell();
-        store.end(id);
+        await store.end(id);
         line(`ended ${id}`);
       }
     }),

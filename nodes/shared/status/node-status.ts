@@ -43,15 +43,25 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
     const [fill, shape] = looks[look];
     node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
+  /** A status that cannot be shown, because its text cannot be read for one, must not fail what it is about. */
+  const attempt = (show: () => void): void => {
+    try {
+      show();
+    } catch {
+      standing = '';
+    }
+  };
   const badge: Badge = {
-    show: (look, key, words) => write(look, translate(key, words), key),
+    show: (look, key, words) => attempt(() => write(look, translate(key, words), key)),
     stamp: (look, key, words) =>
-      write(
-        look,
-        translate('at', {
-          text: translate(key, words),
-          time: (look === 'failed' ? badge.kept : badge.note()) ?? clockTime(now()),
-        }),
+      attempt(() =>
+        write(
+          look,
+          translate('at', {
+            text: translate(key, words),
+            time: (look === 'failed' ? badge.kept : badge.note()) ?? clockTime(now()),
+          }),
+        ),
       ),
     clear(key) {
       if (key !== undefined && key !== shown) return;

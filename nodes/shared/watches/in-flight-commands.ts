@@ -1,47 +1,64 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { CommandRecord } from '../../../src/index';
-import { KeptWatches } from './watch-persistence';
 import type { Message } from '../input/message';
+import { deploysOf } from '../node-red/deploys';
 import { clock } from '../node-red/time';
+import { isTakenOver, WatchPersistence } from './watch-persistence';
 
-/** The commands of a node that left and whose answer has not come. */
-export interface Unanswered {
-  /** Before the first byte leaves, and again where the answer comes too late to be told. */
-  keep(record: CommandRecord, msg: Message): void;
-  /** Its answer has been sent on, or thrown. */
-  answered(id: string): void;
+/** The commands of a node that were sent and are not answered yet. */
+export interface InFlightCommands {
+  /** Before the first byte leaves, and again where the answer comes too late to be sent on. */
+  keep(record: CommandRecord, msg: Message): Promise<void>;
+  /** Sends the record on, and forgets the command when the next node has it. False where the node was closed first. */
+  handOver(record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean>;
+  /** The command was refused, or not sent after all. */
+  forget(id: string): Promise<void>;
 }
 
 /**
- * Keeps them as watches that could not begin: one whose answer nobody was there for, because the node was closed or the process
- * ended, is told after the next start, when its wires lead somewhere, and can be followed then.
- * @param tell gets the record as undetermined, and the message that sent it
+ * Keeps them as watches that could not begin. If the node is closed or the process ends before the answer, the record is sent on after
+ * the next start, when the wires lead somewhere, and can be followed then.
+ * @param tell gets the record as undetermined, and the message that sent the command
  */
-export function keepUnanswered(
+export function persistInFlightCommands(
   RED: NodeAPI,
   node: Node,
   tell: (record: CommandRecord, msg: Message) => void,
-): Unanswered {
-  const kept = new KeptWatches(RED, node, 'commands');
-  // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the record.
-  const answered = (id: string): void => void setImmediate(() => kept.forget(id));
-  const left = kept.open();
-  const tellAll = (): void => {
-    for (const { record, msg } of left) {
-      tell(record, msg as Message);
-      answered(record.id);
+): InFlightCommands {
+  const kept = new WatchPersistence(RED, node, 'commands');
+  const deploys = deploysOf(RED);
+  const closing = new AbortController();
+
+  const handOver = async (record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean> => {
+    for (let begun = -1; begun !== deploys.begun && !(await isTakenOver(record.id));) {
+      await deploys.running(signal);
+      if (signal.aborted) return false;
+      begun = deploys.begun;
+      send();
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the record. If a
+      // deploy began in between, that node may have been replaced before it had the record.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await kept.forget(record.id);
+    return true;
+  };
+
+  const resume = async (): Promise<void> => {
+    for (const { record, msg } of await kept.open()) {
+      await handOver(record, () => tell(record, msg as Message), closing.signal);
+      if (closing.signal.aborted) return;
     }
   };
-  if (left.length > 0) RED.events.once('flows:started', tellAll);
+  const resuming = resume();
 
   node.on('close', (removed: boolean, done: () => void) => {
-    RED.events.off('flows:started', tellAll);
-    kept.close(removed, 0);
-    done();
+    closing.abort();
+    void resuming.then(() => kept.close(removed, 0)).then(done);
   });
 
   return {
     keep: (record, msg) => kept.keep({ record, startedAt: clock().now(), history: [], msg }),
-    answered,
+    handOver,
+    forget: (id) => kept.forget(id),
   };
 }

@@ -1,84 +1,97 @@
-import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import type { OpenWatch, WatchReport, WatchStore } from '../../../src/index';
-import { fileNameOf, isDeleted } from '../node-red/flows';
 import { runtime } from '../load';
+import { isDeleted } from '../node-red/flows';
 import { word, type Values } from '../node-red/i18n';
+import { stateStoreOf } from '../vehicle/state-store';
 
-/** A verdict that ended the process so often, perhaps by what the flow does with it, is not told again. */
-const mostTries = 3;
+/** If Node-RED crashes so often while delivering the same result, the result is dropped with a warning. */
+const maxTries = 3;
 
-/** The watches of a node on disk. One that is full or locked must not end a watch, nor hold back its verdict. */
-export class KeptWatches {
+/** The records that a watch of this process has taken over, from when it begins to store them until it ends. */
+const takenOver = new Map<string, Promise<void>>();
+
+/** Fulfilled with true when a watch of this process has stored the record; false if none has it. */
+export async function isTakenOver(id: string): Promise<boolean> {
+  const stored = takenOver.get(id);
+  await stored;
+  return stored !== undefined;
+}
+
+/** The watches of a node in the state store. A full or locked disk must not end a watch, nor hold back its result. */
+export class WatchPersistence {
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #folder: 'watches' | 'commands';
+  readonly #collection: 'watches' | 'commands';
   readonly #store: WatchStore;
 
-  /** @param folder `commands`: what was sent, and not answered yet */
-  constructor(RED: NodeAPI, node: Node, folder: 'watches' | 'commands') {
+  /** @param collection `commands` for those that were sent and not answered yet */
+  constructor(RED: NodeAPI, node: Node, collection: 'watches' | 'commands') {
     this.#RED = RED;
     this.#node = node;
-    this.#folder = folder;
-    const { userDir } = RED.settings;
-    this.#store = new (runtime().WatchStore)(
-      userDir ? join(userDir, 'connected-vehicle', folder, fileNameOf(node.id)) : null,
-    );
+    this.#collection = collection;
+    this.#store = new (runtime().WatchStore)(stateStoreOf(RED), collection, node.id);
   }
 
-  /** What was open when the process ended; a person is told of what cannot be taken up. */
-  open(): OpenWatch[] {
-    return this.#store
-      .open((file) => this.#warn('damaged', { file }))
-      .filter(({ record: { id }, telling }) => {
-        const over = this.#store.hasEnded(id);
-        const untold = !over && (telling?.tries ?? 0) >= mostTries;
-        if (untold) this.#warn('untold');
-        if (over || untold) this.#try(() => this.#store.end(id));
-        return !over && !untold;
-      });
+  /** The watches that were open when the process ended. A person is warned of those that cannot be resumed. */
+  async open(): Promise<OpenWatch[]> {
+    const resumable: OpenWatch[] = [];
+    await this.#try(async () => {
+      for (const open of await this.#store.open(() => this.#warn('damaged'))) {
+        const over = await this.#store.hasEnded(open.record.id);
+        const dropped = !over && (open.telling?.tries ?? 0) >= maxTries;
+        if (dropped) this.#warn('untold');
+        if (over || dropped) await this.#try(() => this.#store.end(open.record.id));
+        else resumable.push(open);
+      }
+    });
+    return resumable;
   }
 
-  hasEnded(id: string): boolean {
+  hasEnded(id: string): Promise<boolean> {
     return this.#store.hasEnded(id);
   }
 
-  keep(open: OpenWatch): void {
-    this.#try(() => this.#store.put(open));
+  async keep(open: OpenWatch): Promise<void> {
+    const stored = this.#try(() => this.#store.put(open));
+    if (this.#collection === 'watches') takenOver.set(open.record.id, stored);
+    await stored;
   }
 
-  forget(id: string): void {
-    this.#try(() => this.#store.remove(id));
+  async forget(id: string): Promise<void> {
+    await this.#try(() => this.#store.remove(id));
+    if (this.#collection === 'watches') takenOver.delete(id);
   }
 
-  /** Sends a verdict that is safe on disk, and waits until it has left: then the watch has ended for good. */
-  async tell(open: OpenWatch, report: WatchReport, send: () => void): Promise<void> {
-    this.keep({ ...open, history: report.history, telling: { report, tries: (open.telling?.tries ?? 0) + 1 } });
+  /** Sends a result after it was stored, and waits until it has left: then the watch has ended for good. */
+  async deliver(open: OpenWatch, report: WatchReport, send: () => void): Promise<void> {
+    await this.keep({ ...open, history: report.history, telling: { report, tries: (open.telling?.tries ?? 0) + 1 } });
     send();
     // Node-RED gives a message to the next node with setImmediate; this one comes after it.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#try(() => this.#store.end(open.record.id));
+    await this.#try(() => this.#store.end(open.record.id));
+    takenOver.delete(open.record.id);
   }
 
   /**
    * The node was closed; nothing is left of one that is deleted.
-   * @param watching how many watches were under way
+   * @param watching how many watches were open
    */
-  close(removed: boolean, watching: number): void {
+  async close(removed: boolean, watching: number): Promise<void> {
     if (!isDeleted(this.#RED, this.#node, removed)) return;
     if (watching > 0) this.#warn('deleted', { count: watching });
-    this.#try(() => this.#store.clear());
+    await this.#try(() => this.#store.clear());
   }
 
-  #try(change: () => void): void {
+  async #try(change: () => Promise<void>): Promise<void> {
     try {
-      change();
+      await change();
     } catch {
       this.#warn('notKept');
     }
   }
 
   #warn(key: string, values?: Values): void {
-    this.#node.warn(word(this.#RED, `warning.${this.#folder}.${key}`, values));
+    this.#node.warn(word(this.#RED, `warning.${this.#collection}.${key}`, values));
   }
 }

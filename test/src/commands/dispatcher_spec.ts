@@ -3,6 +3,8 @@ import {
   type Account,
   type CommandRecord,
   type DispatchOptions,
+  MemoryStateStore,
+  StateFault,
   type VehicleError,
   watchCommand,
 } from '../../../src/index';
@@ -89,7 +91,7 @@ describe('commands with care', () => {
       const record = await send('flash');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          account.commands.learned(report, settled);
+          await account.commands.learned(report, settled);
       };
       await moving(watch());
       service.clearRequests();
@@ -174,7 +176,7 @@ describe('commands with care', () => {
           timeoutMs: 10_000,
           verify: false,
         }))
-          account.commands.learned(report, settled);
+          await account.commands.learned(report, settled);
       };
       await moving(watch());
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -208,7 +210,7 @@ describe('commands with care', () => {
       let verified: boolean | null = null;
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) {
-          account.commands.learned(report, settled);
+          await account.commands.learned(report, settled);
           verified = report.verified;
         }
       };
@@ -230,11 +232,7 @@ describe('commands with care', () => {
       ['is of a time that lies ahead', { answerAfterMs: 0 }, -600_000],
     ] as const) {
       it(`is held after a restart by a command that ${what}, whichever account sent it`, async () => {
-        const kept = { data: undefined as unknown };
-        const journal = {
-          load: () => Promise.resolve(kept.data),
-          save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))),
-        };
+        const journal = { store: new MemoryStateStore(), key: 'journal/a' };
         service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
         if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
         await moving(openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v2' }));
@@ -250,11 +248,7 @@ describe('commands with care', () => {
     }
 
     it('knows after a restart what was under way, from the journal', async () => {
-      const kept = { data: undefined as unknown };
-      const journal = {
-        load: () => Promise.resolve(kept.data),
-        save: (data: unknown) => Promise.resolve(void (kept.data = structuredClone(data))),
-      };
+      const journal = { store: new MemoryStateStore(), key: 'journal/a' };
       await openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v1' });
       await clock.advance(1_000);
       // Another clock of the same time stands for another process.
@@ -445,7 +439,7 @@ describe('commands with care', () => {
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          account.commands.learned(report, settled);
+          await account.commands.learned(report, settled);
       };
       await moving(watch());
       await moving(send('flash', { sentBy: 'Find it' }));
@@ -490,7 +484,7 @@ describe('commands with care', () => {
       await account.journal.clear();
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          account.commands.learned(report, settled);
+          await account.commands.learned(report, settled);
       };
       await moving(watch());
       await clock.advance(0);
@@ -503,10 +497,11 @@ describe('commands with care', () => {
 
     it('does not stop a command when it cannot be kept', async () => {
       const warnings: string[] = [];
-      const broken = { load: () => Promise.resolve(undefined), save: () => Promise.reject(new Error('full')) };
+      const store = new MemoryStateStore();
+      store.write = () => Promise.reject(new StateFault('inaccessible', 'journal', 'here', 'ENOSPC'));
       const { commands, journal } = openTestAccount(service, {
         clock,
-        journal: broken,
+        journal: { store, key: 'journal/a' },
         warn: (sentence) => warnings.push(sentence),
       });
       assert.equal((await commands.send('lock', { vin, interface: 'v1' })).outcome, 'pending');

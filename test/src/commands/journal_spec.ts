@@ -1,13 +1,28 @@
 import { strict as assert } from 'node:assert';
 import {
-  Journal,
+  Journal as KeyedJournal,
   journalEntry,
   type JournalChanges,
   type JournalEntry,
-  type JournalStore,
+  type JournalOptions,
 } from '../../../src/commands/journal';
 import type { CommandRecord } from '../../../src/record';
+import { StateFault, type StateStore, type Stored } from '../../../src/state/state-store';
 import { Random } from '../../support/random';
+
+type Store = Pick<StateStore, 'read' | 'write'>;
+
+class Journal extends KeyedJournal {
+  constructor(store: Store, options?: JournalOptions) {
+    super(store, 'journal/test', options);
+  }
+}
+
+/** A store that only ever gives back one stored text. */
+const storeOf = (json: string | undefined): Store => ({
+  read: () => Promise.resolve({ value: JSON.parse(json ?? '') as unknown, version: '' }),
+  write: () => Promise.resolve(''),
+});
 
 const entry = (id: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   id,
@@ -37,7 +52,7 @@ const settled = {
 } satisfies JournalChanges;
 
 /** A store in memory, as JSON like a real one; a test may hold its saves, or make it fail. */
-class MemoryStore implements JournalStore {
+class MemoryStore implements Store {
   json: string | undefined;
   saves = 0;
   saving = 0;
@@ -56,17 +71,18 @@ class MemoryStore implements JournalStore {
     for (const go of this.#held?.splice(0) ?? []) go();
   }
 
-  async load(): Promise<unknown> {
+  async read(): Promise<Stored | null> {
     await this.#turn();
-    return this.json === undefined ? undefined : JSON.parse(this.json);
+    return this.json === undefined ? null : { value: JSON.parse(this.json) as unknown, version: '' };
   }
 
-  async save(data: unknown): Promise<void> {
+  async write(_key: string, data: unknown): Promise<string> {
     this.saves++;
     assert.equal(++this.saving, 1, 'saves must not overlap');
     try {
       await this.#turn();
       this.json = JSON.stringify(data);
+      return '';
     } finally {
       this.saving--;
     }
@@ -157,6 +173,17 @@ describe('The journal', () => {
     assert.deepEqual(last?.states, settled.states);
   });
 
+  it('removes a command that was not sent after all', async () => {
+    const store = new MemoryStore();
+    const journal = new Journal(store);
+    await journal.add(entry('a'));
+    await journal.add(entry('b'));
+    await journal.remove('b');
+    await journal.remove('never');
+    assert.deepEqual(await ids(journal), ['a']);
+    assert.deepEqual(await ids(new Journal(store)), ['a']);
+  });
+
   it('does not know an entry that it never had, that fell out or that was cleared', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store, { limit: 1 });
@@ -240,7 +267,7 @@ describe('The journal and its store', () => {
   it('is read once, and not before it is needed', async () => {
     const store = new MemoryStore();
     let loads = 0;
-    const journal = new Journal({ load: () => (loads++, store.load()), save: (data) => store.save(data) });
+    const journal = new Journal({ read: () => (loads++, store.read()), write: (key, data) => store.write(key, data) });
     assert.equal(loads, 0);
     await Promise.all([journal.list(), journal.add(entry('a')), journal.list()]);
     assert.equal(loads, 1);
@@ -264,10 +291,7 @@ describe('The journal and its store', () => {
     assert.deepEqual([store.saves, done], [2, 0], 'fulfilled when stored, not before');
     store.release();
     await Promise.all(others);
-    assert.equal(
-      (await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} }))).length,
-      51,
-    );
+    assert.equal((await ids(new Journal(storeOf(store.json)))).length, 51);
   });
 
   it('that cannot be saved to says so to each caller, and gets everything with the next change', async () => {
@@ -302,8 +326,8 @@ describe('The journal and its store', () => {
 
   it('that throws at once is a rejection too', async () => {
     const journal = new Journal({
-      load: async () => undefined,
-      save: () => {
+      read: async () => null,
+      write: () => {
         throw new Error('at once');
       },
     });
@@ -322,10 +346,7 @@ describe('The journal and its store', () => {
     }
     await clearing;
     assert.deepEqual(await listing, []);
-    assert.deepEqual(
-      await ids(new Journal({ load: async () => JSON.parse(store.json ?? ''), save: async () => {} })),
-      [],
-    );
+    assert.deepEqual(await ids(new Journal(storeOf(store.json))), []);
   });
 
   it('does not bring back what was cleared, even where that could not be stored at first', async () => {
@@ -348,6 +369,20 @@ describe('The journal and its store', () => {
       assert.match(warnings.join(), /^The stored command journal cannot be read/);
       await journal.add(entry('a'));
       assert.deepEqual(await ids(journal), ['a']);
+    });
+  }
+
+  for (const fault of ['damaged', 'newer', 'foreign'] as const) {
+    it(`that is ${fault} is told, and the journal starts anew`, async () => {
+      const warnings: string[] = [];
+      const store = new MemoryStore();
+      store.failure = new StateFault(fault, 'journal');
+      const journal = new Journal(store, { warn: (sentence) => warnings.push(sentence) });
+      assert.deepEqual(await journal.list(), []);
+      assert.match(warnings.join(), /^The stored command journal cannot be read/);
+      store.failure = null;
+      await journal.add(entry('a'));
+      assert.deepEqual(await ids(new Journal(store)), ['a']);
     });
   }
 

@@ -1,7 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { liveThrough, type Met } from '../../model/watch-history';
 import { Random } from '../../support/random';
 
@@ -14,16 +11,12 @@ const histories = Number(process.env['MODEL_HISTORIES'] ?? 500);
 
 describe('The watch on random histories', () => {
   const met: Met[] = [];
-  let directory: string;
-
-  before(() => (directory = mkdtempSync(join(tmpdir(), 'watch-model-'))));
-  after(() => rmSync(directory, { recursive: true, force: true }));
 
   it(`sends once, settles once, and says nothing that the car denies (${histories} histories from seed ${firstSeed})`, async function () {
     this.timeout(0);
     for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
       try {
-        met.push(await liveThrough(new Random(seed), directory));
+        met.push(await liveThrough(new Random(seed)));
       } catch (error) {
         throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, {
           cause: error,

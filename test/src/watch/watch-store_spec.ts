@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { WatchStore, type OpenWatch } from '../../../src/index';
+import { FileStateStore, MemoryStateStore, WatchStore, type OpenWatch } from '../../../src/index';
 import { Random } from '../../support/random';
 
 const child = resolve(__dirname, '../../support/watching-process.js');
@@ -37,84 +37,124 @@ describe('the store of the watches', () => {
     msg: { topic: 'mine' },
   });
 
-  it('gives back what is open, and nothing that has ended', () => {
-    const store = new WatchStore(directory);
-    for (const id of ['a', 'b', '../../etc/passwd']) store.put(open(id));
-    store.remove('a');
+  const storeOf = (): WatchStore => new WatchStore(new FileStateStore({ directory }), 'watches', 'n');
+  const filesOf = (collection: string): string[] => readdirSync(join(directory, 'state', collection));
+
+  it('gives back what is open, and nothing that has ended', async () => {
+    const store = storeOf();
+    for (const id of ['a', 'b', '../../etc/passwd']) await store.put(open(id));
+    await store.remove('a');
+    assert.deepEqual((await storeOf().open()).map(({ record }) => record.id).sort(), ['../../etc/passwd', 'b']);
+    await store.clear();
+    assert.deepEqual(await storeOf().open(), []);
+  });
+
+  it('keeps apart the watches of nodes whose ids begin alike', async () => {
+    const files = new FileStateStore({ directory });
+    const stores = ['n', 'n/a', 'n%2Fa'].map((name) => new WatchStore(files, 'watches', name));
+    for (const [index, store] of stores.entries()) await store.put(open(`watch ${index}`));
+    await stores[0]?.clear();
     assert.deepEqual(
-      new WatchStore(directory)
-        .open()
-        .map(({ record }) => record.id)
-        .sort(),
-      ['../../etc/passwd', 'b'],
+      await Promise.all(stores.map(async (store) => (await store.open()).map(({ record }) => record.id))),
+      [[], ['watch 1'], ['watch 2']],
     );
-    assert.ok(readdirSync(directory).every((name) => /^[0-9a-f]{32}\.json$/.test(name)));
-    store.clear();
-    assert.deepEqual(store.open(), []);
   });
 
-  it('is private, and keeps of a message what can be written down', () => {
-    const store = new WatchStore(directory);
-    store.put({ ...open('a'), msg: { topic: 'mine', req: { socket: 1 }, res: {}, run: () => 1 } });
-    assert.deepEqual(store.open()[0]?.msg, { topic: 'mine' });
-    assert.equal(statSync(directory).mode & 0o777, 0o700);
-    assert.equal(statSync(join(directory, readdirSync(directory)[0] ?? '')).mode & 0o777, 0o600);
-  });
-
-  it('leaves out of a message only what cannot be written down', () => {
+  it('is private, and keeps of a message its small plain properties', async () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
-    const store = new WatchStore(directory);
-    store.put({ ...open('a'), msg: { topic: 'mine', circle, big: 1n, call: () => 1, kept: { deep: [1] } } });
-    assert.deepEqual(store.open()[0]?.msg, { topic: 'mine', kept: { deep: [1] } });
+    const spoilt = Object.defineProperty({ topic: 'mine' }, 'odd', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    const store = storeOf();
+    const plain = { topic: 'mine', count: 1, flag: false, nothing: null, kept: { deep: [1, 'ü'] }, list: [] };
+    await store.put({
+      ...open('a'),
+      msg: {
+        ...plain,
+        circle,
+        big: 1n,
+        call: () => 1,
+        date: new Date(),
+        picture: Buffer.alloc(10),
+        infinite: Infinity,
+        req: { socket: 1 },
+        res: {},
+        payload: 'replaced by the record',
+      },
+    });
+    assert.deepEqual((await store.open())[0]?.msg, plain);
+    await store.put({ ...open('a'), msg: spoilt });
+    assert.deepEqual((await store.open())[0]?.msg, { topic: 'mine' });
   });
 
-  it('leaves out what it cannot read, and keeps it', () => {
-    const store = new WatchStore(directory);
-    store.put(open('a'));
-    writeFileSync(join(directory, 'broken.json'), '{"record":');
-    assert.equal(store.open().length, 1);
-    assert.equal(readdirSync(directory).length, 2);
+  it('leaves out large properties without reading them whole, and keeps 16 KB of a message at most', async () => {
+    let read = 0;
+    const huge = new Proxy(
+      Array.from({ length: 1e6 }, (_, index) => index),
+      {
+        get: (target, name) => ((read += 1), Reflect.get(target, name) as unknown),
+      },
+    );
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, 'x'.repeat(1_000)]));
+    const store = storeOf();
+    await store.put({ ...open('a'), msg: { topic: 'mine', huge, text: 'x'.repeat(40e6), ...many } });
+    const msg = (await store.open())[0]?.msg ?? {};
+    assert.equal(msg['topic'], 'mine');
+    assert.ok(!('huge' in msg) && !('text' in msg) && read < 5_000, `${read} items were read`);
+    assert.ok(JSON.stringify(msg).length <= 17_000 && Object.keys(msg).length > 10);
   });
 
-  it('remembers what has ended over a restart, the last thousand', () => {
-    const store = new WatchStore(directory);
-    store.put(open('a'));
-    store.end('a');
-    assert.ok(store.hasEnded('a') && !store.hasEnded('b'));
-    const again = new WatchStore(directory);
-    assert.ok(again.hasEnded('a'));
-    assert.deepEqual(again.open(), []);
-    assert.equal(statSync(join(directory, 'settled')).mode & 0o777, 0o600);
-    for (let index = 0; index < 2500; index += 1) again.end(`id ${index}`);
-    const last = new WatchStore(directory);
-    assert.ok(!last.hasEnded('a') && last.hasEnded('id 1500') && last.hasEnded('id 2499'));
-    assert.ok(statSync(join(directory, 'settled')).size <= 2000 * 33);
-    store.clear();
-    assert.deepEqual(readdirSync(base), []);
+  it('leaves out what it does not understand, and keeps it', async () => {
+    const store = storeOf();
+    await store.put(open('a'));
+    await new FileStateStore({ directory }).write('watches/n/b', { record: 7 });
+    let unreadable = 0;
+    assert.equal((await store.open(() => (unreadable += 1))).length, 1);
+    assert.equal(unreadable, 1);
+    assert.equal((await store.open(() => (unreadable += 1))).length, 1);
+    assert.equal(unreadable, 1);
+    assert.equal(filesOf('unreadable').length, 1);
+  });
+
+  it('remembers what has ended over a restart, the last thousand', async () => {
+    const files = new MemoryStateStore();
+    const storeOf = (): WatchStore => new WatchStore(files, 'watches', 'n');
+    const store = storeOf();
+    await store.put(open('a'));
+    await store.end('a');
+    assert.ok((await store.hasEnded('a')) && !(await store.hasEnded('b')));
+    const again = storeOf();
+    assert.ok(await again.hasEnded('a'));
+    assert.deepEqual(await again.open(), []);
+    await Promise.all(Array.from({ length: 1500 }, (_, index) => again.end(`id ${index}`)));
+    const last = storeOf();
+    assert.ok(!(await last.hasEnded('a')) && (await last.hasEnded('id 500')) && (await last.hasEnded('id 1499')));
+    assert.ok(!(await last.hasEnded('id 499')));
+    await store.clear();
+    assert.deepEqual([await files.list('watches/'), await files.list('delivered/')], [[], []]);
   });
 
   for (const [what, damage] of [
     ['cut', (text: string): string => text.slice(0, -5)],
-    ['spoilt', (text: string): string => `\0\0\0\n${text}{"x"`],
+    ['odd', (text: string): string => text.replace(/"value":.*/, '"value":{"a":1}}')],
   ] as const) {
-    it(`bears a list of the ended ones that is ${what}`, () => {
-      const store = new WatchStore(directory);
-      store.end('a');
-      store.end('b');
-      const file = join(directory, 'settled');
+    it(`goes on where the list of the ended ones is ${what}`, async () => {
+      await storeOf().end('a');
+      const [name = ''] = filesOf('delivered');
+      const file = join(directory, 'state', 'delivered', name);
       writeFileSync(file, damage(readFileSync(file, 'utf8')));
-      const again = new WatchStore(directory);
-      assert.ok(again.hasEnded('a'));
-      again.end('c');
-      assert.match(readFileSync(file, 'utf8'), /^([0-9a-f]{32}\n)+$/);
-      const last = new WatchStore(directory);
-      assert.ok(last.hasEnded('a') && last.hasEnded('c'));
+      const again = storeOf();
+      assert.ok(!(await again.hasEnded('a')));
+      await again.end('c');
+      assert.ok(await storeOf().hasEnded('c'));
     });
   }
 
-  it('gives back a verdict that was not told, as it was', () => {
-    const store = new WatchStore(directory);
+  it('gives back a result that was not delivered, as it was', async () => {
     const watch = open('a');
     const report = {
       ...watch.record,
@@ -125,17 +165,19 @@ describe('the store of the watches', () => {
       elapsedMs: 7,
       history: watch.history,
     };
-    store.put({ ...watch, telling: { report, tries: 1 } });
-    assert.deepEqual(new WatchStore(directory).open(), [{ ...watch, telling: { report, tries: 1 } }]);
+    await storeOf().put({ ...watch, telling: { report, tries: 1 } });
+    assert.deepEqual(await storeOf().open(), [{ ...watch, telling: { report, tries: 1 } }]);
   });
 
-  it('keeps nothing any more once its node is gone', () => {
-    const store = new WatchStore(directory);
-    store.put(open('a'));
-    store.clear();
-    store.put(open('b'));
-    store.end('b');
-    assert.deepEqual(readdirSync(base), []);
+  it('keeps nothing any more once its node is gone', async () => {
+    const store = storeOf();
+    const putting = store.put(open('a'));
+    await store.clear();
+    await putting;
+    await store.put(open('b'));
+    await store.end('b');
+    assert.deepEqual(await storeOf().open(), []);
+    assert.ok(!(await storeOf().hasEnded('b')));
   });
 
   /*
@@ -153,7 +195,7 @@ describe('the store of the watches', () => {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
       const exit = once(process, 'exit');
-      let left = random.between(1, 70);
+      let left = random.between(1, 200);
       process.on('message', () => (left -= 1) === 0 && process.kill('SIGKILL'));
       const [code] = (await exit) as [number | null];
       over = code === 0;
@@ -174,6 +216,6 @@ describe('the store of the watches', () => {
       if (endedIn >= 0) assert.deepEqual(told.slice(endedIn + 1).flat(), [], `${id} after its end`);
     }
     assert.ok(kills >= 5, `killed ${kills} times`);
-    assert.deepEqual(new WatchStore(directory).open(), []);
+    assert.deepEqual(await storeOf().open(), []);
   });
 });
