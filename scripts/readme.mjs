@@ -65,6 +65,7 @@ const advice = {
   SERVICE_ERROR: 'The service, or the pack, has a fault.',
   BAD_RESPONSE: 'The answer could not be read.',
   UNTRUSTED_LINK: 'A link led to another host; the token was not sent there.',
+  COMMAND_REFUSED: 'The service refused a command that was sent; the car did not get it.',
   CANCELLED: 'Stopped by a message, a deploy or the end of Node-RED.',
 };
 

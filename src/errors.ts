@@ -26,6 +26,7 @@ export const errorCodes = {
   SERVICE_ERROR: { retryable: true },
   BAD_RESPONSE: { retryable: true },
   UNTRUSTED_LINK: { retryable: false },
+  COMMAND_REFUSED: { retryable: false },
   CANCELLED: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

@@ -4,6 +4,7 @@ import { VehicleError } from '../errors';
 import type { TokenSource } from '../session/tokens';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
+import { namedStatus } from '../wire/invocations';
 import { eitherOf, reasonOf } from '../util/abort';
 import type { Budget, RequestKind } from '../limits/rate-limiter';
 import type { Redactor } from '../redact';
@@ -167,11 +168,11 @@ export class RequestCore {
       if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error);
       throw error;
     }
-    if (isSuccess(response)) return this.#answer(response);
-    const failure = this.#failure(response, request.scopes);
-    // A gateway that gave up, or a fault on the way: the command may have got there all the same (field notes 6.2).
-    if (uncertainStatuses.has(response.status) && failure.code !== 'VEHICLE_ERROR')
-      throw new UnconfirmedCommandError(failure);
+    const failure = isSuccess(response) ? null : this.#failure(response, request.scopes);
+    // A status word says what became of the command, whatever the HTTP status (docs/message-contract.md 4).
+    if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
+    if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
+    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
     if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
     throw failure;
   }
@@ -292,8 +293,20 @@ export class RequestCore {
   }
 }
 
-/** Answers to a command that leave open whether the car got it. */
-const uncertainStatuses = new Set([408, 500, 502, 504]);
+/**
+ * Whether the answer to a command leaves open that the car got it: a gateway may have given up meanwhile, or a car that acted may have
+ * answered with an error (docs/message-contract.md 4, docs/field-notes.md 6.2). A car that is in use or asleep did not get it.
+ */
+const isUncertain = (status: number, { code }: VehicleError): boolean =>
+  [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');
+
+/** The code INPUT_INVALID means that nothing was sent. */
+const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError =>
+  new VehicleError(
+    'COMMAND_REFUSED',
+    `The service refused the command (HTTP ${httpStatus}). The car may not support it in this form: check the settings of the command.`,
+    { ...(httpStatus !== null && { httpStatus }), ...(operationId !== null && { operationId }) },
+  );
 
 const smallestSkewMs = 5_000;
 

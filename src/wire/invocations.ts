@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { invocationShape, jsonObject, toTimestamp } from './schemas';
 
 /** Where the details of a v1 command can be read (specification 2.5). */
@@ -28,14 +29,27 @@ const cut = (text: string | null, length: number): string | null => text?.slice(
 /** Values below are seconds from now, others Unix time (field notes 1.9: sources differ). */
 const longestDuration = 1e9;
 
+function layersOf(body: unknown): z.infer<typeof invocationShape>[] {
+  const outer = jsonObject.safeParse(body);
+  const inner = outer.success ? jsonObject.safeParse(outer.data['data']) : outer;
+  return [inner, outer].flatMap((layer) => (layer.success ? [invocationShape.parse(layer.data)] : []));
+}
+
+/** The status that an answer names in so many words, `invokeStatus` or that of a v1 link; null where it names none. */
+export function namedStatus(body: unknown): string | null {
+  for (const layer of layersOf(body)) {
+    const named = layer.async?.status ?? layer.invokeStatus;
+    if (named !== null && named.trim() !== '') return named;
+  }
+  return null;
+}
+
 /**
  * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
  * v1 link, `status` where it is a word and not an HTTP number. Anything else is an answer that says nothing.
  */
 export function parseInvocation(body: unknown, receivedAt: number): Invocation {
-  const outer = jsonObject.safeParse(body);
-  const inner = outer.success ? jsonObject.safeParse(outer.data['data']) : outer;
-  const layers = [inner, outer].flatMap((layer) => (layer.success ? [invocationShape.parse(layer.data)] : []));
+  const layers = layersOf(body);
   const first = <Value>(pick: (layer: (typeof layers)[number]) => Value | null): Value | null =>
     layers.map(pick).find((value) => value !== null) ?? null;
 

@@ -273,7 +273,10 @@ describe('the client', () => {
 
     const uncertain: FaultOptions[] = [
       { status: 500, body: {} },
-      { status: 502 },
+      { error: 'car-error' },
+      { error: 'outage-text' },
+      ...[408, 425, 499, 502, 503, 504, 507, 511, 520, 524, 530, 598, 599].map((status) => ({ status, body: {} })),
+      { status: 503, body: '<html>Service Unavailable</html>' },
       { cut: 'before-headers' },
       { cut: 'after-headers' },
       { cut: 'mid-body' },
@@ -296,8 +299,11 @@ describe('the client', () => {
       [{ error: 'key-refused' }, 'API_KEY_REFUSED'],
       [{ error: 'quota' }, 'QUOTA_SPENT'],
       [{ error: 'rate-limited' }, 'RATE_LIMITED'],
-      [{ error: 'car-error' }, 'VEHICLE_ERROR'],
-      [{ error: 'outage-text' }, 'SERVICE_ERROR'],
+      [{ status: 400, body: {} }, 'COMMAND_REFUSED'],
+      [{ status: 422, body: { error: { message: 'INVALID', description: 'no' } } }, 'COMMAND_REFUSED'],
+      [{ status: 409, body: {} }, 'VEHICLE_ERROR'],
+      [{ status: 404, body: {} }, 'NOT_SUPPORTED'],
+      [{ status: 503, body: { error: { message: 'x', description: 'Vehicle is in use' } } }, 'VEHICLE_UNAVAILABLE'],
     ];
     for (const [fault, code] of refused) {
       it(`fail with ${code} after ${JSON.stringify(fault)}, without a second try`, async () => {
@@ -306,6 +312,34 @@ describe('the client', () => {
         assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
       });
     }
+
+    for (const status of [400, 403, 409, 422, 429, 500, 503, 504]) {
+      for (const [word, outcome] of [
+        ['COMPLETED', 'succeeded'],
+        ['REJECTED', 'failed'],
+        ['UNKNOWN', 'undetermined'],
+        ['TELEPORTED', 'undetermined'],
+        ['RUNNING', 'pending'],
+      ] as const) {
+        it(`have the outcome that the status word ${word} names, though the answer is HTTP ${status}`, async () => {
+          const body = { data: { vin, invokeStatus: word, message: 'as the service says' } };
+          service.faults.add({ match: { method: 'POST' }, status, body });
+          const record = await client.send('lock', { vin });
+          assert.deepEqual(
+            [record.requestStatus, record.outcome, record.message],
+            [word, outcome, 'as the service says'],
+          );
+        });
+      }
+    }
+
+    it('take no other member of a failed answer for a status word', async () => {
+      const bodies = [{ status: 'COMPLETED' }, { data: { invokeStatus: '' } }, { invokeStatus: 7 }, ['COMPLETED']];
+      for (const body of bodies) {
+        service.faults.add({ match: { method: 'POST' }, times: 1, status: 400, body });
+        await assert.rejects(client.send('lock', { vin }), coded('COMMAND_REFUSED'));
+      }
+    });
 
     it('hand on no operation id that is none', async () => {
       service.faults.add({

@@ -222,6 +222,36 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
+    for (const status of [408, 425, 499, 500, 503, 520]) {
+      it(`is held by a command that was answered with HTTP ${status}, which the journal calls undetermined`, async () => {
+        service.faults.add({ match: { method: 'POST' }, times: 1, status, body: {} });
+        const record = await send('lock');
+        assert.deepEqual([record.outcome, record.requestStatus], ['undetermined', null]);
+        assert.match(record.message, new RegExp(`HTTP ${status}`));
+        assert.match((await failure(send('unlock'))).message, /may still be under way/);
+        assert.equal((await account.journal.list())[0]?.outcome, 'undetermined');
+        await clock.advance(150_000);
+        await send('honk');
+        assert.deepEqual(posts(), ['lock', 'honk']);
+      });
+    }
+
+    it('is free after a command that the service refused, which the journal calls failed', async () => {
+      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
+      assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
+      const [entry] = await account.journal.list();
+      assert.deepEqual([entry?.outcome, entry?.reason?.includes('Nothing was sent')], ['failed', false]);
+      await send('honk');
+    });
+
+    it('has the word that came with a failure in the journal', async () => {
+      const body = { data: { invokeStatus: 'UNKNOWN' } };
+      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
+      await send('lock');
+      const [entry] = await account.journal.list();
+      assert.deepEqual([entry?.outcome, entry?.states[0]?.requestStatus], ['undetermined', 'UNKNOWN']);
+    });
+
     for (const [what, plan, restart] of [
       ['was lost', { answerAfterMs: 0 }, 1_000],
       [
