@@ -1,89 +1,316 @@
+import { createHash } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { keepers as sharedKeepers, fingerprint, signedInKey } from './token-managers';
-import { refreshingToken, trimmed, type RefreshingOptions } from './refreshing';
-import { pastedToken, type TokenDescription, type TokenSource } from './tokens';
+import { systemClock, type Clock } from '../util/clock';
+import type { GrantStore } from './grant-store';
+import type { OAuthClient, Send } from './oauth';
+import {
+  cancelled,
+  nobodySignedIn,
+  thisProcess,
+  TokenManager,
+  type GrantState,
+  type ProcessIdentity,
+  type TokenManagerOptions,
+} from './token-manager';
+import {
+  isHeaderSafe,
+  isoTime,
+  isPrintable,
+  pastedToken,
+  unusable,
+  type TokenDescription,
+  type TokenSource,
+} from './token-source';
 
-export interface ChosenTokenOptions extends Omit<RefreshingOptions, 'store'> {
+export interface TokenManagersOptions {
+  store: GrantStore;
+  /** Must work as long as the process does. */
+  send: Send;
+  clock?: Clock;
+  /** 0 to 1. */
+  random?: () => number;
+  self?: ProcessIdentity;
+}
+
+/** The grants in use: configurations that hold the same one share its token, and its one refresh at a time. */
+export class TokenManagers {
+  readonly store: GrantStore;
+  readonly send: Send;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly #self: ProcessIdentity;
+  readonly #managers = new Map<string, TokenManager>();
+  #signIns = 0;
+
+  constructor(options: TokenManagersOptions) {
+    this.store = options.store;
+    this.send = options.send;
+    this.clock = options.clock ?? systemClock;
+    this.random = options.random ?? Math.random;
+    this.#self = options.self ?? thisProcess;
+  }
+
+  /** Grows with every sign-in: after that, another grant may count. */
+  get signIns(): number {
+    return this.#signIns;
+  }
+
+  /** Each user releases it once. */
+  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'importedRefreshToken'>): TokenManager {
+    // A mistyped client secret stops nobody who has the right one.
+    const id = JSON.stringify([options.key, options.client.clientSecret]);
+    let manager = this.#managers.get(id);
+    if (manager === undefined) {
+      const { store, send, clock, random } = this;
+      manager = new TokenManager({ ...options, store, send, clock, random, self: this.#self });
+      this.#managers.set(id, manager);
+    }
+    manager.acquire();
+    return manager;
+  }
+
+  async release(manager: TokenManager): Promise<void> {
+    await manager.release();
+    for (const [id, known] of this.#managers) if (known === manager && known.isIdle) this.#managers.delete(id);
+  }
+
+  /** A sign-in was saved under `key`. */
+  async onSignIn(key: string): Promise<void> {
+    this.#signIns += 1;
+    await Promise.all(this.#of(key).map((manager) => manager.reload()));
+  }
+
+  /** Removes a grant for good. @throws VehicleError CONFIG */
+  async forget(key: string): Promise<void> {
+    for (const manager of this.#of(key)) manager.forget();
+    await this.store.remove(key);
+  }
+
+  #of(key: string): TokenManager[] {
+    return [...this.#managers.values()].filter((manager) => manager.key === key);
+  }
+}
+
+export interface TokenSourceOptions {
   /** A pasted access token. */
-  accessToken: string;
-  /** Null where nothing can be kept: only a pasted access token works then. */
-  store: RefreshingOptions['store'] | null;
+  accessToken?: string;
+  /** A pasted refresh token. */
+  refreshToken?: string;
+  client: OAuthClient;
+  /** The id of the config node: its sign-in is its own. */
+  owner: string;
+  /** Null where nothing can be kept: then only a pasted access token works. */
+  managers: TokenManagers | null;
+  clock?: Clock;
 }
 
 /**
- * The token of a configuration (contract 2): refreshing with client id and refresh token, or from a sign-in; else the
- * pasted access token.
+ * The token of a configuration (docs/message-contract.md 2). With a client id it is refreshed, from a pasted refresh token or from a
+ * sign-in, whichever is later; a pasted access token counts until it ends or until a later sign-in. Without a client id there is only
+ * the pasted access token.
  */
-export function chosenToken({ accessToken, store, ...options }: ChosenTokenOptions): TokenSource {
-  const pasted = pastedToken(accessToken, options.clock === undefined ? {} : { clock: options.clock });
-  const { tokenUrl, clientId } = trimmed(options.client);
-  if (store === null || tokenUrl === '' || clientId === '') return pasted;
-  const refreshing = { ...options, store };
-  if ((options.refreshToken ?? '').trim() !== '' || accessToken.trim() === '') return refreshingToken(refreshing);
-  return new PastedOrSignedIn(pasted, fingerprint(accessToken.trim()), refreshing);
+export function createTokenSource(options: TokenSourceOptions): TokenSource {
+  const accessToken = options.accessToken?.trim() ?? '';
+  const refreshToken = options.refreshToken?.trim() ?? '';
+  const clock = options.managers?.clock ?? options.clock ?? systemClock;
+  const pasted = pastedToken(accessToken, { clock });
+  const client = trimmed(options.client);
+  if (options.managers === null || client.tokenUrl === '' || (client.clientId === '' && refreshToken === ''))
+    return pasted;
+  return new ManagedToken(options.managers, client, options.owner, {
+    refreshToken,
+    accessToken: refreshToken === '' ? accessToken : '',
+    pasted: refreshToken === '' && accessToken !== '' ? pasted : null,
+  });
 }
 
-/** With a client and a pasted access token: the later of the two, the token or a sign-in; where the token has ended, the sign-in. */
-class PastedOrSignedIn implements TokenSource {
-  readonly #pasted: TokenSource;
-  readonly #fingerprint: string;
-  readonly #options: RefreshingOptions;
-  readonly #keepers;
-  #refreshing: TokenSource | null = null;
-  #signInsSeen = -1;
-  #looking: Promise<void> | null = null;
-  #closed = false;
+interface Pasted {
+  refreshToken: string;
+  accessToken: string;
+  pasted: TokenSource | null;
+}
 
-  constructor(pasted: TokenSource, pastedFingerprint: string, options: RefreshingOptions) {
-    this.#pasted = pasted;
-    this.#fingerprint = pastedFingerprint;
-    this.#options = options;
-    this.#keepers = options.keepers ?? sharedKeepers;
+const nothingKnown: GrantState = { grant: null, retryAt: null, signInRequiredSince: null, problem: null };
+
+class ManagedToken implements TokenSource {
+  readonly #managers: TokenManagers;
+  readonly #client: OAuthClient;
+  readonly #given: Pasted;
+  readonly #signInKey: string;
+  readonly #importedKey: string;
+  readonly #cancelStart: () => void;
+  /** Null while the pasted access token counts. */
+  #manager: TokenManager | null = null;
+  #signInsSeen = -1;
+  #choosing: Promise<TokenManager | TokenSource> | null = null;
+  #problem: VehicleError | null = null;
+  #releasing: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(managers: TokenManagers, client: OAuthClient, owner: string, given: Pasted) {
+    this.#managers = managers;
+    this.#client = client;
+    this.#given = given;
+    this.#signInKey = signInKey(client, owner);
+    this.#importedKey = importedKey(client, given.refreshToken);
+    // A grant is kept alive even while nobody reads.
+    this.#cancelStart = managers.clock.after(1_000 * managers.random(), () => void this.get().catch(ignore));
   }
 
   async get(signal?: AbortSignal): Promise<string> {
-    return (await this.#source()).get(signal);
+    const known = this.#signInsSeen === this.#managers.signIns ? this.#manager?.freshToken : null;
+    return known ?? orCancelled(this.#get(), signal);
   }
 
-  async refused(token: string, signal?: AbortSignal): Promise<boolean> {
-    return (await this.#source()).refused(token, signal);
+  async #get(): Promise<string> {
+    const chosen = await this.#choose();
+    return chosen instanceof TokenManager ? chosen.token() : chosen.get();
+  }
+
+  async onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean> {
+    return orCancelled(
+      this.#choose().then((chosen) => chosen.onUnauthorized(token)),
+      signal,
+    );
   }
 
   describe(): TokenDescription {
-    return (this.#refreshing ?? this.#pasted).describe();
+    if (this.#manager === null && this.#given.pasted !== null && this.#problem === null)
+      return this.#given.pasted.describe();
+    const { grant, retryAt, signInRequiredSince, problem } = this.#manager?.state ?? nothingKnown;
+    return {
+      kind: this.#problem?.code === 'TOKEN_MISSING' ? 'none' : 'refreshing',
+      expiresAt: isoTime(grant?.expiresAt ?? null),
+      scopes: grant?.scopes ?? null,
+      signInRequiredSince: isoTime(signInRequiredSince),
+      signedInAt: isoTime(grant?.signedInAt ?? null),
+      lastRefreshAt: isoTime(grant?.refreshedAt || null),
+      retryAt: isoTime(retryAt),
+      problem: this.#problem?.message ?? problem,
+    };
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#looking?.catch(() => undefined);
-    await this.#refreshing?.close();
+    this.#isClosed = true;
+    this.#cancelStart();
+    await this.#choosing?.catch(ignore);
+    this.#release();
+    await this.#releasing;
   }
 
-  async #source(): Promise<TokenSource> {
-    if (this.#refreshing === null && (this.#hasEnded || this.#signInsSeen !== this.#keepers.signIns)) {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = null;
-      });
-      await this.#looking;
-    }
-    return this.#refreshing ?? this.#pasted;
-  }
-
-  get #hasEnded(): boolean {
-    return this.#pasted.describe().signInRequiredSince !== null;
-  }
-
-  /** A sign-in that cannot be read is one all the same: its fault is told by the refreshing token. */
-  async #look(): Promise<void> {
-    const { store, client, owner } = this.#options;
-    const { signIns } = this.#keepers;
-    const grant = await store.read(signedInKey(trimmed(client), owner)).catch((error: unknown): 'unreadable' => {
-      if (error instanceof VehicleError) return 'unreadable';
-      throw error;
+  /** All callers share the choice under way. */
+  #choose(): Promise<TokenManager | TokenSource> {
+    this.#choosing ??= this.#chooseNow().finally(() => {
+      this.#choosing = null;
     });
-    this.#signInsSeen = signIns;
-    const counts =
-      grant !== null && (grant === 'unreadable' || this.#hasEnded || grant.outdated.includes(this.#fingerprint));
-    if (counts && !this.#closed) this.#refreshing = refreshingToken(this.#options);
+    return this.#choosing;
+  }
+
+  async #chooseNow(): Promise<TokenManager | TokenSource> {
+    if (this.#isClosed) throw cancelled();
+    try {
+      const signIns = this.#managers.signIns;
+      const key = await this.#keyInUse();
+      this.#problem = null;
+      this.#signInsSeen = signIns;
+      if (key === null) return this.#given.pasted ?? pastedToken('');
+      if (this.#manager?.key === key) return this.#manager;
+      this.#release();
+      const { refreshToken } = this.#given;
+      this.#manager = this.#managers.acquire({
+        key,
+        client: this.#client,
+        importedRefreshToken:
+          key === this.#importedKey ? { token: refreshToken, fingerprint: fingerprint(refreshToken) } : null,
+      });
+      return this.#manager;
+    } catch (error) {
+      this.#problem = error instanceof VehicleError ? error : null;
+      throw error;
+    }
+  }
+
+  /** The key of the grant that counts now; null for the pasted access token. */
+  async #keyInUse(): Promise<string | null> {
+    const { refreshToken, accessToken, pasted } = this.#given;
+    checkInputs(this.#client, refreshToken);
+    if (refreshToken !== '') return (await this.#isOutdated(refreshToken)) ? this.#signInKey : this.#importedKey;
+    if (this.#manager !== null) return this.#manager.key;
+    if (pasted === null) {
+      if ((await this.#managers.store.read(this.#signInKey)) === null) throw nobodySignedIn();
+      return this.#signInKey;
+    }
+    const hasEnded = pasted.describe().signInRequiredSince !== null;
+    if (!hasEnded && this.#signInsSeen === this.#managers.signIns) return null;
+    const signedIn = await this.#managers.store.read(this.#signInKey);
+    const counts = signedIn !== null && (hasEnded || signedIn.grant.outdated.includes(fingerprint(accessToken)));
+    return counts ? this.#signInKey : null;
+  }
+
+  /** True where a person signed in after this token was pasted. */
+  async #isOutdated(token: string): Promise<boolean> {
+    try {
+      const signedIn = await this.#managers.store.read(this.#signInKey);
+      return signedIn?.grant.outdated.includes(fingerprint(token)) ?? false;
+    } catch (error) {
+      // A sign-in that cannot be read may be the later one: only a process that has read it before goes on with what it knows.
+      if (this.#manager === null) throw error;
+      return this.#manager.key === this.#signInKey;
+    }
+  }
+
+  #release(): void {
+    if (this.#manager !== null)
+      this.#releasing = Promise.all([this.#releasing, this.#managers.release(this.#manager)]);
+    this.#manager = null;
   }
 }
+
+/** Blanks around pasted values do not belong to them. */
+export const trimmed = (client: OAuthClient): OAuthClient => ({
+  audience: client.audience,
+  tokenUrl: client.tokenUrl.trim(),
+  clientId: client.clientId.trim(),
+  clientSecret: client.clientSecret.trim(),
+});
+
+/** @throws VehicleError CONFIG */
+function checkInputs(client: OAuthClient, refreshToken: string): void {
+  if (client.clientId === '') throw clientIdMissing();
+  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client id'));
+  if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
+  if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
+}
+
+export const clientIdMissing = (): VehicleError =>
+  new VehicleError(
+    'CONFIG',
+    'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
+  );
+
+/** Recognises a secret without holding it. */
+export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/**
+ * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
+ * at another address there is no sign-in.
+ */
+export const signInKey = (client: OAuthClient, owner: string): string =>
+  ['signed-in', client.audience, client.tokenUrl, client.clientId, owner].join('\n');
+
+/** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
+export const importedKey = (client: OAuthClient, refreshToken: string): string =>
+  ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
+
+/** The caller stops waiting; the refresh goes on, because its answer must be saved. */
+function orCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(cancelled());
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+const ignore = (): void => undefined;

@@ -1,28 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { systemClock, type Clock } from '../util/clock';
+import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { keepers as sharedKeepers, fingerprint, pastedKey, signedInKey, type GrantKeepers } from './token-managers';
-import { trimmed } from './refreshing';
-import type { TokenStore } from './store';
-import { refusalSentence, requestTokens, secureUrl, type OAuthClient, type Send, type Tokens } from './token-endpoint';
-import { isoTime } from './tokens';
-
-/**
- * Sign-in from the editor: authorisation code with PKCE S256 (field notes 4.1).
- *
- * Why no library does it: oauth4webapi and openid-client 6 exist as ES modules only. `import()` would load the former
- * from CommonJS on every Node, but in use it takes 32 ms and 11 MB (with the global `Response` that it needs) against
- * 3 ms and 2 MB for node:crypto; it refuses an answer whose id_token has an issuer that was not configured,
- * and the profile `custom` (contract 2) has addresses, no issuer; and it refuses answers without `token_type`. What is left to
- * do after it, the store, the rotation and the states, is the larger part.
- */
-export interface SignInOptions {
-  store: TokenStore;
-  clock?: Clock;
-  /** So many random bytes. */
-  randomBytes?: (count: number) => Buffer;
-  keepers?: GrantKeepers;
-}
+import { clientIdMissing, fingerprint, importedKey, signInKey, trimmed, type TokenManagers } from './create-token-source';
+import { authorizationUrl, refusalSentence, requestTokens, secureUrl, type OAuthClient, type Tokens } from './oauth';
+import { isoTime } from './token-source';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */
@@ -37,9 +17,7 @@ export interface SignInStart {
   refreshToken?: string;
   /** The same of a pasted access token. */
   accessToken?: string;
-  /** Used once, for the exchange of the code. */
-  send: Send;
-  /** Hears of every secret before it is used. */
+  /** Called with the sign-in code before it is used. */
   onSecret?: (secret: string) => void;
 }
 
@@ -62,7 +40,7 @@ export interface SignedIn {
 /** Ten minutes to type a password and a code from the phone. */
 const lifeOfState = 10 * 60_000;
 /** More at once are nobody's honest sign-ins. */
-const mostPending = 100;
+const maxPending = 100;
 
 interface Pending {
   start: SignInStart;
@@ -72,18 +50,13 @@ interface Pending {
   over: 'used' | 'deleted' | null;
 }
 
+/** Sign-in from the editor: authorization code with PKCE S256 (docs/field-notes.md 4.1). */
 export class SignIns {
-  readonly #store: TokenStore;
-  readonly #clock: Clock;
-  readonly #randomBytes: (count: number) => Buffer;
-  readonly #keepers: GrantKeepers;
+  readonly #managers: TokenManagers;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(options: SignInOptions) {
-    this.#store = options.store;
-    this.#clock = options.clock ?? systemClock;
-    this.#randomBytes = options.randomBytes ?? randomBytes;
-    this.#keepers = options.keepers ?? sharedKeepers;
+  constructor(managers: TokenManagers) {
+    this.#managers = managers;
   }
 
   /**
@@ -91,35 +64,21 @@ export class SignIns {
    * @throws VehicleError CONFIG
    */
   begin(asked: SignInStart): { url: string; state: string } {
-    const start = { ...asked, client: trimmed(asked.client) };
-    const url = secureUrl(start.authorizeUrl.trim(), 'sign-in address');
+    const start = { ...asked, client: trimmed(asked.client), redirectUrl: asked.redirectUrl.trim() };
+    if (start.client.clientId === '') throw clientIdMissing();
     secureUrl(start.client.tokenUrl, 'token address');
-    secureUrl(start.redirectUrl.trim(), 'redirect address');
-    if (start.client.clientId === '')
-      throw new VehicleError(
-        'CONFIG',
-        'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
-      );
-    const state = this.#random32();
-    const verifier = this.#random32();
-    this.#remember(state, { start, verifier, until: this.#clock.now() + lifeOfState, over: null });
-    const query = {
-      response_type: 'code',
-      client_id: start.client.clientId,
-      redirect_uri: start.redirectUrl.trim(),
-      scope: start.scopes.join(' '),
-      state,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    };
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const [state, verifier] = [random32(), random32()];
+    const { client, redirectUrl, scopes } = start;
+    const authorizeUrl = start.authorizeUrl.trim();
+    const url = authorizationUrl({ authorizeUrl, clientId: client.clientId, redirectUrl, scopes, state, verifier });
+    this.#remember(state, { start, verifier, until: this.#managers.clock.monotonic() + lifeOfState, over: null });
     return { url: url.href, state };
   }
 
   /**
-   * Exchanges the code that the browser came back with, and saves the tokens under the config node that began.
-   * @throws VehicleError INPUT_INVALID (not this sign-in: wrong, used, late, deleted), SIGN_IN_REQUIRED (the service or
-   * the person said no), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
+   * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in.
+   * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted config node), SIGN_IN_REQUIRED (the service
+   * or the person refused), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
    */
   async finish(end: SignInEnd): Promise<SignedIn> {
     const answer = queryOf(end.redirected);
@@ -138,13 +97,13 @@ export class SignIns {
     return this.#save(start, tokens);
   }
 
-  /** Whose sign-in an answer would end; null where it would end none. */
+  /** The config node whose sign-in this answer would end; null where it would end none. */
   ownerOf(redirected: string): string | null {
     const pending = this.#pending.get(queryOf(redirected).get('state') ?? '');
     return pending === undefined || pending.over !== null ? null : pending.start.owner;
   }
 
-  /** The config node was deleted: what it began leads nowhere. */
+  /** The config node was deleted: a sign-in that it began is refused. */
   forget(owner: string): void {
     for (const pending of this.#pending.values()) {
       if (pending.start.owner === owner) pending.over = 'deleted';
@@ -152,28 +111,26 @@ export class SignIns {
   }
 
   /**
-   * What was saved for it goes, too.
-   * @param refreshToken the one that was pasted in it; empty where another config node holds the same, which lives on
-   * @throws VehicleError CONFIG, TIMEOUT
+   * Removes the saved grants of a deleted config node.
+   * @param refreshToken the one that was pasted in it; empty where another config node holds the same one
+   * @throws VehicleError CONFIG
    */
-  async forgetSaved({
-    client,
-    owner,
-    refreshToken,
-  }: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
-    await this.#store.forget(signedInKey(trimmed(client), owner));
-    if (refreshToken.trim() !== '')
-      await this.#store.forget(pastedKey(trimmed(client), fingerprint(refreshToken.trim())));
+  async forgetSaved(deleted: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
+    const client = trimmed(deleted.client);
+    const refreshToken = deleted.refreshToken.trim();
+    await this.#managers.forget(signInKey(client, deleted.owner));
+    if (refreshToken !== '') await this.#managers.forget(importedKey(client, refreshToken));
   }
 
   async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {
+    const { send, clock } = this.#managers;
     const form = {
       grant_type: 'authorization_code',
       code,
-      redirect_uri: start.redirectUrl.trim(),
+      redirect_uri: start.redirectUrl,
       code_verifier: verifier,
     };
-    const answer = await requestTokens(start.send, start.client, form, this.#clock).catch((error: unknown) => {
+    const answer = await requestTokens(start.client, form, { send, clock }).catch((error: unknown) => {
       throw error instanceof VehicleError
         ? new VehicleError(error.code, `${error.message} Start the sign-in again.`, { cause: error.cause })
         : error;
@@ -181,7 +138,7 @@ export class SignIns {
     if ('refusal' in answer) {
       const sentence =
         answer.refusal === 'invalid_grant'
-          ? 'The service did not accept the sign-in code, which lives for a minute only. Start the sign-in again.'
+          ? 'The service did not accept the sign-in code, which is valid for a minute only. Start the sign-in again.'
           : refusalSentence(answer);
       throw new VehicleError('SIGN_IN_REQUIRED', sentence);
     }
@@ -195,28 +152,24 @@ export class SignIns {
   }
 
   async #save(start: SignInStart, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
-    start.onSecret?.(tokens.refreshToken);
-    if (tokens.accessToken !== '') start.onSecret?.(tokens.accessToken);
     const pasted = [start.refreshToken, start.accessToken]
       .map((token) => token?.trim() ?? '')
       .filter((token) => token !== '');
-    const key = signedInKey(start.client, start.owner);
-    await this.#store.exclusive(key, (locked) =>
-      locked.save({
-        refreshToken: tokens.refreshToken,
-        accessToken: tokens.accessToken,
-        expiresAt: tokens.expiresAt,
-        scopes: tokens.scopes,
-        refreshedAt: tokens.receivedAt,
-        signedInAt: tokens.receivedAt,
-        outdated: pasted.map(fingerprint),
-      }),
-    );
-    await this.#keepers.signedIn(this.#store.directory, key);
+    const key = signInKey(start.client, start.owner);
+    await this.#managers.store.replace(key, {
+      refreshToken: tokens.refreshToken,
+      accessToken: tokens.accessToken,
+      expiresAt: tokens.expiresAt,
+      scopes: tokens.scopes,
+      refreshedAt: tokens.receivedAt,
+      signedInAt: tokens.receivedAt,
+      outdated: pasted.map(fingerprint),
+    });
+    await this.#managers.onSignIn(key);
     return { owner: start.owner, scopes: tokens.scopes, expiresAt: isoTime(tokens.expiresAt) };
   }
 
-  /** A state is good once, whatever comes of it. */
+  /** A state is accepted once, whatever the result. */
   #take(state: string, owner: string | undefined): Pending {
     const pending = this.#pending.get(state);
     if (pending === undefined)
@@ -231,23 +184,21 @@ export class SignIns {
       throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
     if (pending.over === 'deleted') throw deletedMeanwhile();
     pending.over = 'used';
-    if (this.#clock.now() > pending.until) throw invalid('The sign-in took longer than ten minutes. Start it again.');
+    if (this.#managers.clock.monotonic() > pending.until) throw invalid('The sign-in took longer than ten minutes. Start it again.');
     return pending;
   }
 
   #remember(state: string, pending: Pending): void {
-    const now = this.#clock.now();
+    const now = this.#managers.clock.monotonic();
     for (const [old, { until }] of this.#pending) {
-      if (now > until + lifeOfState || this.#pending.size >= mostPending) this.#pending.delete(old);
+      if (now > until + lifeOfState || this.#pending.size >= maxPending) this.#pending.delete(old);
     }
     this.#pending.set(state, pending);
   }
-
-  /** 43 characters, which is also what RFC 7636 wants of a verifier. */
-  #random32(): string {
-    return this.#randomBytes(32).toString('base64url');
-  }
 }
+
+/** 43 characters, the shortest code verifier that RFC 7636 allows. */
+const random32 = (): string => randomBytes(32).toString('base64url');
 
 const deletedMeanwhile = (): VehicleError =>
   invalid(
@@ -263,23 +214,29 @@ function queryOf(redirected: string): URLSearchParams {
   return new URLSearchParams(text.slice(text.indexOf('?') + 1));
 }
 
-const pageErrors: Record<string, string> = {
-  access_denied: 'The sign-in was declined at the service. Start it again and agree to the access.',
-  invalid_scope:
+const pageErrors = new Map([
+  [
+    'invalid_scope',
     'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
-  unauthorized_client:
+  ],
+  ['access_denied', 'The sign-in was declined at the service. Start it again and agree to the access.'],
+  [
+    'unauthorized_client',
     'The service does not let this application sign in this way. Check at the developer portal that the application is published.',
-  invalid_request:
+  ],
+  [
+    'invalid_request',
     'The service does not accept this sign-in. Check that the client id and the redirect address are those of the application at the developer portal.',
-  temporarily_unavailable: 'The sign-in service is not available at the moment. Start the sign-in again later.',
-  server_error: 'The sign-in service had a fault. Start the sign-in again later.',
-};
+  ],
+  ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
+  ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],
+]);
 
-/** The word is shown where it is one; free text from an address never is. */
+/** An OAuth error code is shown; free text from an address never is. */
 function refusedByPage(error: string): VehicleError {
-  const word = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
+  const code = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
   return new VehicleError(
     'SIGN_IN_REQUIRED',
-    pageErrors[word] ?? `The service ended the sign-in (${word}). Start it again.`,
+    pageErrors.get(code) ?? `The service ended the sign-in (${code}). Start it again.`,
   );
 }

@@ -1,25 +1,11 @@
-import type { Clock } from '../util/clock';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { VehicleError, type ErrorCode } from '../errors';
-import { pauseAfter } from './pauses';
-import { StoreFault, type Grant, type LockedAccount, type NewGrant, type TokenStore } from './store';
-import {
-  refusalSentence,
-  requestTokens,
-  type OAuthClient,
-  type Refusal,
-  type Send,
-  type Tokens,
-} from './token-endpoint';
+import type { Clock } from '../util/clock';
+import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
+import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
-/** One who uses an account: a config node. What it brings is used while it is there. */
-export interface Member {
-  client: OAuthClient;
-  send: Send;
-  /** Hears of every token before it is used, so that a redactor knows it. */
-  onSecret: (secret: string) => void;
-}
-
-/** What is known of an account. Times in milliseconds since 1970. */
+/** State of a grant. Times in milliseconds since 1970. */
 export interface GrantState {
   grant: Grant | null;
   retryAt: number | null;
@@ -27,158 +13,165 @@ export interface GrantState {
   problem: string | null;
 }
 
-export interface KeeperOptions {
-  key: string;
-  /** A refresh token to start from where the store has none. */
-  seed: { token: string; fingerprint: string } | null;
-  /** What the last keeper of this grant left open; see `unanswered`. */
-  unanswered: number | null;
-  store: TokenStore;
-  clock: Clock;
-  random: () => number;
+/** This process in the lease of a refresh; a parameter so that a test can be two processes. */
+export interface ProcessIdentity {
+  pid: number;
+  /** A process id says nothing on another machine or in another container. */
+  host: string;
+  isAlive(pid: number): boolean;
+  /** The leases that this process holds now: in a container, a dead holder may have had the same process id. */
+  leases: Set<string>;
 }
 
-/** An unused refresh token dies after seven days (field notes 4.2). */
+export const thisProcess: ProcessIdentity = { pid: process.pid, host: hostname(), isAlive, leases: new Set() };
+
+export interface TokenManagerOptions {
+  /** The key of the grant in the store. */
+  key: string;
+  client: OAuthClient;
+  /** A pasted refresh token, used where the store has no grant. */
+  importedRefreshToken: { token: string; fingerprint: string } | null;
+  store: GrantStore;
+  /** Must not depend on what is closed with a configuration: a refresh may outlive it. */
+  send: Send;
+  clock: Clock;
+  random: () => number;
+  self: ProcessIdentity;
+}
+
+/** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
 const keepAliveEvery = 3 * 86_400_000;
-/** A 401 asks for a new token so often and no more: where the service refuses everything, a new token does not help. */
+/** A 401 asks for a new token no more often than this: where the service refuses every token, a new one does not help. */
 const forcedEvery = 5 * 60_000;
-/** Codes that time alone does not mend. */
+/** Failures that waiting alone does not mend. */
 const lasting = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
-/** Yet a person, or another process, may have mended the store: that costs no request. */
-const lookAgainEvery = 15 * 60_000;
+/** A person or another process may have mended the store meanwhile; looking costs no request. */
+const reloadEvery = 15 * 60_000;
+/** With less life left than this, a caller waits for the new token. */
+const waitBelow = 10_000;
+/** Longer than a connection, a request to the token endpoint and a write to the store take together. */
+const leaseFor = 90_000;
+const leasePollEvery = 200;
+/** A deploy waits this long for the answer to a refresh that has been sent. */
+const closeWithin = 3_000;
 
 /**
- * The grant of one account in this process: refreshed by one request at a time, saved before it is used.
+ * Keeps the access token of one grant valid: one refresh at a time, saved before it is used, at least every third day.
  *
- * What can still be lost: the token endpoint rotates the refresh token, and its answer does not arrive, or the process
- * dies before the save. No client can mend that alone. But a server can let a rotated token live on for some seconds
- * (PingFederate, which serves the real sign-in, calls it the rolling grace period); therefore a try whose end is
- * unknown is repeated within seconds, after a crash too, and room on the disk is claimed before the request is sent.
+ * Before a refresh token is sent, a lease is written into the grant on condition that nobody changed it. The lease keeps other
+ * processes from sending the same refresh token, and it stays there if no answer comes.
+ *
+ * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer is lost on the way or with the
+ * process. But a server may accept a rotated token for some more seconds (PingFederate, which serves the real sign-in, calls it the
+ * rolling grace period). Therefore a refresh without an answer is repeated within seconds, after a crash too.
  */
-export class GrantKeeper {
+export class TokenManager {
   readonly key: string;
-  readonly directory: string;
-  readonly #seed: KeeperOptions['seed'];
-  readonly #store: TokenStore;
+  readonly #options: TokenManagerOptions;
   readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #members = new Set<Member>();
-  /** Whose way the request under way takes. */
-  #carrier: Member | null = null;
-  /** Client secrets that the service refused: whoever has one is not asked to carry while another is there. */
-  readonly #mistaken = new Set<string>();
-  readonly #ending = new AbortController();
+  #users = 0;
+  #stopping = new AbortController();
   #grant: Grant | null = null;
   #refreshing: Promise<Grant> | null = null;
-  /** Rotated, but the disk did not take it: kept until it does. */
-  #unsaved: NewGrant | null = null;
-  #unanswered: number | null;
-  #pause: { failures: number; since: number; until: number; error: VehicleError } | null = null;
-  #refusal: { tokens: ReadonlySet<string>; since: number; error: VehicleError } | null = null;
+  /** A rotated grant that the store did not take: kept until it does. */
+  #unsaved: Grant | null = null;
+  #isForgotten = false;
+  #pause: { failures: number; until: number; retryAt: number; error: VehicleError } | null = null;
+  #refusal: { tokens: Set<string>; isOfClient: boolean; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. */
-  #rejected = '';
+  #unauthorizedToken = '';
   #forcedAt = -Infinity;
-  #cancelTimer: () => void;
+  #cancelTimer: () => void = ignore;
 
-  constructor(options: KeeperOptions) {
+  constructor(options: TokenManagerOptions) {
     this.key = options.key;
-    this.directory = options.store.directory;
-    this.#seed = options.seed;
-    this.#unanswered = options.unanswered;
-    this.#store = options.store;
+    this.#options = options;
     this.#clock = options.clock;
-    this.#random = options.random;
-    this.#cancelTimer = this.#wakeAfter(1_000 * this.#random());
   }
 
-  join(member: Member): void {
-    const before = this.#newest;
-    this.#members.add(member);
-    if (this.#grant !== null) tell(member, this.#grant);
-    // Corrected credentials are a change that a refusal waits for.
-    if (before !== undefined && before.client.clientSecret !== member.client.clientSecret) this.#refusal = null;
+  get isIdle(): boolean {
+    return this.#users === 0 && this.#refreshing === null && this.#unsaved === null;
   }
 
-  /** Waits for a refresh that goes over the way of the member: its answer may hold the only valid refresh token. */
-  async leave(member: Member): Promise<void> {
-    this.#members.delete(member);
-    if (this.#carrier === member) await this.#refreshing?.catch(ignore);
+  acquire(): void {
+    this.#users += 1;
+    this.#isForgotten = false;
+    if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
   }
 
-  isLast(member: Member): boolean {
-    return this.#members.size === 1 && this.#members.has(member);
-  }
-
-  /** Ends the timer and the wait for another process, but not a request under way: its answer may hold the only valid refresh token. */
-  async end(): Promise<void> {
+  /** With the last user, everything ends that waits; a refresh that has been sent goes on, and its answer is saved. */
+  async release(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
     this.#cancelTimer();
-    this.#ending.abort();
-    await this.#refreshing?.catch(ignore);
-    if (this.#unsaved !== null) {
+    this.#stopping.abort();
+    if (this.#refreshing !== null) await this.#atMost(closeWithin, this.#refreshing);
+    if (this.#unsaved !== null && this.#users === 0) {
       this.#pause = null;
-      await this.#refresh().catch(ignore);
+      await this.#atMost(closeWithin, this.#refresh());
     }
-    this.#members.clear();
+    if (this.#users === 0) this.#cancelTimer();
   }
 
-  /** Takes over what a sign-in has just saved. @throws VehicleError CONFIG */
-  async look(): Promise<void> {
-    const stored = await this.#store.read(this.key);
-    // Whatever its generation: where the file had gone, the count has begun anew.
+  /** Takes over the grant that a sign-in has just saved. @throws VehicleError CONFIG */
+  async reload(): Promise<void> {
+    const stored = await this.#options.store.read(this.key);
+    // The generation does not matter here: where the file had gone, it starts again from 1.
     if (stored !== null) {
-      this.#take(stored);
+      this.#grant = stored.grant;
       this.#unsaved = null;
     }
     this.#pause = null;
     this.#refusal = null;
-    this.#mistaken.clear();
+  }
+
+  /** The configuration was deleted: an answer that is still on its way is not saved. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#unsaved = null;
+    this.#grant = null;
   }
 
   get state(): GrantState {
-    const trouble = this.#refusal ?? this.#pause;
+    const failure = this.#refusal ?? this.#pause;
     return {
       grant: this.#grant,
-      retryAt: this.#pause?.until ?? null,
+      retryAt: this.#pause?.retryAt ?? null,
       signInRequiredSince: this.#refusal?.since ?? null,
-      problem: trouble?.error.message ?? null,
+      problem: failure?.error.message ?? null,
     };
   }
 
-  /** The generation whose refresh token was sent, and no answer came: it may be spent. */
-  get unanswered(): number | null {
-    return this.#unanswered;
-  }
-
-  /** The token, where it can be sent without asking anybody. */
-  get fresh(): string | null {
+  /** The access token, where it can be sent without a refresh. */
+  get freshToken(): string | null {
     return this.#grant !== null && this.#isFresh(this.#grant) ? this.#grant.accessToken : null;
   }
 
   /** Waits for a refresh only where the token at hand has ended or is about to. */
   async token(): Promise<string> {
-    if (this.fresh !== null) return this.fresh;
-    const refresh = this.#refresh().then((grant) => grant.accessToken);
+    if (this.freshToken !== null) return this.freshToken;
+    const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const token = this.#grant?.accessToken ?? '';
     const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
-    if (token === '' || left <= 0) return refresh;
-    const orTheOld = refresh.catch(() => token);
+    if (token === '' || left <= 0) return refreshed;
+    const orTheOld = refreshed.catch(() => token);
     return left > waitBelow ? token : orTheOld;
   }
 
-  /** The service answered 401 to `token`: is another try worth it, once? */
-  async refused(token: string): Promise<boolean> {
+  /** The service answered 401 to `token`. Resolves to true when the request is worth one more try. */
+  async onUnauthorized(token: string): Promise<boolean> {
     if (token !== this.#grant?.accessToken) return true;
-    const first = this.#rejected !== token;
-    this.#rejected = token;
+    const isFirst = this.#unauthorizedToken !== token;
+    this.#unauthorizedToken = token;
     if (this.#refreshing === null) {
-      if (isWithin(this.#forcedAt, this.#clock.now(), this.#forcedAt + forcedEvery)) return first;
-      this.#forcedAt = this.#clock.now();
+      if (this.#clock.monotonic() - this.#forcedAt < forcedEvery) return isFirst;
+      this.#forcedAt = this.#clock.monotonic();
     }
     await this.#refresh();
     return true;
   }
 
-  /** One at a time, however many ask. */
+  /** All callers share the refresh under way. */
   #refresh(): Promise<Grant> {
     this.#refreshing ??= this.#attempt().finally(() => {
       this.#refreshing = null;
@@ -187,214 +180,273 @@ export class GrantKeeper {
   }
 
   async #attempt(): Promise<Grant> {
-    if (this.#pause !== null && isWithin(this.#pause.since, this.#clock.now(), this.#pause.until)) {
-      // A timer of Node's can fire a moment early.
-      this.#wakeAt(this.#pause.until);
+    if (this.#pause !== null && this.#clock.monotonic() < this.#pause.until) {
+      // A timer of Node.js can fire a moment early.
+      this.#wakeAfter(this.#pause.until - this.#clock.monotonic());
       throw this.#pause.error;
     }
     try {
-      await this.#checkRefusal();
-      const grant = await this.#store.exclusive(this.key, (locked) => this.#renew(locked), this.#ending.signal);
+      const grant = await this.#renew();
       if (grant.accessToken === '')
         throw new VehicleError('SERVICE_ERROR', 'The sign-in service gave no usable access token.');
       this.#pause = null;
-      this.#wakeAt(grant.refreshedAt + keepAliveEvery);
+      this.#wakeAfter(grant.refreshedAt + keepAliveEvery - this.#clock.now());
       return grant;
     } catch (error) {
       throw this.#failed(error);
     }
   }
 
-  /** While a sign-in is refused, nobody is asked again until the store holds another one. */
-  async #checkRefusal(): Promise<void> {
-    if (this.#refusal === null) return;
-    const stored = await this.#store.read(this.key);
-    if (stored === null || this.#refusal.tokens.has(stored.refreshToken)) throw this.#refusal.error;
-    this.#refusal = null;
-  }
-
-  async #renew(locked: LockedAccount): Promise<Grant> {
-    const known = await this.#settle(locked);
-    if (known !== null && !locked.afterCrash && this.#isEnough(known)) return known;
-    const refused = new Set<string>();
-    let next = known?.refreshToken ?? this.#seed?.token;
-    while (next !== undefined) {
-      await locked.prepare();
-      const answer = await this.#request(next);
-      if (!('refusal' in answer)) return this.#keep(locked, this.#grantOf(answer, next));
-      // What was refused is a client, not the sign-in: another member may have the right secret.
-      if (answer.refusal === 'invalid_client' && this.#trusted !== undefined) continue;
-      refused.add(next);
-      next = answer.refusal === 'invalid_grant' ? await this.#another(locked, refused) : undefined;
-      if (next === undefined) throw this.#refuse(answer, refused);
+  async #renew(): Promise<Grant> {
+    for (;;) {
+      const stored = await this.#load();
+      const known = this.#grant ?? this.#imported();
+      if (known === null) throw nobodySignedIn();
+      if (this.#isEnough(known)) return known;
+      const refreshToken = this.#untried(stored, known);
+      if (isHeld(stored?.grant?.lease, this.#options.self, this.#clock.now())) {
+        await this.#sleep(leasePollEvery);
+        continue;
+      }
+      const answer = await this.#requestUnderLease({ ...known, refreshToken }, stored && stored.version);
+      if (answer === 'overtaken') continue;
+      if ('generation' in answer) return this.#save(answer);
+      this.#refuse(answer, refreshToken);
     }
-    throw nobodySignedIn();
   }
 
-  /** What is known of the grant, once the store has been given what it did not take before. */
-  async #settle(locked: LockedAccount): Promise<Grant | null> {
-    if (this.#unsaved !== null) return this.#keep(locked, this.#unsaved);
-    this.#use(await this.#stored(locked));
-    return this.#grant;
+  /** What is stored now, once the store has been given what it did not take before. */
+  async #load(): Promise<Partial<StoredGrant> | null> {
+    if (this.#unsaved !== null) await this.#save(this.#unsaved);
+    const stored = await this.#read();
+    // A grant with a lower generation is a backup that was restored under the running process.
+    if (stored?.grant && stored.grant.generation >= (this.#grant?.generation ?? 0)) this.#grant = stored.grant;
+    return stored;
   }
 
-  /** A file that was damaged under a running process is written anew from what the process knows. */
-  async #stored(locked: LockedAccount): Promise<Grant | null> {
+  /** A grant that was damaged under a running process has neither content nor version: it is written again from memory. */
+  async #read(): Promise<Partial<StoredGrant> | null> {
     try {
-      return await locked.read();
+      return await this.#options.store.read(this.key);
     } catch (error) {
-      if (this.#grant !== null && error instanceof StoreFault && error.fault === 'damaged') return null;
-      throw error;
+      if (this.#grant === null || !isDamaged(error)) throw error;
+      return {};
     }
   }
 
-  /** Another process, or a restored backup, may know a token that was not refused yet. */
-  async #another(locked: LockedAccount, refused: ReadonlySet<string>): Promise<string | undefined> {
-    const stored = await this.#stored(locked);
-    return [stored?.refreshToken, this.#grant?.refreshToken].find(
-      (token) => token !== undefined && !refused.has(token),
-    );
-  }
-
-  async #request(refreshToken: string): Promise<Tokens | Refusal> {
-    const member = this.#trusted ?? this.#newest;
-    if (member === undefined)
-      throw new VehicleError('CANCELLED', 'The sign-in was cancelled because the flow was stopped or redeployed.');
-    this.#unanswered = this.#grant?.generation ?? 0;
-    this.#carrier = member;
-    try {
-      const answer = await requestTokens(
-        member.send,
-        member.client,
-        { grant_type: 'refresh_token', refresh_token: refreshToken },
-        this.#clock,
-      );
-      this.#unanswered = null;
-      if ('refusal' in answer && answer.refusal === 'invalid_client') this.#mistaken.add(member.client.clientSecret);
-      return answer;
-    } finally {
-      this.#carrier = null;
-    }
-  }
-
-  #grantOf(answer: Tokens, sent: string): NewGrant {
+  #imported(): Grant | null {
+    const imported = this.#options.importedRefreshToken;
+    if (imported === null) return null;
     return {
-      // Sometimes there is none: the one that was sent lives on (field notes 4.2).
-      refreshToken: answer.refreshToken ?? sent,
-      accessToken: answer.accessToken,
-      expiresAt: answer.expiresAt,
-      scopes: answer.scopes ?? this.#grant?.scopes ?? null,
-      refreshedAt: answer.receivedAt,
-      ...(this.#grant?.signedInAt !== undefined && { signedInAt: this.#grant.signedInAt }),
-      outdated: this.#grant?.outdated ?? (this.#seed === null ? [] : [this.#seed.fingerprint]),
+      generation: 0,
+      refreshToken: imported.token,
+      accessToken: '',
+      expiresAt: null,
+      scopes: null,
+      refreshedAt: 0,
+      outdated: [imported.fingerprint],
+      lease: null,
     };
   }
 
-  /** On disk before it is used. What the disk does not take stays in memory until it does. */
-  async #keep(locked: LockedAccount, next: NewGrant): Promise<Grant> {
-    for (const member of this.#members) tell(member, next);
+  /**
+   * The refresh token to send: the store's, or, where that was refused, the one in memory. A restored backup and another process make
+   * them differ.
+   */
+  #untried(stored: Partial<StoredGrant> | null, known: Grant): string {
+    if (this.#refusal === null) return known.refreshToken;
+    const token = [stored?.grant?.refreshToken, known.refreshToken].find(
+      (candidate) => candidate !== undefined && !this.#refusal?.tokens.has(candidate),
+    );
+    if (token === undefined || this.#refusal.isOfClient) throw this.#refusal.error;
+    return token;
+  }
+
+  async #requestUnderLease(known: Grant, version: string | null | undefined): Promise<Grant | Refusal | 'overtaken'> {
+    const { store, client, send, self } = this.#options;
+    const lease: Lease = {
+      id: randomBytes(9).toString('base64url'),
+      pid: self.pid,
+      host: self.host,
+      until: this.#clock.now() + leaseFor,
+    };
+    self.leases.add(lease.id);
+    const connecting = new AbortController();
+    const stop = (): void => connecting.abort();
+    this.#stopping.signal.addEventListener('abort', stop, { once: true });
+    let isSent = false;
+    try {
+      // This write also proves that the store can be written to before a token is rotated.
+      const leased = await store.write(this.key, { ...known, lease }, version);
+      if (leased === null) return 'overtaken';
+      this.#grant = leased.grant;
+      if (this.#stopping.signal.aborted) stop();
+      try {
+        const form = { grant_type: 'refresh_token', refresh_token: known.refreshToken };
+        const onDispatch = (): void => {
+          isSent = true;
+          // From here on the request goes on, whoever stops waiting.
+          this.#stopping.signal.removeEventListener('abort', stop);
+        };
+        const context = { send, clock: this.#clock, signal: connecting.signal, onDispatch };
+        const answer = await requestTokens(client, form, context);
+        if ('refusal' in answer) await this.#endLease(leased, null);
+        return 'refusal' in answer ? answer : rotated(leased.grant, answer);
+      } catch (error) {
+        // The ended lease stays as a mark that the service may have rotated the token.
+        await this.#endLease(leased, isSent ? { ...lease, until: 0 } : null);
+        throw error;
+      }
+    } finally {
+      this.#stopping.signal.removeEventListener('abort', stop);
+      self.leases.delete(lease.id);
+    }
+  }
+
+  /** Where the store does not take it, the lease ends with its time. */
+  async #endLease({ grant, version }: StoredGrant, lease: Lease | null): Promise<void> {
+    await this.#options.store.write(this.key, { ...grant, lease }, version).catch(ignore);
+  }
+
+  /** Saves a grant before it is used. */
+  async #save(next: Grant): Promise<Grant> {
+    if (this.#isForgotten) return next;
     this.#unsaved = next;
-    const saved = await locked.save(next, this.#grant?.generation ?? 0);
+    let saved: StoredGrant | null = null;
+    while (saved === null) {
+      const stored = await this.#read();
+      // A sign-in, or a process that took over an expired lease, was later than this refresh.
+      const { grant, version } = stored ?? {};
+      if (grant !== undefined && version !== undefined && grant.generation >= next.generation) saved = { grant, version };
+      else saved = await this.#options.store.write(this.key, next, stored && version);
+    }
     this.#unsaved = null;
-    this.#use(saved);
-    return saved;
+    this.#refusal = null;
+    this.#grant = saved.grant;
+    return saved.grant;
   }
 
-  /** Only what is newer: an older file is a backup that was restored under a running process. */
-  #use(stored: Grant | null): void {
-    if (stored === null || stored.generation <= (this.#grant?.generation ?? 0)) return;
-    this.#take(stored);
+  #isFresh({ accessToken, expiresAt, refreshedAt }: Grant): boolean {
+    if (accessToken === '') return false;
+    return expiresAt === null || expiresAt - this.#clock.now() > renewalMargin(expiresAt - refreshedAt);
   }
 
-  #take(stored: Grant): void {
-    for (const member of this.#members) tell(member, stored);
-    this.#grant = stored;
-  }
-
-  #isFresh(grant: Grant): boolean {
-    if (grant.accessToken === '') return false;
+  /** True where the grant needs no refresh. */
+  #isEnough(grant: Grant): boolean {
     return (
-      grant.expiresAt === null || grant.expiresAt - this.#clock.now() > aheadOf(grant.expiresAt - grant.refreshedAt)
+      this.#isFresh(grant) &&
+      Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveEvery &&
+      grant.accessToken !== this.#unauthorizedToken &&
+      grant.lease === null
     );
   }
 
-  /** True where what is stored makes a request needless. */
-  #isEnough(stored: Grant): boolean {
-    const idle = Math.abs(this.#clock.now() - stored.refreshedAt);
-    return (
-      this.#isFresh(stored) &&
-      idle < keepAliveEvery &&
-      stored.accessToken !== this.#rejected &&
-      stored.generation !== this.#unanswered
-    );
-  }
-
-  #refuse(refusal: Refusal, tokens: ReadonlySet<string>): VehicleError {
+  #refuse(refusal: Refusal, refreshToken: string): void {
+    // Another process, or a restored backup, may have a refresh token that was not refused; for a refused client none helps.
+    const isOfClient = refusal.refusal !== 'invalid_grant' && refusal.refusal !== '';
+    const tokens = new Set(this.#refusal?.tokens).add(refreshToken);
     const error = new VehicleError('SIGN_IN_REQUIRED', refusalSentence(refusal));
-    this.#refusal = { tokens, since: this.#clock.now(), error };
-    return error;
+    this.#refusal = { tokens, isOfClient, since: this.#clock.now(), error };
   }
 
-  /** A refusal waits for a person; whatever time can mend is tried again after a growing pause. */
+  /** A refusal waits for a person; everything that time can mend is tried again after a growing pause. */
   #failed(error: unknown): VehicleError {
-    const known =
+    const failure =
       error instanceof VehicleError
         ? error
         : new VehicleError('SERVICE_ERROR', 'The sign-in failed for an unknown reason.', { cause: error });
-    if (lasting.has(known.code) && this.#unsaved === null) {
-      this.#wakeAt(this.#clock.now() + lookAgainEvery);
-      return known;
+    if (lasting.has(failure.code) && this.#unsaved === null) {
+      this.#wakeAfter(reloadEvery);
+      return failure;
     }
     const failures = (this.#pause?.failures ?? 0) + 1;
-    const since = this.#clock.now();
-    const until = Math.max(since + pauseAfter(failures, this.#random), known.retryAt?.getTime() ?? 0);
-    const told = new VehicleError(known.code, `${known.message} The pack tries again by itself.`, {
+    const now = this.#clock.now();
+    const ms = Math.max(pauseAfter(failures, this.#options.random), (failure.retryAt?.getTime() ?? now) - now);
+    const repeated = new VehicleError(failure.code, `${failure.message} The pack tries again by itself.`, {
       retryable: true,
-      retryAt: new Date(until),
-      ...(known.httpStatus === null ? {} : { httpStatus: known.httpStatus }),
-      cause: known.cause,
+      retryAt: new Date(now + ms),
+      ...(failure.httpStatus === null ? {} : { httpStatus: failure.httpStatus }),
+      cause: failure.cause,
     });
-    this.#pause = { failures, since, until, error: told };
-    this.#wakeAt(until);
-    return told;
+    this.#pause = { failures, until: this.#clock.monotonic() + ms, retryAt: now + ms, error: repeated };
+    this.#wakeAfter(ms);
+    return repeated;
   }
 
-  /** The grant is kept alive, and a pause ends, while nobody asks too. */
-  #wakeAt(at: number): void {
+  /** The grant is kept alive, and a failed refresh is tried again, even while nobody asks for a token. */
+  #wakeAfter(ms: number): void {
     this.#cancelTimer();
-    if (!this.#ending.signal.aborted)
-      this.#cancelTimer = this.#wakeAfter(Math.min(at - this.#clock.now(), keepAliveEvery));
+    if (this.#users === 0) return;
+    this.#cancelTimer = this.#clock.after(Math.min(ms, keepAliveEvery), () => void this.#refresh().catch(ignore));
   }
 
-  #wakeAfter(ms: number): () => void {
-    return this.#clock.after(ms, () => void this.#refresh().catch(ignore));
+  async #sleep(ms: number): Promise<void> {
+    try {
+      await this.#clock.sleep(ms, this.#stopping.signal);
+    } catch {
+      throw cancelled();
+    }
   }
 
-  get #newest(): Member | undefined {
-    return [...this.#members].at(-1);
-  }
-
-  /** The newest whose client secret was not refused. */
-  get #trusted(): Member | undefined {
-    return [...this.#members].findLast(({ client }) => !this.#mistaken.has(client.clientSecret));
+  /** Waits for work to end, well or not, but no longer than that. */
+  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(ms, resolve);
+      void work.catch(ignore).finally(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 }
 
-/** Milliseconds: with less life left than this, a caller waits for the new token. */
-const waitBelow = 10_000;
+function rotated(before: Grant, answer: Tokens): Grant {
+  return {
+    ...before,
+    generation: before.generation + 1,
+    // Some answers hold no refresh token; then the one that was sent stays valid (docs/field-notes.md 4.2).
+    refreshToken: answer.refreshToken ?? before.refreshToken,
+    accessToken: answer.accessToken,
+    expiresAt: answer.expiresAt,
+    scopes: answer.scopes ?? before.scopes,
+    refreshedAt: answer.receivedAt,
+    lease: null,
+  };
+}
 
-/** How long before its end a token is renewed, by its life, which no service promises (field notes 4.2). Milliseconds. */
-const aheadOf = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
+/** True while another refresh may be under way: its process lives, or is on another machine and its time has not ended. */
+function isHeld(lease: Lease | null | undefined, self: ProcessIdentity, now: number): boolean {
+  if (lease === null || lease === undefined || lease.until <= now || lease.until > now + leaseFor) return false;
+  if (lease.host !== self.host) return true;
+  return lease.pid === self.pid ? self.leases.has(lease.id) : self.isAlive(lease.pid);
+}
 
-/** A moment to come that one remembers as past was one of a clock that has been set back: it counts no more. */
-const isWithin = (since: number, now: number, until: number): boolean => since <= now && now < until;
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
 
-function tell(member: Member, grant: NewGrant): void {
-  member.onSecret(grant.refreshToken);
-  if (grant.accessToken !== '') member.onSecret(grant.accessToken);
+/** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/field-notes.md 4.2). */
+const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
+
+/** The first retries come soon: a server may accept the rotated token for a minute yet. */
+const shortestPause = 2_000;
+const longestPause = 15 * 60_000;
+
+/** Doubles from pause to pause, spread by a quarter so that many clients do not come back together. @param failures from 1 on */
+function pauseAfter(failures: number, random: () => number): number {
+  const pause = Math.min(longestPause, shortestPause * 2 ** (failures - 1));
+  return Math.round(pause * (0.75 + 0.5 * random()));
 }
 
 const ignore = (): void => undefined;
+
+export const cancelled = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 export const nobodySignedIn = (): VehicleError =>
   new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.');

@@ -1,8 +1,8 @@
-import { systemClock, type Clock } from '../util/clock';
 import { VehicleError } from '../errors';
+import { systemClock, type Clock } from '../util/clock';
 import { readClaims } from './claims';
 
-/** Who gives the request core its bearer token (specification 5). */
+/** Gives each request its bearer token (docs/service.md 5). */
 export interface TokenSource {
   /**
    * The token to send now, refreshed first where it must be.
@@ -10,13 +10,13 @@ export interface TokenSource {
    */
   get(signal?: AbortSignal): Promise<string>;
   /**
-   * The service answered 401 to `token`: true when another try, with the same or a new token, is worth it once.
+   * Call this when the service answered 401 to `token`. Resolves to true when the request is worth one more try.
    * @throws VehicleError as `get` does, where a new token was asked for and could not be had
    */
-  refused(token: string, signal?: AbortSignal): Promise<boolean>;
-  /** What is known of the token, for badges, the scope check and diagnostics; never the token itself. */
+  onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean>;
+  /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
   describe(): TokenDescription;
-  /** Ends timers; waits for a refresh under way, because its answer may hold the only valid refresh token. */
+  /** Ends timers. A refresh that has been sent gets a few seconds to end, because its answer may hold the only valid refresh token. */
   close(): Promise<void>;
 }
 
@@ -24,25 +24,25 @@ export interface TokenDescription {
   kind: 'none' | 'pasted' | 'refreshing';
   /** ISO-8601; null where the token does not say. */
   expiresAt: string | null;
-  /** The scopes of the token (specification 5.2); null where it does not say. */
+  /** The scopes of the token (docs/service.md 5.2); null where it does not say. */
   scopes: string[] | null;
   /** ISO-8601: since when only a person can help; null while nobody has to. */
   signInRequiredSince: string | null;
-  /** ISO-8601: when a person signed in; null for what was pasted. */
+  /** ISO-8601: when a person signed in; null for a pasted token. */
   signedInAt: string | null;
-  /** ISO-8601; null for a pasted token and before the first refresh. */
+  /** ISO-8601; null for a pasted access token and before the first refresh. */
   lastRefreshAt: string | null;
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
   retryAt: string | null;
-  /** What a person should know: the sentence of the last failure, null while all is well. */
+  /** The sentence of the last failure, for a person; null while all is well. */
   problem: string | null;
 }
 
-/** A 401 that comes at random with a good token is tried once more (field notes 6.2), but a dead token not at every poll. */
+/** A 401 that comes at random with a good token is tried once more (docs/field-notes.md 6.2), but a dead token not at every poll. */
 const secondTryEvery = 10 * 60_000;
 
 /**
- * An access token that a person pasted, used as it is until it expires. A token that cannot be right is told by `get`,
+ * An access token that a person pasted, used as it is until it expires. `get` reports a token that cannot be right,
  * so that a mistyped configuration still starts.
  */
 export function pastedToken(token: string, options: { clock?: Clock } = {}): TokenSource {
@@ -54,7 +54,7 @@ class PastedToken implements TokenSource {
   readonly #clock: Clock;
   readonly #expiresAt: number | null;
   readonly #scopes: string[] | null;
-  #lastRefusal = -Infinity;
+  #lastUnauthorized = -Infinity;
 
   constructor(pasted: string, clock: Clock) {
     this.#token = withoutScheme(pasted);
@@ -69,20 +69,19 @@ class PastedToken implements TokenSource {
     return this.#token;
   }
 
-  async refused(): Promise<boolean> {
-    const now = this.#clock.now();
-    const worthIt = this.#problem() === null && now - this.#lastRefusal >= secondTryEvery;
-    this.#lastRefusal = now;
+  async onUnauthorized(): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    const worthIt = this.#problem() === null && now - this.#lastUnauthorized >= secondTryEvery;
+    this.#lastUnauthorized = now;
     return worthIt;
   }
 
   describe(): TokenDescription {
-    const expired = this.#expired();
     return {
       kind: this.#token === '' ? 'none' : 'pasted',
       expiresAt: isoTime(this.#expiresAt),
       scopes: this.#scopes,
-      signInRequiredSince: expired ? isoTime(this.#expiresAt) : null,
+      signInRequiredSince: this.#isExpired() ? isoTime(this.#expiresAt) : null,
       signedInAt: null,
       lastRefreshAt: null,
       retryAt: null,
@@ -99,26 +98,29 @@ class PastedToken implements TokenSource {
         'There is no access token. Sign in, or paste an access token, in the vehicle configuration.',
       );
     if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
-    if (!this.#expired()) return null;
+    if (!this.#isExpired()) return null;
     return new VehicleError(
       'SIGN_IN_REQUIRED',
       `The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`,
     );
   }
 
-  #expired(): boolean {
+  #isExpired(): boolean {
     return this.#expiresAt !== null && this.#expiresAt <= this.#clock.now();
   }
 }
 
-/** People copy the header's whole value. */
+/** People copy the whole value of the header. */
 const withoutScheme = (pasted: string): string => pasted.trim().replace(/^Bearer\s+/i, '');
 
-/** What a header value and RFC 6750 allow of a token: visible ASCII, no blanks, no line breaks. */
+/** RFC 6750 and the rules for a header value allow visible ASCII only: no blanks, no line breaks. */
 export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);
 
+/** RFC 6749 appendix A allows blanks inside a client id and a client secret, but no line break. */
+export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
 export const unusable = (what: string): string =>
-  `The ${what} holds a blank, a line break or a foreign character. Copy it again, in one piece, into the vehicle configuration.`;
+  `The ${what} holds a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`;
 
 /** Milliseconds since 1970 as ISO-8601. */
 export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import { sealedSchema, type Seal } from '../state/seal';
+import { StateFault, type StateStore } from '../state/state-store';
+import { systemClock, type Clock } from '../util/clock';
+import { parseJson } from './claims';
+
+/** The mark of a refresh: its refresh token was sent, or is about to be, and no answer is saved yet. */
+const leaseSchema = z.object({
+  id: z.string(),
+  pid: z.number(),
+  host: z.string(),
+  /** Milliseconds since 1970; 0 when the request has ended without an answer. */
+  until: z.number(),
+});
+export type Lease = z.infer<typeof leaseSchema>;
+
+/** The stored part of a sign-in. Times in milliseconds since 1970. */
+const grantSchema = z.lazy(() =>
+  z.object({
+    /** Counts the refreshes, so that the later one of two grants can be told. */
+    generation: z.int(),
+    refreshToken: z.string(),
+    /** Empty where the last answer gave none. */
+    accessToken: z.string(),
+    /** Null where the service does not say. */
+    expiresAt: z.nullable(z.number()),
+    scopes: z.nullable(z.array(z.string())),
+    /** 0 before the first refresh of a pasted refresh token. */
+    refreshedAt: z.number(),
+    /** When a person signed in; absent where a refresh token was pasted. */
+    signedInAt: z.optional(z.number()),
+    /** Fingerprints of the pasted tokens that are older than this grant. */
+    outdated: z.array(z.string()),
+    lease: z._default(z.nullable(leaseSchema), null),
+  }),
+);
+export type Grant = z.infer<typeof grantSchema>;
+
+export interface StoredGrant {
+  grant: Grant;
+  version: string;
+}
+
+export interface GrantStoreOptions {
+  state: StateStore;
+  /** Called with every secret before it is stored or used, so that a redactor knows it. */
+  onSecret?: (secret: string) => void;
+  /** Where version 0.1 kept its sign-ins, and what opens them. */
+  former?: { directory: string; seals: () => readonly Seal[] };
+  clock?: Clock;
+}
+
+/** The service ends every grant after six months (docs/field-notes.md 4.2), so one that was not refreshed for longer is dead. */
+const unusedFor = 190 * 86_400_000;
+
+/** The grants of sign-ins and pasted refresh tokens in the state store. Every fault of the store is CONFIG and says what to do. */
+export class GrantStore {
+  readonly #options: GrantStoreOptions;
+
+  constructor(options: GrantStoreOptions) {
+    this.#options = options;
+  }
+
+  /** @throws VehicleError CONFIG */
+  async read(key: string): Promise<StoredGrant | null> {
+    return this.#read(entryOf(key));
+  }
+
+  /**
+   * Saves a grant if `expected` is the stored version (null: nothing is stored; undefined: in any case).
+   * @returns null where the stored version is another one
+   * @throws VehicleError CONFIG
+   */
+  async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
+    this.#learn(grant);
+    const options = { secret: true, ...(expected !== undefined && { expected }) };
+    const version = await explained(() => this.#options.state.write(entryOf(key), grant, options));
+    return version === null ? null : { grant, version };
+  }
+
+  /** Saves the grant of a sign-in, whatever is stored. @throws VehicleError CONFIG */
+  async replace(key: string, grant: Omit<Grant, 'generation' | 'lease'>): Promise<void> {
+    const before = await this.read(key).catch(() => null);
+    await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, lease: null });
+    await this.#removeUnused().catch(() => undefined);
+  }
+
+  /** @throws VehicleError CONFIG */
+  async remove(key: string): Promise<void> {
+    await explained(() => this.#options.state.remove(entryOf(key)));
+    await this.#removeFormer(entryOf(key));
+  }
+
+  async #read(entry: string): Promise<StoredGrant | null> {
+    const stored = await explained(() => this.#options.state.read(entry));
+    if (stored === null) return this.#carryOver(entry);
+    const grant = this.#parse(stored.value);
+    return { grant, version: stored.version };
+  }
+
+  #parse(value: unknown): Grant {
+    const parsed = grantSchema.safeParse(value);
+    if (!parsed.success) throw unreadable(new StateFault('damaged', collection));
+    this.#learn(parsed.data);
+    return parsed.data;
+  }
+
+  #learn({ refreshToken, accessToken }: Grant): void {
+    this.#options.onSecret?.(refreshToken);
+    if (accessToken !== '') this.#options.onSecret?.(accessToken);
+  }
+
+  /** A pasted refresh token that was replaced by another one leaves its grant behind, and no configuration knows of it any more. */
+  async #removeUnused(): Promise<void> {
+    const { state, clock = systemClock } = this.#options;
+    for (const entry of await state.list(`${collection}/`)) {
+      const stored = await this.#read(entry).catch(() => null);
+      if (stored !== null && clock.now() - stored.grant.refreshedAt > unusedFor) await state.remove(entry);
+    }
+  }
+
+  /** Moves a sign-in of version 0.1 into the store. One that cannot be read stays until a new sign-in takes its place. */
+  async #carryOver(entry: string): Promise<StoredGrant | null> {
+    const file = this.#formerFile(entry);
+    if (file === null) return null;
+    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw unreadable(new StateFault('inaccessible', collection, 'connected-vehicle', codeOf(error)));
+    });
+    if (text === null) return null;
+    const value = await this.#openFormer(file, text);
+    // A lock that was left behind means that the process ended in the middle of a refresh.
+    const hasCrashed = await stat(`${file}.lock`).then(
+      () => true,
+      () => false,
+    );
+    const grant = { ...this.#parse(value), lease: hasCrashed ? { id: '', pid: 0, host: '', until: 0 } : null };
+    await explained(() => this.#options.state.write(entry, grant, { expected: null, secret: true }));
+    await this.#removeFormer(entry);
+    return this.#read(entry);
+  }
+
+  async #openFormer(file: string, text: string): Promise<unknown> {
+    const json = parseJson(text);
+    const sealed = formerSchema.safeParse(json);
+    if (!sealed.success) {
+      const head = formerHeadSchema.safeParse(json);
+      throw unreadable(new StateFault(head.success && head.data.version > 1 ? 'newer' : 'damaged', collection));
+    }
+    let fault: 'foreign' | 'damaged' = 'foreign';
+    for (const seal of this.#options.former?.seals() ?? []) {
+      const opened = await seal.open(sealed.data, `connected-vehicle sign-in 1 ${basename(file)}`);
+      if ('text' in opened) return parseJson(opened.text);
+      if (opened.fault === 'damaged') fault = 'damaged';
+    }
+    throw unreadable(new StateFault(fault, collection));
+  }
+
+  #formerFile(entry: string): string | null {
+    const { former } = this.#options;
+    return former === undefined ? null : join(former.directory, `${entry.slice(collection.length + 1)}.json`);
+  }
+
+  async #removeFormer(entry: string): Promise<void> {
+    const file = this.#formerFile(entry);
+    if (file === null) return;
+    for (const path of [file, `${file}.lock`]) await rm(path, { force: true });
+  }
+}
+
+const collection = 'sign-in';
+
+/** The key names addresses and a config node, so only its hash is written in plain. Version 0.1 named its files by the same hash. */
+const entryOf = (key: string): string =>
+  `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
+
+const formerHeadSchema = z.object({ version: z.int() });
+const formerSchema = z.lazy(() => z.extend(sealedSchema, { version: z.literal(1) }));
+
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StateFault ? unreadable(error) : error;
+  }
+}
+
+const sentences = {
+  damaged: 'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again',
+  foreign:
+    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again",
+  newer: 'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again',
+};
+
+/** Says what to do about a sign-in that cannot be read or written. */
+function unreadable(fault: StateFault): VehicleError {
+  const sentence =
+    fault.fault === 'inaccessible'
+      ? `The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`
+      : `${sentences[fault.fault]} in the vehicle configuration; the old file is kept beside the new one.`;
+  return new VehicleError('CONFIG', sentence, { cause: fault });
+}
+
+export const isDamaged = (error: unknown): boolean =>
+  error instanceof VehicleError && error.cause instanceof StateFault && error.cause.fault === 'damaged';
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import type { Transport } from '../transport';
+import type { Clock } from '../util/clock';
+import { isLoopback } from '../util/loopback';
+import { parseJson, readClaims, scopesSchema } from './claims';
+import { isHeaderSafe } from './token-source';
+
+/** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
+export type Send = Transport['send'];
+
+/** The application at the identity service, as the developer portal gives it (docs/field-notes.md 4.3). */
+export interface OAuthClient {
+  /** The origin of the service that its tokens are for. */
+  audience: string;
+  /** https, or http on a loopback address. */
+  tokenUrl: string;
+  clientId: string;
+  /** Empty for a client without a secret. */
+  clientSecret: string;
+}
+
+/** Times in milliseconds since 1970. */
+export interface Tokens {
+  /** Empty where the answer holds none that can be sent. */
+  accessToken: string;
+  /** Null: the one that was sent stays valid (docs/field-notes.md 4.2). */
+  refreshToken: string | null;
+  expiresAt: number | null;
+  scopes: string[] | null;
+  receivedAt: number;
+}
+
+/** A definite refusal: asking again changes nothing (docs/field-notes.md 4.2). */
+export interface Refusal {
+  /** The error code of RFC 6749 5.2; empty where the service gave none. */
+  refusal: string;
+}
+
+export interface RequestContext {
+  send: Send;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  /** Called before the first byte is sent: from then on the service may have rotated the refresh token. */
+  onDispatch?: (() => void) | undefined;
+}
+
+/**
+ * Counted from the first byte sent. The limit is long because an answer that is given up may have rotated the refresh token.
+ */
+const answerWithin = 50_000;
+
+const tokensSchema = z.lazy(() =>
+  z.object({
+    access_token: z.catch(z.string(), ''),
+    refresh_token: z.catch(z.nullable(z.string()), null),
+    /** Seconds; some servers send a string. */
+    expires_in: z.catch(
+      z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number))])),
+      null,
+    ),
+    scope: z.catch(z.nullable(scopesSchema), null),
+  }),
+);
+
+/** RFC 6749 5.2: a code of plain ASCII. Anything else is repeated nowhere. */
+const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$/)) });
+
+/** Codes that time alone mends, whatever the status they come with (RFC 6749 4.1.2.1, RFC 8628 3.5). */
+const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
+
+/**
+ * One request to the token endpoint (docs/field-notes.md 4.1), with client id and secret by HTTP Basic.
+ * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: try again later; CONFIG: the address is not safe for secrets
+ */
+export async function requestTokens(
+  client: OAuthClient,
+  form: Record<string, string>,
+  { send, clock, signal, onDispatch }: RequestContext,
+): Promise<Tokens | Refusal> {
+  const url = secureUrl(client.tokenUrl, 'token address');
+  const body = new URLSearchParams(client.clientSecret === '' ? { ...form, client_id: client.clientId } : form);
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  if (client.clientSecret !== '') headers['authorization'] = basic(client);
+  const sentAt = clock.now();
+  const response = await send({
+    method: 'POST',
+    url,
+    headers,
+    body: body.toString(),
+    timeoutMs: answerWithin,
+    signal,
+    ...(onDispatch && { onDispatch }),
+  }).catch((error: unknown) => {
+    throw temporaryFailure(error);
+  });
+  const json = parseJson(response.body);
+  if (response.status >= 200 && response.status < 300) {
+    const parsed = tokensSchema.safeParse(json);
+    if (parsed.success && (parsed.data.access_token !== '' || parsed.data.refresh_token))
+      return tokensOf(parsed.data, sentAt, clock.now());
+  }
+  const refusal = refusalOf(response.status, json);
+  if (refusal !== null) return { refusal };
+  throw new VehicleError(
+    'SERVICE_ERROR',
+    `The sign-in service is out of order (it answered with status ${response.status}).`,
+    { httpStatus: response.status, ...retryAfter(response.headers['retry-after'], clock.now()) },
+  );
+}
+
+/**
+ * 400 and 401 refuse even without an OAuth error code; a 403 without one comes from a gateway in front of the service. Null: no refusal.
+ */
+function refusalOf(status: number, json: unknown): string | null {
+  if (![400, 401, 403].includes(status)) return null;
+  const parsed = refusalSchema.safeParse(json);
+  if (!parsed.success) return status === 403 ? null : '';
+  return temporary.has(parsed.data.error) ? null : parsed.data.error;
+}
+
+const longestRetryAfter = 3_600;
+
+/** Reads seconds only; no identity service is known to send the form with a date. */
+function retryAfter(header: string | string[] | undefined, now: number): { retryAt?: Date } {
+  if (typeof header !== 'string' || !/^\d{1,15}$/.test(header)) return {};
+  return { retryAt: new Date(now + Math.min(Number(header), longestRetryAfter) * 1000) };
+}
+
+/** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */
+const shortestLife = 1;
+const longestLife = 10 * 365 * 86_400;
+
+function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, receivedAt: number): Tokens {
+  const accessToken = isHeaderSafe(parsed.access_token) ? parsed.access_token : '';
+  const claims = readClaims(accessToken);
+  return {
+    accessToken,
+    refreshToken: parsed.refresh_token || null,
+    // The life begins at the service before its answer arrives, so it is counted from the moment of sending.
+    expiresAt:
+      parsed.expires_in === null
+        ? claims.expiresAt
+        : sentAt + Math.max(shortestLife, Math.min(parsed.expires_in, longestLife)) * 1000,
+    scopes: parsed.scope ?? claims.scopes,
+    receivedAt,
+  };
+}
+
+/** RFC 6749 2.3.1: both parts are form-encoded first. */
+function basic({ clientId, clientSecret }: OAuthClient): string {
+  const pair = [clientId, clientSecret].map((part) => new URLSearchParams({ '': part }).toString().slice(1)).join(':');
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+export interface Authorization {
+  authorizeUrl: string;
+  clientId: string;
+  redirectUrl: string;
+  scopes: readonly string[];
+  state: string;
+  /** The PKCE code verifier (RFC 7636); its SHA-256 is sent. */
+  verifier: string;
+}
+
+/** The address of the sign-in page (docs/field-notes.md 4.1). @throws VehicleError CONFIG */
+export function authorizationUrl(authorization: Authorization): URL {
+  const url = secureUrl(authorization.authorizeUrl, 'sign-in address');
+  secureUrl(authorization.redirectUrl, 'redirect address');
+  const query = {
+    response_type: 'code',
+    client_id: authorization.clientId,
+    // The portal compares it as text, so it is sent as it was entered.
+    redirect_uri: authorization.redirectUrl,
+    scope: authorization.scopes.join(' '),
+    state: authorization.state,
+    code_challenge: createHash('sha256').update(authorization.verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+const temporarySentences = new Map([
+  ['NETWORK', 'The sign-in service could not be reached. Check the network.'],
+  ['TIMEOUT', 'The sign-in service did not answer in time.'],
+  ['CANCELLED', 'The sign-in was cancelled because the flow was stopped or redeployed.'],
+] as const);
+
+/** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/field-notes.md 4.2). */
+function temporaryFailure(error: unknown): VehicleError {
+  const { code, cause } = error instanceof VehicleError ? error : { code: 'NETWORK' as const, cause: undefined };
+  if (code === 'NETWORK' || code === 'TIMEOUT' || code === 'CANCELLED')
+    return new VehicleError(code, temporarySentences.get(code) ?? '', { cause });
+  return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
+}
+
+/** @throws VehicleError CONFIG where a secret would be sent unencrypted */
+export function secureUrl(address: string, what: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
+    throw new VehicleError('CONFIG', `The ${what} must be an https address. Correct it in the vehicle configuration.`);
+  }
+  return url;
+}
+
+const refusals = new Map([
+  [
+    'invalid_grant',
+    'The service has ended the sign-in: its refresh token is expired, was used elsewhere, or is unknown. Sign in again in the vehicle configuration.',
+  ],
+  [
+    'invalid_client',
+    'The service does not accept the client id and client secret. Correct them in the vehicle configuration, then sign in again.',
+  ],
+  [
+    'unauthorized_client',
+    'The service does not let this application sign in this way. Check at the developer portal that the application is published, then sign in again.',
+  ],
+  [
+    'invalid_scope',
+    'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
+  ],
+  ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
+]);
+
+/** Tells a driver what to do after a refusal. */
+export const refusalSentence = ({ refusal }: Refusal): string =>
+  refusals.get(refusal) ?? `The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;
