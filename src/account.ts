@@ -13,7 +13,7 @@ import type { Redactor } from './redact';
 import { Poller, type ReadsQuota } from './polling/poller';
 import { Lines } from './request/api-key-registry';
 import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
-import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/tokens';
+import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/token-source';
 import { MemoryStateStore, type StateStore } from './state/state-store';
 import { createTransport, type Transport } from './transport';
 
@@ -21,8 +21,8 @@ export interface AccountOptions {
   /** As `resolveService` gives it. */
   service: ServiceProfile;
   apiKey: string;
-  /** Or what makes it, with the account's own way to the token endpoint. */
-  tokens: TokenSource | ((send: Transport['send']) => TokenSource);
+  /** A function is called once the other options are known to be right. */
+  tokens: TokenSource | (() => TokenSource);
   /** Accounts with the same API key and the same owner of their token share readings. Default: nobody else's. */
   owner?: string;
   readOnly?: boolean;
@@ -94,7 +94,7 @@ export function openAccount(options: AccountOptions): Account {
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = recordExchanges(options.transport ?? createTransport({ clock }), clock);
-  const tokens = typeof options.tokens === 'function' ? options.tokens(transport.send) : options.tokens;
+  const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
   const { limits, directory = null, owner = randomUUID(), service } = options;
   const line = linesBy(clock).join({ baseUrl: service.baseUrl, apiKey, limits, directory, clock });
   const shareForMs = options.shareForMs ?? 5_000;
@@ -146,7 +146,6 @@ export function openAccount(options: AccountOptions): Account {
       poller.close();
       core.close();
       await line.leave();
-      // Before the transport: the answer to a refresh under way may hold the only valid refresh token.
       await tokens.close();
       await transport.close();
     },

@@ -45,11 +45,11 @@ export {
 export type { Exchange } from './request/request-log';
 export type { BudgetSnapshot } from './limits/rate-limiter';
 export { SignIns, type SignedIn } from './session/sign-in';
-export { TokenStore } from './session/store';
-export { chosenToken } from './session/create-token-source';
-export type { Send } from './session/token-endpoint';
+export { GrantStore } from './session/grant-store';
+export { createTokenSource, TokenManagers } from './session/create-token-source';
+export type { Send } from './session/oauth';
 export { sendOnce } from './request/send-once';
-export { pastedToken, type TokenDescription, type TokenSource } from './session/tokens';
+export { pastedToken, type TokenDescription, type TokenSource } from './session/token-source';
 export * from './vin';
 export * from './watch/watch';
 export * from './watch/watch-store';

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
-import type { TokenSource } from '../session/tokens';
+import type { TokenSource } from '../session/token-source';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
@@ -173,7 +173,7 @@ export class RequestCore {
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
-    if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.refused(token, request.signal);
+    if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.onUnauthorized(token, request.signal);
     throw failure;
   }
 
@@ -198,7 +198,7 @@ export class RequestCore {
       if (failure.code === 'SIGN_IN_REQUIRED' || failure.code === 'API_KEY_REFUSED') {
         const again =
           mayDoubtRefusal &&
-          (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.refused(token, signal)));
+          (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.onUnauthorized(token, signal)));
         mayDoubtRefusal = false;
         if (again) continue;
         throw failure;

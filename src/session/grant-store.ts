@@ -146,11 +146,10 @@ export class GrantStore {
 
   async #openFormer(file: string, text: string): Promise<unknown> {
     const json = parseJson(text);
-    const sealed = formerSchema.safeParse(json);
-    if (!sealed.success) {
-      const head = formerHeadSchema.safeParse(json);
-      throw unreadable(new StateFault(head.success && head.data.version > 1 ? 'newer' : 'damaged', collection));
-    }
+    const head = formerHeadSchema.safeParse(json);
+    if (head.success && head.data.version > 1) throw unreadable(new StateFault('newer', collection));
+    const sealed = sealedSchema.safeParse(json);
+    if (!sealed.success) throw unreadable(new StateFault('damaged', collection));
     let fault: 'foreign' | 'damaged' = 'foreign';
     for (const seal of this.#options.former?.seals() ?? []) {
       const opened = await seal.open(sealed.data, `connected-vehicle sign-in 1 ${basename(file)}`);
@@ -179,7 +178,6 @@ const entryOf = (key: string): string =>
   `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 
 const formerHeadSchema = z.object({ version: z.int() });
-const formerSchema = z.lazy(() => z.extend(sealedSchema, { version: z.literal(1) }));
 
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {

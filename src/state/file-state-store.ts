@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { carryOver } from './carry-over';
 import { systemCodeOf, withFileLock, type StateFiles } from './file-lock';
@@ -71,7 +71,12 @@ export class FileStateStore implements StateStore {
   async remove(key: string): Promise<void> {
     const file = this.#fileOf(key);
     await this.#open(collectionOf(key));
-    await this.#next(file, collectionOf(key), () => this.#files.unlink(file).catch(ignoreMissing));
+    await this.#next(file, collectionOf(key), async () => {
+      const names = (await this.#files.readdir(dirname(file)).catch(ignoreMissing)) ?? [];
+      // What was put aside of this key goes with it.
+      const own = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.unreadable-`));
+      for (const name of own) await this.#files.unlink(join(dirname(file), name)).catch(ignoreMissing);
+    });
   }
 
   async list(prefix: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { useClock } from '../../nodes/shared/node-red/time';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
@@ -48,10 +48,12 @@ describe('Signing in from the editor', () => {
     const answer = await finish(await signInAtPage(String(url)));
     assert.equal(answer.error, undefined, answer.error?.message);
   };
-  const storeFiles = (): string[] =>
-    readdirSync(join(flow.userDir, 'connected-vehicle'))
-      .filter((name) => /^[\da-f]{32}\.json$/.test(name))
-      .map((name) => join(flow.userDir, 'connected-vehicle', name));
+  const storeFolder = (): string => join(flow.userDir, 'connected-vehicle/state/sign-in');
+  const storeFiles = (): string[] => {
+    if (!existsSync(storeFolder())) return [];
+    const names = readdirSync(storeFolder()).filter((name) => /^[\da-f]{32}\.json$/.test(name));
+    return names.map((name) => join(storeFolder(), name));
+  };
   const files = (): string[] =>
     (readdirSync(flow.userDir, { recursive: true }) as string[])
       .map((name) => join(flow.userDir, name))
@@ -246,7 +248,7 @@ describe('Signing in from the editor', () => {
       assert.deepEqual(storeFiles(), [file]);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');
       assert.deepEqual(
-        readdirSync(join(flow.userDir, 'connected-vehicle')).filter((name) => name.startsWith(basename(String(file)))),
+        readdirSync(storeFolder()).filter((name) => name.startsWith(basename(String(file)))),
         [],
       );
     });
@@ -297,7 +299,7 @@ describe('Signing in from the editor', () => {
       ['foreign', (file) => writeFileSync(file, '{"hello":"world"}'), /damaged/],
       [
         'written by a newer version',
-        (file) => writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version: 99 })),
+        (file) => writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), format: 99 })),
         /newer version/,
       ],
     ];

@@ -50,7 +50,7 @@ describe('accounts', () => {
     const token = new Promise<string>((resolve) => (give = resolve));
     const tokens = {
       get: () => token,
-      refused: () => Promise.resolve(false),
+      onUnauthorized: () => Promise.resolve(false),
       describe: () => pastedToken('demo-token').describe(),
       close: () => Promise.resolve(),
     };

@@ -4,7 +4,7 @@ import type { SignedIn } from '../../../src/index';
 import { clientOf, serviceOf } from '../vehicle/access';
 import { runtime } from '../load';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
-import { signInKeeping, type SignInKeeping } from '../vehicle/sign-ins';
+import { sessionOf, type Session } from '../vehicle/sign-ins';
 import { clock } from '../node-red/time';
 import { word } from '../node-red/i18n';
 import { deployedOf, type Form } from './form';
@@ -31,7 +31,7 @@ export function beginSignIn(
   { id, options, credentials }: Form,
   callback: string,
 ): { url: string; redirectUrl: string } {
-  const { VehicleError, scopesOfService, sendOnce } = runtime();
+  const { VehicleError, scopesOfService } = runtime();
   const service = serviceOf(options);
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
     throw new VehicleError(
@@ -42,7 +42,7 @@ export function beginSignIn(
   const redirectUrl = service.redirectUrl || callback;
   learnCredentials(credentials);
   ends.delete(id);
-  const { url, state } = keeping(RED).signIns.begin({
+  const { url, state } = requireSession(RED).signIns.begin({
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
     redirectUrl,
@@ -50,7 +50,6 @@ export function beginSignIn(
     owner: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,
-    send: sendOnce(clock()),
     onSecret: (secret) => redactor().learnRotated(secret),
   });
   redactor().learnRotated(state);
@@ -59,7 +58,7 @@ export function beginSignIn(
 
 /** @throws VehicleError */
 export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string): Promise<SignedIn> {
-  const { signIns } = keeping(RED);
+  const { signIns } = requireSession(RED);
   const asks = owner ?? signIns.ownerOf(redirected);
   try {
     const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
@@ -80,7 +79,7 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: str
 /** A deleted configuration gets no sign-in any more. */
 export function forgetSignIns(RED: NodeAPI, id: string): void {
   try {
-    signInKeeping(RED)?.signIns.forget(id);
+    sessionOf(RED)?.signIns.forget(id);
   } catch {
     // Without a store nothing was begun.
   }
@@ -98,7 +97,7 @@ export async function forgetSaved(RED: NodeAPI, config: NodeDef, given: unknown)
   const service = serviceOf(parseOptions(vehicleOptions, config));
   const refreshToken = isPastedElsewhere(RED, config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
   if (service.tokenUrl !== '')
-    await signInKeeping(RED)?.signIns.forgetSaved({
+    await sessionOf(RED)?.signIns.forgetSaved({
       client: clientOf(service, credentials),
       owner: config.id,
       refreshToken,
@@ -145,8 +144,8 @@ const page = (words: string): string =>
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-function keeping(RED: NodeAPI): SignInKeeping {
-  const found = signInKeeping(RED);
+function requireSession(RED: NodeAPI): Session {
+  const found = sessionOf(RED);
   if (found === null)
     throw new (runtime().VehicleError)(
       'CONFIG',

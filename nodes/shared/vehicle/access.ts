@@ -5,7 +5,7 @@ import type { AccountOptions, ServiceProfile } from '../../../src/index';
 import { runtime } from '../load';
 import type { VehicleCredentials, VehicleOptions } from '../input/options';
 import { learnCredentials, redactor } from './redaction';
-import { signInKeeping, type SignInKeeping } from './sign-ins';
+import { sessionOf } from './sign-ins';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
@@ -39,16 +39,6 @@ export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clie
 const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
-/** Where sign-ins are kept. That they cannot be kept stops no pasted access token. */
-function storeOf(RED: NodeAPI, accessToken: string): SignInKeeping['store'] | null {
-  try {
-    return signInKeeping(RED)?.store ?? null;
-  } catch (error) {
-    if (accessToken.trim() === '') throw error;
-    return null;
-  }
-}
-
 /**
  * What an account of a configuration is opened with. From here on, none of its secrets leaves the pack.
  * @param id of the config node: its sign-in is its own
@@ -60,23 +50,20 @@ export function accessOf(
   options: VehicleOptions,
   credentials: VehicleCredentials,
 ): AccountOptions {
-  const { apiKey, accessToken, clientId, refreshToken } = credentials;
+  const { apiKey, accessToken, refreshToken } = credentials;
   learnCredentials(credentials);
   redactor().learnVin(options.vin);
   const service = serviceOf(options);
-  const store = service.tokenUrl === '' || clientId === '' ? null : storeOf(RED, accessToken);
   return {
     service,
     apiKey,
-    tokens: (send) =>
-      runtime().chosenToken({
+    tokens: () =>
+      runtime().createTokenSource({
         client: clientOf(service, credentials),
         owner: id,
         accessToken,
         refreshToken,
-        store,
-        send,
-        onSecret: (secret) => redactor().learnRotated(secret),
+        managers: sessionOf(RED)?.managers ?? null,
         clock: clock(),
       }),
     owner: ownerOf(id, credentials),

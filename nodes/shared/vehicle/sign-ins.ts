@@ -1,35 +1,34 @@
-import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import type { SignIns, TokenStore } from '../../../src/index';
+import type { SignIns, TokenManagers } from '../../../src/index';
 import { runtime } from '../load';
-import { storeSecrets } from './store-secret';
 import { clock } from '../node-red/time';
+import { redactor } from './redaction';
+import { packDirectory, sealsOf, stateStoreOf } from './state-store';
 
-/** The saved sign-ins of this Node-RED, and the ones that are under way. */
-export interface SignInKeeping {
-  store: TokenStore;
+/** The saved grants of this Node-RED, and the sign-ins in progress. */
+export interface Session {
+  managers: TokenManagers;
   signIns: SignIns;
 }
 
-const byPlace = new Map<string, SignInKeeping>();
+const byDirectory = new Map<string, Session>();
 
-/**
- * One for all vehicles of a user directory.
- * @returns null where Node-RED keeps no files
- * @throws VehicleError CONFIG
- */
-export function signInKeeping(RED: NodeAPI): SignInKeeping | null {
-  const { userDir } = RED.settings;
-  if (!userDir) return null;
-  const directory = join(userDir, 'connected-vehicle');
-  const { secret, former } = storeSecrets(RED, directory);
-  const place = JSON.stringify([directory, secret]);
-  let keeping = byPlace.get(place);
-  if (keeping === undefined) {
-    const { SignIns, TokenStore } = runtime();
-    const store = new TokenStore({ directory, secret, former, clock: clock() });
-    keeping = { store, signIns: new SignIns({ store, clock: clock() }) };
-    byPlace.set(place, keeping);
+/** One for all vehicles of a user directory; null where Node-RED keeps no files. */
+export function sessionOf(RED: NodeAPI): Session | null {
+  const directory = packDirectory(RED);
+  if (directory === null) return null;
+  let session = byDirectory.get(directory);
+  if (session === undefined) {
+    const { GrantStore, sendOnce, SignIns, TokenManagers } = runtime();
+    const store = new GrantStore({
+      state: stateStoreOf(RED),
+      onSecret: (secret) => redactor().learnRotated(secret),
+      former: { directory, seals: () => sealsOf(RED, directory) },
+      clock: clock(),
+    });
+    const managers = new TokenManagers({ store, send: sendOnce(clock()), clock: clock() });
+    session = { managers, signIns: new SignIns(managers) };
+    byDirectory.set(directory, session);
   }
-  return keeping;
+  return session;
 }

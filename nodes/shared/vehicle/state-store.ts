@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import type { StateStore } from '../../../src/index';
+import type { Seal, StateStore } from '../../../src/index';
 import { runtime } from '../load';
 import { storeSecrets } from './store-secret';
 
@@ -15,24 +15,27 @@ export function stateStoreOf(RED: NodeAPI): StateStore {
   const directory = packDirectory(RED);
   const known = byDirectory.get(directory ?? '');
   if (known !== undefined) return known;
-  const { FileStateStore, MemoryStateStore, Seal } = runtime();
-  const seals = new Map<string, InstanceType<typeof Seal>>();
-  const sealOf = (secret: string): InstanceType<typeof Seal> => {
-    const seal = seals.get(secret) ?? new Seal(secret);
-    seals.set(secret, seal);
-    return seal;
-  };
+  const { FileStateStore, MemoryStateStore } = runtime();
   const store =
     directory === null
       ? new MemoryStateStore()
       : new FileStateStore({
           directory,
-          seals: () => {
-            const { secret, former } = storeSecrets(RED, directory);
-            return [secret, ...former].map(sealOf);
-          },
+          seals: () => sealsOf(RED, directory),
           warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
         });
   byDirectory.set(directory ?? '', store);
   return store;
+}
+
+const seals = new Map<string, Seal>();
+
+/** Each seal derives its key once in the life of the process. @throws VehicleError CONFIG */
+export function sealsOf(RED: NodeAPI, directory: string): Seal[] {
+  const { secret, former } = storeSecrets(RED, directory);
+  return [secret, ...former].map((one) => {
+    const seal = seals.get(one) ?? new (runtime().Seal)(one);
+    seals.set(one, seal);
+    return seal;
+  });
 }

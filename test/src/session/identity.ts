@@ -1,5 +1,5 @@
 import { VehicleError } from '../../../src/errors';
-import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
+import type { OAuthClient, Send } from '../../../src/session/oauth';
 import {
   startSimulator,
   type FaultOptions,
@@ -15,7 +15,7 @@ const tokenPath = '/as/token.oauth2';
 export class Identity {
   readonly simulator: Simulator;
   readonly transport: Transport;
-  /** Every token that came from it. */
+  /** Every token that it issued. */
   readonly issued: string[] = [];
   /** Runs when the service has answered, before the answer arrives. */
   beforeAnswer: () => void | Promise<void> = () => undefined;
@@ -48,7 +48,7 @@ export class Identity {
   };
 
   /** A refresh token of a new grant, as somebody would paste it. */
-  newSeed(scopes?: readonly string[]): string {
+  newRefreshToken(scopes?: readonly string[]): string {
     return this.simulator.issueRefreshToken(scopes);
   }
 
@@ -87,8 +87,12 @@ export class Identity {
   }
 }
 
-/** A service that never answers. */
+/** A service that takes a request and never answers. */
 export const silent =
   (clock: { after(ms: number, callback: () => void): unknown }): Send =>
-  (request) =>
-    new Promise((_, reject) => clock.after(request.timeoutMs, () => reject(new VehicleError('TIMEOUT', 'No answer.'))));
+  (request) => {
+    request.onDispatch?.();
+    return new Promise((_, reject) =>
+      clock.after(request.timeoutMs, () => reject(new VehicleError('TIMEOUT', 'No answer.'))),
+    );
+  };

@@ -4,15 +4,17 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
-import { GrantKeepers, signedInKey } from '../../../src/session/token-managers';
-import { refreshingToken } from '../../../src/session/refreshing';
-import { chosenToken } from '../../../src/session/create-token-source';
+import { createTokenSource, signInKey, TokenManagers } from '../../../src/session/create-token-source';
+import { GrantStore } from '../../../src/session/grant-store';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
-import { TokenStore } from '../../../src/session/store';
-import type { TokenSource } from '../../../src/session/tokens';
+import type { TokenSource } from '../../../src/session/token-source';
+import { FileStateStore } from '../../../src/state/file-state-store';
+import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from './identity';
 
+const seal = new Seal('credential secret');
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 const redirectUrl = 'https://red.example/connected-vehicle/callback?tab=1';
 const scopes = ['openid', 'conve:vehicle_relation'];
 
@@ -20,8 +22,10 @@ describe('a sign-in from the editor', () => {
   let clock: ManualClock;
   let identity: Identity;
   let directory: string;
-  let store: TokenStore;
-  let keepers: GrantKeepers;
+  let store: GrantStore;
+  let managers: TokenManagers;
+  /** Every token that the redactor was told of. */
+  let secrets: Set<string>;
   let signIns: SignIns;
   let sources: TokenSource[];
 
@@ -29,9 +33,14 @@ describe('a sign-in from the editor', () => {
     clock = new ManualClock();
     identity = await Identity.start({ clock, redirectUris: [redirectUrl] });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
-    store = new TokenStore({ directory, secret: 'credential secret' });
-    keepers = new GrantKeepers();
-    signIns = new SignIns({ store, clock, keepers });
+    secrets = new Set();
+    store = new GrantStore({
+      state: new FileStateStore({ directory, seals: () => [seal] }),
+      onSecret: (secret) => secrets.add(secret),
+      clock,
+    });
+    managers = new TokenManagers({ store, send: identity.send, clock });
+    signIns = new SignIns(managers);
     sources = [];
   });
 
@@ -48,7 +57,6 @@ describe('a sign-in from the editor', () => {
       redirectUrl,
       scopes,
       owner: 'config-1',
-      send: identity.send,
       ...options,
     });
 
@@ -63,19 +71,14 @@ describe('a sign-in from the editor', () => {
     return response.headers.get('location') ?? '';
   };
 
-  const source = (refreshToken = ''): TokenSource => {
-    const made = refreshingToken({
-      client: identity.client,
-      owner: 'config-1',
-      refreshToken,
-      store,
-      send: identity.send,
-      clock,
-      keepers,
-    });
+  const source = (refreshToken = '', accessToken = ''): TokenSource => {
+    const made = createTokenSource({ client: identity.client, owner: 'config-1', refreshToken, accessToken, managers });
     sources.push(made);
     return made;
   };
+
+  const grantFolder = (): string => join(directory, 'state', 'sign-in');
+  const grantFiles = (): Promise<string[]> => readdir(grantFolder()).catch(() => []);
 
   it('asks for the code with PKCE S256 and a state of 32 random bytes', () => {
     const { url, state } = begin({ client: { ...identity.client, clientId: ' demo-client ' } });
@@ -115,7 +118,7 @@ describe('a sign-in from the editor', () => {
     const first = await token.get();
     await clock.advance(300_000);
     assert.notEqual(await token.get(), first);
-    await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name))));
+    for (const name of await grantFiles()) await rm(join(grantFolder(), name));
     const before = identity.issued.length;
     await signIns.finish({ redirected: await decide(begin().url) });
     assert.ok(identity.issued.slice(before).includes(await token.get()));
@@ -141,6 +144,11 @@ describe('a sign-in from the editor', () => {
       redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url),
       code: 'SIGN_IN_REQUIRED',
       says: /scopes/,
+    },
+    'comes back with a word that plain objects know': {
+      redirected: async () => `?error=constructor&state=${begin().state}`,
+      code: 'SIGN_IN_REQUIRED',
+      says: /ended the sign-in \(constructor\)/,
     },
     'comes back with an unknown error': {
       redirected: async () => `?error=odd_thing&state=${begin().state}`,
@@ -227,7 +235,7 @@ describe('a sign-in from the editor', () => {
         signIns.finish(end),
         (error: VehicleError) => error.code === code && says.test(error.message),
       );
-      assert.deepEqual(await readdir(directory), []);
+      assert.deepEqual(await grantFiles(), []);
     });
   }
 
@@ -266,28 +274,23 @@ describe('a sign-in from the editor', () => {
   });
 
   it('hands every secret to the redactor before it is used', async () => {
-    const heard = new Set<string>();
-    const address = await decide(begin({ onSecret: (secret) => heard.add(secret) }).url);
+    const address = await decide(begin({ onSecret: (secret) => secrets.add(secret) }).url);
     await signIns.finish({ redirected: address });
-    assert.ok(heard.has(new URL(address).searchParams.get('code') ?? ''));
+    assert.ok(secrets.has(new URL(address).searchParams.get('code') ?? ''));
     assert.deepEqual(
-      identity.issued.filter((secret) => !heard.has(secret)),
+      identity.issued.filter((secret) => !secrets.has(secret)),
       [],
     );
   });
 
   it('wins over a refresh token that was pasted before it, and loses to one that is pasted after it', async () => {
-    const before = identity.newSeed();
+    const before = identity.newRefreshToken();
     const token = source(before);
     await token.get();
     await signIns.finish({ redirected: await decide(begin({ refreshToken: before }).url) });
-    const signedIn = (
-      await store.read(
-        ['signed-in', identity.client.audience, identity.client.tokenUrl, 'demo-client', 'config-1'].join('\n'),
-      )
-    )?.accessToken;
+    const signedIn = (await store.read(signInKey(identity.client, 'config-1')))?.grant.accessToken;
     assert.equal(await token.get(), signedIn);
-    const after = identity.newSeed();
+    const after = identity.newRefreshToken();
     await source(after).get();
     assert.equal(identity.sent.at(-1), after);
   });
@@ -304,19 +307,7 @@ describe('a sign-in from the editor', () => {
   });
 
   it('wins over an access token that was pasted before it, and loses to one that is pasted after it, as long as that lives', async () => {
-    const chosen = (accessToken: string): TokenSource => {
-      const made = chosenToken({
-        client: identity.client,
-        owner: 'config-1',
-        accessToken,
-        store,
-        send: identity.send,
-        clock,
-        keepers,
-      });
-      sources.push(made);
-      return made;
-    };
+    const chosen = (accessToken: string): TokenSource => source('', accessToken);
     const before = chosen('pasted-before');
     assert.equal(await before.get(), 'pasted-before');
     await signIns.finish({ redirected: await decide(begin({ accessToken: ' pasted-before' }).url) });
@@ -332,13 +323,13 @@ describe('a sign-in from the editor', () => {
   });
 
   it('that cannot be read is told, and no older refresh token silently takes its place', async () => {
-    const pasted = identity.newSeed();
+    const pasted = identity.newRefreshToken();
     await source(pasted).get();
     await signIns.finish({ redirected: await decide(begin({ refreshToken: pasted }).url) });
     const running = source(pasted);
     const signedIn = await running.get();
-    const name = createHash('sha256').update(signedInKey(identity.client, 'config-1')).digest('hex').slice(0, 32);
-    await writeFile(join(directory, `${name}.json`), 'damaged');
+    const entry = `sign-in/${hashOf(signInKey(identity.client, 'config-1'))}`;
+    await writeFile(join(grantFolder(), `${hashOf(entry)}.json`), 'damaged');
     assert.equal(await running.get(), signedIn, 'what the process knows goes on');
     await assert.rejects(
       source(pasted).get(),
@@ -348,8 +339,8 @@ describe('a sign-in from the editor', () => {
 
   it('replaces a damaged file', async () => {
     await signIns.finish({ redirected: await decide(begin().url) });
-    const [file = ''] = await readdir(directory);
-    await writeFile(join(directory, file), 'damaged');
+    const [file = ''] = await grantFiles();
+    await writeFile(join(grantFolder(), file), 'damaged');
     await assert.rejects(source().get(), { code: 'CONFIG' });
     await signIns.finish({ redirected: await decide(begin().url) });
     assert.ok(await identity.accepts(await source().get()));

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Clock } from '../../../src/util/clock';
 import { sleepOn } from '../../../src/util/clock';
 import { VehicleError } from '../../../src/errors';
-import { fingerprint, GrantKeepers, pastedKey } from '../../../src/session/token-managers';
-import type { Files, Self } from '../../../src/session/lock';
-import { refreshingToken } from '../../../src/session/refreshing';
+import { createTokenSource, importedKey, TokenManagers } from '../../../src/session/create-token-source';
+import { GrantStore } from '../../../src/session/grant-store';
+import type { OAuthClient, Send } from '../../../src/session/oauth';
+import type { TokenSource } from '../../../src/session/token-source';
+import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
-import { TokenStore } from '../../../src/session/store';
-import type { OAuthClient, Send } from '../../../src/session/token-endpoint';
-import type { TokenSource } from '../../../src/session/tokens';
+import type { StateStore } from '../../../src/state/state-store';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/transport';
 
@@ -204,7 +204,7 @@ class Year {
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
       // A 401 by chance (field notes 6.2): a token is renewed while it lives.
-      if (this.#random() < chance.refused) await process.orDeath(process.source.refused(token));
+      if (this.#random() < chance.refused) await process.orDeath(process.source.onUnauthorized(token));
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (error.code === 'SIGN_IN_REQUIRED') this.#signedOut = true;
@@ -242,13 +242,15 @@ class Year {
       clientId: 'demo-client',
       clientSecret: '',
     };
-    const store = new TokenStore({ directory: this.#directory, secret, seal: this.#seal });
-    return (await store.read(pastedKey(client, fingerprint(this.#seed))))?.refreshToken ?? this.#seed;
+    const store = new GrantStore({ state: filesIn(this.#directory, this.#seal) });
+    return (await store.read(importedKey(client, this.#seed)))?.grant.refreshToken ?? this.#seed;
   }
 
   readonly #send: Send = async (request) => {
     const luck = this.#random();
-    if (this.#world.now() < this.#outageUntil || luck < chance.cutBefore) return this.#cut();
+    if (this.#world.now() < this.#outageUntil) return this.#cut();
+    if (luck < chance.cutBefore + chance.serverFault) request.onDispatch?.();
+    if (luck < chance.cutBefore) return this.#cut();
     if (luck < chance.cutBefore + chance.serverFault)
       return { status: 503, headers: {}, body: '<html>Service unavailable</html>' };
     const response = await this.#transport.send(request);
@@ -294,7 +296,6 @@ class SimulatedProcess {
   #stepsLeft = Infinity;
   /** A refresh token has been sent, and what came of it is not saved. */
   #unheard = false;
-  readonly #open = new Set<diskFiles.FileHandle>();
 
   constructor(options: ProcessOptions) {
     this.pid = options.pid;
@@ -302,20 +303,12 @@ class SimulatedProcess {
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
     const { random, directory, seal, client, seed } = options;
-    const self: Self = { pid: options.pid, host: 'here', isAlive: options.isAlive, held: new Set() };
+    const self = { pid: options.pid, host: 'here', isAlive: options.isAlive, leases: new Set<string>() };
     const clock = this.#clock();
-    const store = new TokenStore({ directory, secret, seal, clock, random, self, files: this.#files() });
+    const store = new GrantStore({ state: this.#stepwise(filesIn(directory, seal)), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
-    this.source = refreshingToken({
-      client,
-      owner: 'config',
-      refreshToken: seed,
-      store,
-      send,
-      clock,
-      random,
-      keepers: new GrantKeepers(),
-    });
+    const managers = new TokenManagers({ store, send, clock, random, self });
+    this.source = createTokenSource({ client, owner: 'config', refreshToken: seed, managers });
   }
 
   /** Ends as Node-RED does when it is asked to. */
@@ -341,8 +334,6 @@ class SimulatedProcess {
 
   #end(): void {
     this.alive = false;
-    for (const file of this.#open) void file.close().catch(() => undefined);
-    this.#open.clear();
   }
 
   /** One step of the process: nothing comes back to the dead, and nothing new begins. */
@@ -374,29 +365,19 @@ class SimulatedProcess {
     });
   }
 
-  #files(): Files {
-    const stepwise = <T extends object>(object: T): T =>
-      new Proxy(object, {
-        get: (target, name) => {
-          const member: unknown = Reflect.get(target, name);
-          if (typeof member !== 'function') return member;
-          // There are no power cuts here, and a real disk would make a day of it.
-          if (name === 'sync') return () => Promise.resolve();
-          return (...given: unknown[]) =>
-            this.#step(async () => {
-              const result: unknown = await Reflect.apply(member, target, given);
-              if (name === 'rename') this.#unheard = false;
-              return name === 'open' ? this.#opened(result, stepwise) : result;
-            });
-        },
-      });
-    return stepwise(diskFiles);
-  }
-
-  #opened(result: unknown, stepwise: <T extends object>(object: T) => T): unknown {
-    const file = result as diskFiles.FileHandle;
-    this.#open.add(file);
-    return stepwise(file);
+  /** A process can die before and after each operation of the store; the store itself leaves no half value. */
+  #stepwise(state: StateStore): StateStore {
+    return {
+      read: (key) => this.#step(() => state.read(key)),
+      write: (key, value, options) =>
+        this.#step(async () => {
+          const version = await state.write(key, value, options);
+          this.#unheard = false;
+          return version;
+        }),
+      remove: (key) => this.#step(() => state.remove(key)),
+      list: (prefix) => this.#step(() => state.list(prefix)),
+    };
   }
 
   #clock(): Clock {
@@ -409,6 +390,16 @@ class SimulatedProcess {
     return clock;
   }
 }
+
+/** The store on real files, but not forced to disk: there are no power failures here. */
+const filesIn = (directory: string, seal: Seal): StateStore =>
+  new FileStateStore({ directory, seals: () => [seal], files: { ...diskFiles, open: openWithoutSync } });
+
+const openWithoutSync: typeof diskFiles.open = async (...given) => {
+  const file = await diskFiles.open(...given);
+  file.sync = () => Promise.resolve();
+  return file;
+};
 
 const never = new Promise<never>(() => undefined);
 

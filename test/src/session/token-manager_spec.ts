@@ -1,16 +1,24 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { VehicleError } from '../../../src/errors';
-import { GrantKeepers, pastedKey, fingerprint } from '../../../src/session/token-managers';
-import { refreshingToken, type RefreshingOptions } from '../../../src/session/refreshing';
-import { TokenStore } from '../../../src/session/store';
-import type { TokenSource } from '../../../src/session/tokens';
+import { VehicleError } from '../../../src/errors';
+import {
+  createTokenSource,
+  importedKey,
+  TokenManagers,
+  type TokenSourceOptions,
+} from '../../../src/session/create-token-source';
+import { GrantStore } from '../../../src/session/grant-store';
+import type { TokenManagersOptions } from '../../../src/session/create-token-source';
+import type { TokenSource } from '../../../src/session/token-source';
+import { FileStateStore } from '../../../src/state/file-state-store';
+import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
 
+const firstSeal = new Seal('credential secret');
 const minute = 60_000;
 const day = 86_400_000;
 
@@ -18,16 +26,17 @@ describe('a refreshing access token', () => {
   let clock: ManualClock;
   let identity: Identity;
   let directory: string;
-  let store: TokenStore;
-  let keepers: GrantKeepers;
+  let managers: TokenManagers;
   let sources: TokenSource[];
+  /** Every token that the redactor was told of. */
+  let secrets: Set<string>;
 
   beforeEach(async () => {
     clock = new ManualClock();
     identity = await Identity.start({ clock });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
-    store = newStore();
-    keepers = new GrantKeepers();
+    secrets = new Set();
+    managers = newProcess();
     sources = [];
   });
 
@@ -43,22 +52,32 @@ describe('a refreshing access token', () => {
     identity = await Identity.start({ clock, ...options });
   };
 
-  const newStore = (secret = 'credential secret'): TokenStore => new TokenStore({ directory, secret });
+  const newStore = (seal = firstSeal): GrantStore =>
+    new GrantStore({
+      state: new FileStateStore({ directory, seals: () => [seal] }),
+      onSecret: (secret) => secrets.add(secret),
+      clock,
+    });
 
-  const source = (options: Partial<RefreshingOptions> = {}): TokenSource => {
-    const made = refreshingToken({
-      client: identity.client,
-      owner: 'config-1',
-      store,
-      send: identity.send,
+  /** The session of another process, or of this one after a restart. */
+  const newProcess = (options: Partial<TokenManagersOptions> = {}): TokenManagers =>
+    new TokenManagers({
+      store: newStore(),
+      send: (request) => identity.send(request),
       clock,
       random: () => 0.5,
-      keepers,
       ...options,
     });
+
+  const source = (options: Partial<TokenSourceOptions> = {}): TokenSource => {
+    const made = createTokenSource({ client: identity.client, owner: 'config-1', managers, ...options });
     sources.push(made);
     return made;
   };
+
+  const grantFolder = (): string => join(directory, 'state', 'sign-in');
+  const grantFiles = async (): Promise<string[]> =>
+    (await readdir(grantFolder()).catch(() => [])).filter((name) => name.endsWith('.json'));
 
   /** Waits in real time, without guessing how long, for what real files and sockets bring about. */
   const until = async (condition: () => boolean): Promise<void> => {
@@ -71,7 +90,7 @@ describe('a refreshing access token', () => {
   const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
 
   it('comes from a pasted refresh token, with the life and scopes that the service gives it', async () => {
-    const token = source({ refreshToken: `  ${identity.newSeed(['openid', 'conve:vehicle_relation'])}\n` });
+    const token = source({ refreshToken: `  ${identity.newRefreshToken(['openid', 'conve:vehicle_relation'])}\n` });
     assert.ok(await identity.accepts(await token.get()));
     assert.deepEqual(token.describe(), {
       kind: 'refreshing',
@@ -86,15 +105,15 @@ describe('a refreshing access token', () => {
   });
 
   it('is asked for once, however many wait', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     const got = await Promise.all(Array.from({ length: 1000 }, () => token.get()));
     assert.equal(new Set(got).size, 1);
     assert.equal(identity.requests.length, 1);
   });
 
   it('is shared by config nodes that hold the same refresh token', async () => {
-    const seed = identity.newSeed();
-    const tokens = [source({ refreshToken: seed }), source({ refreshToken: seed, owner: 'config-2' })];
+    const pasted = identity.newRefreshToken();
+    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, owner: 'config-2' })];
     const [one, two] = await Promise.all(tokens.map((token) => token.get()));
     assert.equal(one, two);
     await tokens[0]?.close();
@@ -103,37 +122,130 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('keeps the way of a member that closes until the refresh that goes over it has been answered', async () => {
-    const seed = identity.newSeed();
-    const stays = source({ refreshToken: seed });
-    await stays.get();
-    let isOpen = true;
-    const send: typeof identity.send = async (request) => {
-      const response = await identity.send(request);
-      assert.ok(isOpen, 'the transport was closed under the request');
-      return response;
-    };
-    const leaves = source({ refreshToken: seed, send });
-    await leaves.get();
+  it('lets a configuration close while another one waits for the refresh', async () => {
+    const pasted = identity.newRefreshToken();
+    const stays = source({ refreshToken: pasted });
+    const leaves = source({ refreshToken: pasted, owner: 'config-2' });
+    await Promise.all([stays.get(), leaves.get()]);
     await clock.advance(5 * minute);
     const got = stays.get();
     await requestsMade(2);
     await leaves.close();
-    isOpen = false;
     assert.ok(await identity.accepts(await got));
     assert.equal(identity.refusals, 0);
   });
 
+  it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
+    const pasted = identity.newRefreshToken();
+    const before = source({ refreshToken: pasted });
+    const first = await before.get();
+    let answer = (): void => undefined;
+    identity.beforeAnswer = () => new Promise((resolve) => (answer = resolve));
+    const waiting = before.onUnauthorized(first);
+    await requestsMade(2);
+    let isClosed = false;
+    const closing = before.close().then(() => (isClosed = true));
+    await clock.advance(2_900);
+    assert.equal(isClosed, false);
+    await clock.advance(200);
+    await closing;
+    const after = source({ refreshToken: pasted });
+    const second = after.onUnauthorized(first).then(() => after.get());
+    answer();
+    assert.ok(await identity.accepts(await second));
+    await waiting;
+    assert.equal(identity.requests.length, 2);
+  });
+
+  it('is not held by a service that cannot be reached, and the next process asks with the same refresh token', async () => {
+    const pasted = identity.newRefreshToken();
+    const connecting: typeof identity.send = ({ signal }) =>
+      new Promise((_, reject) =>
+        signal?.addEventListener('abort', () => reject(new VehicleError('CANCELLED', 'Cancelled.'))),
+      );
+    let isConnecting = false;
+    const token = source({
+      refreshToken: pasted,
+      managers: newProcess({ send: (request) => ((isConnecting = true), connecting(request)) }),
+    });
+    const refused = assert.rejects(token.get(), { code: 'CANCELLED' });
+    await until(() => isConnecting);
+    await token.close();
+    await refused;
+    assert.ok(await identity.accepts(await source({ refreshToken: pasted, managers: newProcess() }).get()));
+    assert.equal(identity.refusals, 0);
+  });
+
+  let isLost = false;
+  /** The service gets each request; from a moment on, no answer comes back. */
+  const losing: typeof identity.send = async (request) => {
+    const response = await identity.send(request);
+    return isLost ? new Promise(() => undefined) : response;
+  };
+  beforeEach(() => (isLost = false));
+
+  it('retries at once what a process had sent when it ended without an answer', async () => {
+    await serviceWith({ refreshGraceSeconds: 60 });
+    const pasted = identity.newRefreshToken();
+    const dead = { pid: 2 ** 22 + 1, host: hostname(), isAlive: () => true, leases: new Set<string>() };
+    const before = source({ refreshToken: pasted, managers: newProcess({ self: dead, send: losing }) });
+    const first = await before.get();
+    isLost = true;
+    void before.onUnauthorized(first).catch(() => undefined);
+    await requestsMade(2);
+    const after = source({ refreshToken: pasted, managers: newProcess() });
+    assert.notEqual(await after.get(), first);
+    assert.equal(identity.refusals, 0);
+    const closing = before.close();
+    await clock.advance(3_000);
+    await closing;
+  });
+
+  it('waits for the refresh of another process that lives, and for one on another machine no longer than a refresh takes', async () => {
+    const pasted = identity.newRefreshToken();
+    const elsewhere = { pid: process.pid, host: 'elsewhere', isAlive: () => true, leases: new Set<string>() };
+    const other = source({ refreshToken: pasted, managers: newProcess({ self: elsewhere, send: losing }) });
+    const first = await other.get();
+    await clock.advance(5 * minute);
+    isLost = true;
+    void other.get().catch(() => undefined);
+    await requestsMade(2);
+    const waiting = source({ refreshToken: pasted, managers: newProcess() });
+    let isDone = false;
+    const got = waiting.get().finally(() => (isDone = true));
+    got.catch(() => undefined);
+    for (let second = 0; second < 89; second++) await passing(1_000);
+    assert.equal(identity.requests.length, 2);
+    assert.equal(isDone, false);
+    for (let second = 0; second < 3; second++) await passing(1_000);
+    await assert.rejects(got, { code: 'SIGN_IN_REQUIRED' });
+    assert.equal(identity.requests.length, 3);
+    assert.notEqual(first, '');
+    const closing = other.close();
+    await clock.advance(3_000);
+    await closing;
+  });
+
+  /** Lets time pass in steps of a poll, each of which reads real files. */
+  const passing = async (ms: number): Promise<void> => {
+    for (let step = 0; step < ms; step += 200) {
+      await clock.advance(200);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+
   it('lets a mistyped client secret stop nobody who has the right one', async () => {
-    const seed = identity.newSeed();
-    const right = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const right = source({ refreshToken: pasted });
     await right.get();
-    const mistyped = source({ refreshToken: seed, client: { ...identity.client, clientSecret: 'mistyped' } });
-    await mistyped.get();
+    const mistyped = source({ refreshToken: pasted, client: { ...identity.client, clientSecret: 'mistyped' } });
+    assert.ok(await identity.accepts(await mistyped.get()));
     for (let round = 0; round < 3; round++) {
       await clock.advance(5 * minute);
+      await assert.rejects(mistyped.get(), { code: 'SIGN_IN_REQUIRED' });
       assert.ok(await identity.accepts(await right.get()));
       assert.equal(right.describe().signInRequiredSince, null);
+      assert.ok(await identity.accepts(await mistyped.get()));
     }
     assert.equal(identity.refusals, 1, 'the mistyped secret was sent again');
   });
@@ -142,11 +254,11 @@ describe('a refreshing access token', () => {
     let early = 0;
     const hasty = {
       now: () => clock.now() - early,
-      monotonic: () => clock.monotonic(),
+      monotonic: () => clock.monotonic() - early,
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newSeed(), clock: hasty });
+    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ clock: hasty }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
     early = 1;
@@ -165,25 +277,26 @@ describe('a refreshing access token', () => {
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newSeed(), clock: wrong });
+    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ clock: wrong }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
-    await clock.advance(1_000);
     ahead = 0;
+    await clock.advance(2_000);
     const first = await token.get();
     ahead = 365 * day;
-    assert.equal(await token.refused(first), true);
+    assert.equal(await token.onUnauthorized(first), true);
     const second = await token.get();
     ahead = 0;
-    assert.equal(await token.refused(second), true);
+    await clock.advance(5 * minute);
+    assert.equal(await token.onUnauthorized(second), true);
     assert.notEqual(await token.get(), second, 'no new token was asked for');
   });
 
   it('is asked for once by two processes that share the store', async () => {
-    const seed = identity.newSeed();
+    const pasted = identity.newRefreshToken();
     const processes = [
-      source({ refreshToken: seed }),
-      source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() }),
+      source({ refreshToken: pasted }),
+      source({ refreshToken: pasted, managers: newProcess() }),
     ];
     const [one, two] = await Promise.all(processes.map((token) => token.get()));
     assert.equal(one, two);
@@ -191,7 +304,7 @@ describe('a refreshing access token', () => {
   });
 
   it('is renewed ahead of its end, while the old one still serves', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
     await clock.advance(238_000);
     assert.equal(await token.get(), first);
@@ -213,7 +326,7 @@ describe('a refreshing access token', () => {
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
     it(`never gives an ended token where a token lives ${life} s`, async () => {
       await serviceWith({ accessTokenLifeSeconds: life });
-      const token = source({ refreshToken: identity.newSeed() });
+      const token = source({ refreshToken: identity.newRefreshToken() });
       for (let step = 0; step < 20; step++) {
         const [got, until] = [await token.get(), Date.parse(token.describe().expiresAt ?? '')];
         assert.ok((await identity.accepts(got)) && until > clock.now());
@@ -225,20 +338,22 @@ describe('a refreshing access token', () => {
 
   it('does not ask at every request where a token is given no life at all', async () => {
     await serviceWith({ accessTokenLifeSeconds: 0 });
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     for (let request = 0; request < 50; request++) await token.get();
     assert.equal(identity.requests.length, 1);
   });
 
   it('saves the rotated refresh token before the new access token is used', async () => {
-    const seed = identity.newSeed();
-    const token = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const token = source({ refreshToken: pasted });
     const saved: boolean[] = [];
     for (let round = 0; round < 3; round++) {
       const got = await token.get();
-      const stored = await newStore().read(pastedKey(identity.client, fingerprint(seed)));
+      const stored = await newStore().read(importedKey(identity.client, pasted));
       saved.push(
-        stored?.accessToken === got && identity.issued.includes(stored.refreshToken) && stored.generation === round + 1,
+        stored?.grant.accessToken === got &&
+          identity.issued.includes(stored.grant.refreshToken) &&
+          stored.grant.generation === round + 1,
       );
       await clock.advance(299_000);
     }
@@ -246,11 +361,11 @@ describe('a refreshing access token', () => {
   });
 
   it('goes on after a restart with what is stored, without a request while it lives', async () => {
-    const seed = identity.newSeed();
-    const before = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const before = source({ refreshToken: pasted });
     const first = await before.get();
     await before.close();
-    const after = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
+    const after = source({ refreshToken: pasted, managers: newProcess() });
     assert.equal(await after.get(), first);
     assert.equal(identity.requests.length, 1);
     await clock.advance(1 * day);
@@ -260,7 +375,7 @@ describe('a refreshing access token', () => {
 
   it('keeps the old refresh token where an answer holds none', async () => {
     identity.fault({ withoutRefreshToken: true }, 2);
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     for (let round = 0; round < 4; round++) {
       assert.ok(await identity.accepts(await token.get()));
       await clock.advance(300_000);
@@ -269,16 +384,16 @@ describe('a refreshing access token', () => {
   });
 
   it('starts anew from a refresh token that is pasted later', async () => {
-    const old = source({ refreshToken: identity.newSeed() });
+    const old = source({ refreshToken: identity.newRefreshToken() });
     await old.get();
     await old.close();
-    const pasted = identity.newSeed();
+    const pasted = identity.newRefreshToken();
     assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
     assert.equal(identity.sent.at(-1), pasted);
   });
 
   it('says that a refusal needs a sign-in, since when, and asks no more', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
     identity.simulator.revokeGrants();
     await clock.advance(5 * minute);
@@ -290,27 +405,27 @@ describe('a refreshing access token', () => {
   });
 
   it('tries again at once when the client secret was corrected', async () => {
-    const seed = identity.newSeed();
-    const wrong = source({ refreshToken: seed, client: { ...identity.client, clientSecret: 'wrong' } });
+    const pasted = identity.newRefreshToken();
+    const wrong = source({ refreshToken: pasted, client: { ...identity.client, clientSecret: 'wrong' } });
     await assert.rejects(
       wrong.get(),
       (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
     );
-    assert.ok(await identity.accepts(await source({ refreshToken: seed }).get()));
+    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
   });
 
   for (const [what, fault, code] of [
     ['a cut connection', { cut: 'before-headers' }, 'NETWORK'],
     ['a fault of the server', { status: 500, body: { error: 'server_error' } }, 'SERVICE_ERROR'],
     ['a page of a gateway', { status: 403, html: true }, 'SERVICE_ERROR'],
-    ['a refusal that is none', { status: 400, body: { message: 'no' } }, 'SERVICE_ERROR'],
+    ['a fault of the server with status 400', { status: 400, body: { error: 'temporarily_unavailable' } }, 'SERVICE_ERROR'],
     ['a page instead of tokens', { html: true }, 'SERVICE_ERROR'],
     ['an empty answer', { status: 200, body: '' }, 'SERVICE_ERROR'],
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
     it(`takes ${what} for "later", with growing pauses and no loop`, async () => {
-      const token = source({ refreshToken: identity.newSeed() });
+      const token = source({ refreshToken: identity.newRefreshToken() });
       identity.fault(fault, 4);
       for (let request = 0; request < 50; request++) {
         await assert.rejects(token.get(), (error: VehicleError) => {
@@ -333,22 +448,32 @@ describe('a refreshing access token', () => {
     });
   }
 
+  for (const status of [400, 401]) {
+    it(`takes ${status} without an error code for a refusal`, async () => {
+      const token = source({ refreshToken: identity.newRefreshToken() });
+      identity.fault({ status, html: true }, 2);
+      for (let request = 0; request < 5; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
+      await clock.advance(30 * minute);
+      assert.equal(identity.requests.length, 1);
+    });
+  }
+
   it('waits as long as the sign-in service asks', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     identity.fault({ status: 503, retryAfter: 90 });
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
   });
 
   it('does not wait for ever for an answer', async () => {
-    const token = source({ refreshToken: identity.newSeed(), send: silent(clock) });
+    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ send: silent(clock) }) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
-    await clock.whenSleeping(3);
+    await clock.whenSleeping(2);
     await clock.advance(minute);
     await refused;
   });
 
   it('still gives a living token while the sign-in service is away', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
     identity.fault({ cut: 'before-headers' }, 20);
     await clock.advance(295_000);
@@ -360,7 +485,7 @@ describe('a refreshing access token', () => {
 
   it('tries soon again, by itself, where an answer was cut: within the grace of a server that has one', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     identity.fault({ cut: 'after-effect' }, 3);
     await assert.rejects(token.get(), { code: 'NETWORK' });
     for (const [count, pause] of [
@@ -379,35 +504,21 @@ describe('a refreshing access token', () => {
 
   it('tries soon again after a redeploy too', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
-    const seed = identity.newSeed();
-    const before = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const before = source({ refreshToken: pasted });
     const first = await before.get();
     identity.fault({ cut: 'after-effect' });
-    await assert.rejects(before.refused(first), { code: 'NETWORK' });
+    await assert.rejects(before.onUnauthorized(first), { code: 'NETWORK' });
     await before.close();
-    const after = source({ refreshToken: seed });
+    const after = source({ refreshToken: pasted });
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
   });
 
-  it('asks at once where a process died in the middle of a refresh, for its answer may be lost', async () => {
-    await serviceWith({ refreshGraceSeconds: 60 });
-    const seed = identity.newSeed();
-    const before = source({ refreshToken: seed });
-    const first = await before.get();
-    await before.close();
-    const [file = ''] = await readdir(directory);
-    await writeFile(
-      join(directory, `${file}.lock`),
-      JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), nonce: 'of the dead', at: Date.now() }),
-    );
-    const after = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
-    assert.notEqual(await after.get(), first);
-    assert.equal(identity.refusals, 0);
-  });
+
 
   it('keeps an unused grant alive, every third day', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     await clock.advance(1_000);
     await until(() => clock.sleeping > 0);
     await clock.advance(1_000);
@@ -421,24 +532,24 @@ describe('a refreshing access token', () => {
   });
 
   it('asks for a new token when the service refuses one, for all who were refused, but not for ever', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
-    assert.deepEqual(await Promise.all([token.refused(first), token.refused(first), token.refused(first)]), [
+    assert.deepEqual(await Promise.all([token.onUnauthorized(first), token.onUnauthorized(first), token.onUnauthorized(first)]), [
       true,
       true,
       true,
     ]);
     const second = await token.get();
     assert.notEqual(second, first);
-    assert.equal(await token.refused(first), true, 'a late answer to the old token');
-    assert.equal(await token.refused(second), true, 'a 401 by chance');
-    assert.equal(await token.refused(second), false);
+    assert.equal(await token.onUnauthorized(first), true, 'a late answer to the old token');
+    assert.equal(await token.onUnauthorized(second), true, 'a 401 by chance');
+    assert.equal(await token.onUnauthorized(second), false);
     assert.equal(identity.requests.length, 2);
     await clock.advance(5 * minute);
   });
 
   it('lets a caller go who waits no longer, and keeps the answer for the next', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     const controller = new AbortController();
     identity.beforeAnswer = () => controller.abort();
     await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
@@ -447,33 +558,32 @@ describe('a refreshing access token', () => {
   });
 
   it('does not lose an answer that comes while it is closed', async () => {
-    const seed = identity.newSeed();
-    const token = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const token = source({ refreshToken: pasted });
     let closing: Promise<void> | undefined;
     identity.beforeAnswer = () => void (closing = token.close());
     await token.get();
     await closing;
-    assert.ok(await identity.accepts(await source({ refreshToken: seed }).get()));
+    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
     assert.equal(identity.refusals, 0);
   });
 
   it('hands every token to the redactor before it is used', async () => {
-    const heard = new Set<string>();
-    const token = source({ refreshToken: identity.newSeed(), onSecret: (secret) => heard.add(secret) });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
     await clock.advance(300_000);
     await token.get();
     assert.deepEqual(
-      identity.issued.slice(1).filter((secret) => !heard.has(secret)),
+      identity.issued.slice(1).filter((secret) => !secrets.has(secret)),
       [],
     );
   });
 
   it('takes the token of another process that rotated meanwhile, instead of asking for a sign-in', async () => {
-    const seed = identity.newSeed();
-    const one = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const one = source({ refreshToken: pasted });
     await one.get();
-    const two = source({ refreshToken: seed, keepers: new GrantKeepers(), store: newStore() });
+    const two = source({ refreshToken: pasted, managers: newProcess() });
     for (let round = 0; round < 10; round++) {
       await clock.advance(250_000);
       assert.ok((await identity.accepts(await one.get())) && (await identity.accepts(await two.get())));
@@ -482,10 +592,11 @@ describe('a refreshing access token', () => {
   });
 
   it('survives a backup of the store that is restored under it', async () => {
-    const seed = identity.newSeed();
-    const token = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const token = source({ refreshToken: pasted });
     await token.get();
-    const file = join(directory, (await readdir(directory)).find((name) => name.endsWith('.json')) ?? '');
+    const [name = ''] = await grantFiles();
+    const file = join(grantFolder(), name);
     const backup = await readFile(file);
     await clock.advance(5 * minute);
     await token.get();
@@ -496,25 +607,33 @@ describe('a refreshing access token', () => {
   });
 
   it('writes a file anew that is damaged under it, and keeps the damaged one', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
-    const [file = ''] = await readdir(directory);
-    await writeFile(join(directory, file), 'damaged');
+    const [file = ''] = await grantFiles();
+    await writeFile(join(grantFolder(), file), 'damaged');
     await clock.advance(5 * minute);
     assert.ok(await identity.accepts(await token.get()));
-    assert.equal((await readdir(directory)).length, 2);
+    assert.equal((await readdir(grantFolder())).length, 2);
     await clock.advance(5 * minute);
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 
   it('does not fight for a file with a process that has another secret, or a newer version of the pack', async () => {
-    const seed = identity.newSeed();
-    const token = source({ refreshToken: seed });
+    const pasted = identity.newRefreshToken();
+    const token = source({ refreshToken: pasted });
     await token.get();
-    await newStore('another secret').exclusive(pastedKey(identity.client, fingerprint(seed)), (locked) =>
-      locked.save({ refreshToken: 'x', accessToken: '', expiresAt: null, scopes: null, refreshedAt: 0, outdated: [] }),
-    );
+    const other = newStore(new Seal('another secret'));
+    await other.write(importedKey(identity.client, pasted), {
+      generation: 9,
+      refreshToken: 'x',
+      accessToken: '',
+      expiresAt: null,
+      scopes: null,
+      refreshedAt: 0,
+      outdated: [],
+      lease: null,
+    });
     await clock.advance(5 * minute);
     await assert.rejects(token.get(), { code: 'CONFIG' });
     assert.equal(identity.requests.length, 1);
@@ -522,7 +641,7 @@ describe('a refreshing access token', () => {
 
   it('refuses to send secrets in the open', async () => {
     const token = source({
-      refreshToken: identity.newSeed(),
+      refreshToken: identity.newRefreshToken(),
       client: { ...identity.client, tokenUrl: 'http://id.example/token' },
     });
     await assert.rejects(token.get(), { code: 'CONFIG' });
@@ -571,11 +690,11 @@ describe('a refreshing access token', () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
     assert.equal(token.describe().kind, 'none');
-    assert.deepEqual(await readdir(directory), []);
+    assert.deepEqual(await grantFiles(), []);
   });
 
   it('uses no rotated token that the disk did not take, and loses none', async () => {
-    const token = source({ refreshToken: identity.newSeed() });
+    const token = source({ refreshToken: identity.newRefreshToken() });
     identity.beforeAnswer = async () => {
       await rename(directory, `${directory}-away`);
       await writeFile(directory, 'not a folder');
@@ -587,16 +706,5 @@ describe('a refreshing access token', () => {
     await clock.advance(2_000);
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
-  });
-
-  it('makes its folder and files for its owner only', async () => {
-    directory = join(directory, 'deep');
-    store = newStore();
-    await source({ refreshToken: identity.newSeed() }).get();
-    const file = (await readdir(directory)).find((name) => name.endsWith('.json')) ?? '';
-    assert.deepEqual(
-      [(await stat(directory)).mode & 0o777, (await stat(join(directory, file))).mode & 0o777],
-      [0o700, 0o600],
-    );
   });
 });

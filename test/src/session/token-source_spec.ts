@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { pastedToken } from '../../../src/session/tokens';
+import { pastedToken } from '../../../src/session/token-source';
 import { ManualClock } from '../../support/manual-clock';
 
 const jwt = (claims: object): string =>
@@ -83,16 +83,16 @@ describe('a pasted access token', () => {
     await clock.advance(1);
     await assert.rejects(source.get(), { code: 'SIGN_IN_REQUIRED' });
     assert.equal(source.describe().signInRequiredSince, '2026-06-01T08:01:00.000Z');
-    assert.equal(await source.refused('any'), false);
+    assert.equal(await source.onUnauthorized('any'), false);
   });
 
   it('is worth a second try after a 401, but not at every one', async () => {
     const clock = new ManualClock(start);
     const source = pastedToken('opaque', { clock });
-    assert.equal(await source.refused('opaque'), true);
-    assert.equal(await source.refused('opaque'), false);
+    assert.equal(await source.onUnauthorized('opaque'), true);
+    assert.equal(await source.onUnauthorized('opaque'), false);
     await clock.advance(10 * 60_000);
-    assert.equal(await source.refused('opaque'), true);
+    assert.equal(await source.onUnauthorized('opaque'), true);
   });
 
   it('gives nothing to a caller who has gone', async () => {

@@ -1,0 +1,165 @@
+import { strict as assert } from 'node:assert';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { VehicleError } from '../../../src/errors';
+import { GrantStore, type Grant } from '../../../src/session/grant-store';
+import { FileStateStore } from '../../../src/state/file-state-store';
+import { Seal } from '../../../src/state/seal';
+import { ManualClock } from '../../support/manual-clock';
+
+const key = 'signed-in\nhttps://api.example\nclient\nconfig-1';
+const day = 86_400_000;
+const [seal, formerSeal] = [new Seal('credential secret'), new Seal('former secret')];
+const grant = (count: number): Grant => ({
+  generation: count,
+  refreshToken: `refresh-${count}`,
+  accessToken: 'access',
+  expiresAt: null,
+  scopes: ['openid'],
+  refreshedAt: 0,
+  outdated: [],
+  lease: null,
+});
+
+describe('The saved sign-ins', () => {
+  let directory: string;
+  let clock: ManualClock;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'grants-'));
+    clock = new ManualClock(0);
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const open = (seals = [seal], secrets?: Set<string>): GrantStore =>
+    new GrantStore({
+      state: new FileStateStore({ directory, seals: () => seals }),
+      former: { directory, seals: () => seals },
+      clock,
+      ...(secrets && { onSecret: (secret: string) => secrets.add(secret) }),
+    });
+  const folder = (): string => join(directory, 'state', 'sign-in');
+  const names = async (): Promise<string[]> => (await readdir(folder())).sort();
+  const file = async (): Promise<string> =>
+    join(folder(), (await names()).find((name) => name.endsWith('.json')) ?? '');
+
+  it('are read as they were saved, and replaced only where nobody was faster', async () => {
+    const saved = await open().write(key, grant(1), null);
+    assert.deepEqual(await open().read(key), saved);
+    assert.deepEqual(saved?.grant, grant(1));
+    assert.equal(await open().write(key, grant(2), null), null);
+    assert.notEqual(await open().write(key, grant(2), saved?.version), null);
+    assert.equal(await open().write(key, grant(3), saved?.version), null);
+    assert.equal((await open().read(key))?.grant.refreshToken, 'refresh-2');
+    assert.equal(await open().read('another key'), null);
+  });
+
+  it('hold nothing in plain: no token, no address, no client', async () => {
+    await open().write(key, grant(1));
+    assert.doesNotMatch(await readFile(await file(), 'utf8'), /refresh-1|access|openid|api\.example|config-1/);
+  });
+
+  it('tell the redactor of a token before it is written or used', async () => {
+    const secrets = new Set<string>();
+    await open([seal], secrets).write(key, grant(1));
+    assert.deepEqual([...secrets], ['refresh-1', 'access']);
+    secrets.clear();
+    await open([seal], secrets).read(key);
+    assert.deepEqual([...secrets], ['refresh-1', 'access']);
+  });
+
+  it('that nobody refreshed for half a year go with the next sign-in', async () => {
+    await open().write('replaced', grant(1));
+    await clock.advance(100 * day);
+    await open().write('in use', { ...grant(1), refreshedAt: clock.now() });
+    await clock.advance(100 * day);
+    await open().replace(key, { ...grant(1), refreshedAt: clock.now() });
+    assert.equal(await open().read('replaced'), null);
+    assert.notEqual(await open().read('in use'), null);
+    assert.notEqual(await open().read(key), null);
+  });
+
+  const faults: [string, () => Promise<void>, RegExp][] = [
+    ['are damaged', async () => writeFile(await file(), '{"format":1,'), /damaged/],
+    ['were written by a newer version', async () => writeFile(await file(), '{"format":9,"key":"x"}'), /newer version/],
+    [
+      'cannot be read',
+      async () => {
+        const path = await file();
+        await rm(path);
+        await mkdir(path);
+      },
+      /cannot be read.*readable/,
+    ],
+  ];
+  for (const [what, harm, sentence] of faults) {
+    it(`say what to do where they ${what}`, async () => {
+      await open().write(key, grant(1));
+      await harm();
+      await assert.rejects(
+        open().read(key),
+        (error: VehicleError) => error.code === 'CONFIG' && sentence.test(error.message),
+      );
+    });
+  }
+
+  it('say what to do where they were encrypted with another secret', async () => {
+    await open().write(key, grant(1));
+    await assert.rejects(
+      open([formerSeal]).read(key),
+      (error: VehicleError) => error.code === 'CONFIG' && /credentialSecret/.test(error.message),
+    );
+  });
+
+  describe('of version 0.1', () => {
+    const name = `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
+    const formerGrant = { ...grant(7), lease: undefined, signedInAt: 5 };
+
+    const writeFormer = async (sealedBy: Seal, more: object = {}): Promise<void> => {
+      const sealed = await sealedBy.seal(JSON.stringify(formerGrant), `connected-vehicle sign-in 1 ${name}`);
+      await writeFile(join(directory, name), JSON.stringify({ version: 1, ...sealed, ...more }));
+    };
+
+    it('are carried over once', async () => {
+      await writeFormer(formerSeal);
+      assert.deepEqual((await open([seal, formerSeal]).read(key))?.grant, { ...grant(7), signedInAt: 5 });
+      assert.deepEqual(await readdir(directory), ['state']);
+      assert.deepEqual((await open().read(key))?.grant.refreshToken, 'refresh-7', 'sealed with the present secret');
+    });
+
+    it('are marked where the former version ended in the middle of a refresh', async () => {
+      await writeFormer(seal);
+      await writeFile(join(directory, `${name}.lock`), '{}');
+      assert.equal((await open().read(key))?.grant.lease?.until, 0);
+      assert.deepEqual(await readdir(directory), ['state']);
+    });
+
+    it('stay where they cannot be read, and a new sign-in takes their place', async () => {
+      for (const [harm, sentence] of [
+        [() => writeFile(join(directory, name), 'x'), /damaged/],
+        [() => writeFormer(seal, { tag: 'AAAA' }), /damaged/],
+        [() => writeFormer(formerSeal), /credentialSecret/],
+        [() => writeFormer(seal, { version: 2 }), /newer version/],
+      ] as const) {
+        await harm();
+        await assert.rejects(
+          open().read(key),
+          (error: VehicleError) => error.code === 'CONFIG' && sentence.test(error.message),
+        );
+        assert.ok((await readdir(directory)).includes(name));
+      }
+      await open().replace(key, grant(1));
+      assert.equal((await open().read(key))?.grant.refreshToken, 'refresh-1');
+    });
+
+    it('go with their configuration', async () => {
+      await writeFormer(formerSeal);
+      await open().remove(key);
+      assert.equal((await readdir(directory)).includes(name), false);
+      assert.equal(await open().read(key), null);
+    });
+  });
+});
