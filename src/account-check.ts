@@ -47,7 +47,7 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   SCOPE_MISSING: 'scopes',
 };
 
-/** Tries key, token, scopes and VIN with one request (field notes 1.3): it never fails, what is wrong is what it finds. */
+/** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3): it never fails, what is wrong is what it finds. */
 export async function checkAccount(account: Account, { vin, users, signal }: CheckOptions): Promise<Finding[]> {
   // First, or a fault of the sign-in service would look like one of the vehicles' service.
   const noToken = await account.refreshToken(signal).then(none, asVehicleError);
@@ -148,7 +148,7 @@ export interface FoundVehicle {
 const mostDetails = 10;
 
 /**
- * The vehicles of the account, with model and year where the service gives them (field notes 1.4: not for every car).
+ * The vehicles of the account, with model and year where the service gives them (docs/field-notes.md 1.4: not for every car).
  * @throws VehicleError
  */
 export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** What an access token says of itself where it is a JWT (field notes 4.2). */
+/** What an access token says of itself where it is a JWT (docs/field-notes.md 4.2). */
 export interface Claims {
   /** Milliseconds since 1970. */
   expiresAt: number | null;

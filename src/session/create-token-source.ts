@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import type { GrantStore } from './grant-store';
-import type { OAuthClient, Send } from './oauth';
+import { cancelled, type OAuthClient, type Send } from './oauth';
 import {
-  cancelled,
   nobodySignedIn,
   thisProcess,
   TokenManager,
@@ -260,8 +259,7 @@ class ManagedToken implements TokenSource {
   }
 
   #release(): void {
-    if (this.#manager !== null)
-      this.#releasing = Promise.all([this.#releasing, this.#managers.release(this.#manager)]);
+    if (this.#manager !== null) this.#releasing = Promise.all([this.#releasing, this.#managers.release(this.#manager)]);
     this.#manager = null;
   }
 }

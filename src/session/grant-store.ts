@@ -174,8 +174,7 @@ export class GrantStore {
 const collection = 'sign-in';
 
 /** The key names addresses and a config node, so only its hash is written in plain. Version 0.1 named its files by the same hash. */
-const entryOf = (key: string): string =>
-  `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
+const entryOf = (key: string): string => `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 
 const formerHeadSchema = z.object({ version: z.int() });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { VehicleError } from '../errors';
+import { asVehicleError, VehicleError } from '../errors';
 import type { Transport } from '../transport';
 import type { Clock } from '../util/clock';
 import { isLoopback } from '../util/loopback';
@@ -185,19 +185,20 @@ export function authorizationUrl(authorization: Authorization): URL {
   return url;
 }
 
-const temporarySentences = new Map([
-  ['NETWORK', 'The sign-in service could not be reached. Check the network.'],
-  ['TIMEOUT', 'The sign-in service did not answer in time.'],
-  ['CANCELLED', 'The sign-in was cancelled because the flow was stopped or redeployed.'],
-] as const);
-
 /** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/field-notes.md 4.2). */
 function temporaryFailure(error: unknown): VehicleError {
-  const { code, cause } = error instanceof VehicleError ? error : { code: 'NETWORK' as const, cause: undefined };
-  if (code === 'NETWORK' || code === 'TIMEOUT' || code === 'CANCELLED')
-    return new VehicleError(code, temporarySentences.get(code) ?? '', { cause });
+  const failure = asVehicleError(error);
+  const { code, cause } = failure;
+  // The transport knows more of the cause: the proxy, or a certificate that is not trusted.
+  if (code === 'NETWORK') return new VehicleError(code, `The sign-in service: ${failure.message}`, { cause });
+  if (code === 'TIMEOUT') return new VehicleError(code, 'The sign-in service did not answer in time.', { cause });
+  if (code === 'CANCELLED') return cancelled();
+  if (code === 'CONFIG') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
 }
+
+export const cancelled = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 /** @throws VehicleError CONFIG where a secret would be sent unencrypted */
 export function secureUrl(address: string, what: string): URL {

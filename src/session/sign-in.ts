@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { clientIdMissing, fingerprint, importedKey, signInKey, trimmed, type TokenManagers } from './create-token-source';
+import {
+  clientIdMissing,
+  fingerprint,
+  importedKey,
+  signInKey,
+  trimmed,
+  type TokenManagers,
+} from './create-token-source';
 import { authorizationUrl, refusalSentence, requestTokens, secureUrl, type OAuthClient, type Tokens } from './oauth';
 import { isoTime } from './token-source';
 
@@ -8,7 +15,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** Exactly as the portal's application has it: https, or http on a loopback address (field notes 4.3). */
+  /** Exactly as the portal's application has it: https, or http on a loopback address (docs/field-notes.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The id of the config node: only it gets this sign-in. */
@@ -184,7 +191,8 @@ export class SignIns {
       throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
     if (pending.over === 'deleted') throw deletedMeanwhile();
     pending.over = 'used';
-    if (this.#managers.clock.monotonic() > pending.until) throw invalid('The sign-in took longer than ten minutes. Start it again.');
+    if (this.#managers.clock.monotonic() > pending.until)
+      throw invalid('The sign-in took longer than ten minutes. Start it again.');
     return pending;
   }
 

@@ -3,7 +3,15 @@ import { hostname } from 'node:os';
 import { VehicleError, type ErrorCode } from '../errors';
 import type { Clock } from '../util/clock';
 import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
-import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
+import {
+  cancelled,
+  refusalSentence,
+  requestTokens,
+  type OAuthClient,
+  type Refusal,
+  type Send,
+  type Tokens,
+} from './oauth';
 
 /** State of a grant. Times in milliseconds since 1970. */
 export interface GrantState {
@@ -317,7 +325,8 @@ export class TokenManager {
       const stored = await this.#read();
       // A sign-in, or a process that took over an expired lease, was later than this refresh.
       const { grant, version } = stored ?? {};
-      if (grant !== undefined && version !== undefined && grant.generation >= next.generation) saved = { grant, version };
+      if (grant !== undefined && version !== undefined && grant.generation >= next.generation)
+        saved = { grant, version };
       else saved = await this.#options.store.write(this.key, next, stored && version);
     }
     this.#unsaved = null;
@@ -444,9 +453,6 @@ function pauseAfter(failures: number, random: () => number): number {
 }
 
 const ignore = (): void => undefined;
-
-export const cancelled = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 export const nobodySignedIn = (): VehicleError =>
   new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.');

@@ -180,7 +180,10 @@ export class FileStateStore implements StateStore {
     // A process that was killed leaves the file that it was writing.
     for (const name of await this.#files.readdir(folder)) {
       const draft = join(folder, name);
-      if (!name.endsWith('.new') || Date.now() - (await this.#files.stat(draft)).mtimeMs < oldDraftMs) continue;
+      if (!name.endsWith('.new')) continue;
+      // Another process may have finished its draft meanwhile.
+      const found = await this.#files.stat(draft).catch(ignoreMissing);
+      if (found === undefined || Date.now() - found.mtimeMs < oldDraftMs) continue;
       await this.#files.unlink(draft).catch(() => undefined);
     }
   }

@@ -294,10 +294,7 @@ describe('a refreshing access token', () => {
 
   it('is asked for once by two processes that share the store', async () => {
     const pasted = identity.newRefreshToken();
-    const processes = [
-      source({ refreshToken: pasted }),
-      source({ refreshToken: pasted, managers: newProcess() }),
-    ];
+    const processes = [source({ refreshToken: pasted }), source({ refreshToken: pasted, managers: newProcess() })];
     const [one, two] = await Promise.all(processes.map((token) => token.get()));
     assert.equal(one, two);
     assert.equal(identity.requests.length, 1);
@@ -418,7 +415,11 @@ describe('a refreshing access token', () => {
     ['a cut connection', { cut: 'before-headers' }, 'NETWORK'],
     ['a fault of the server', { status: 500, body: { error: 'server_error' } }, 'SERVICE_ERROR'],
     ['a page of a gateway', { status: 403, html: true }, 'SERVICE_ERROR'],
-    ['a fault of the server with status 400', { status: 400, body: { error: 'temporarily_unavailable' } }, 'SERVICE_ERROR'],
+    [
+      'a fault of the server with status 400',
+      { status: 400, body: { error: 'temporarily_unavailable' } },
+      'SERVICE_ERROR',
+    ],
     ['a page instead of tokens', { html: true }, 'SERVICE_ERROR'],
     ['an empty answer', { status: 200, body: '' }, 'SERVICE_ERROR'],
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
@@ -515,8 +516,6 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-
-
   it('keeps an unused grant alive, every third day', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await clock.advance(1_000);
@@ -534,11 +533,10 @@ describe('a refreshing access token', () => {
   it('asks for a new token when the service refuses one, for all who were refused, but not for ever', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
-    assert.deepEqual(await Promise.all([token.onUnauthorized(first), token.onUnauthorized(first), token.onUnauthorized(first)]), [
-      true,
-      true,
-      true,
-    ]);
+    assert.deepEqual(
+      await Promise.all([token.onUnauthorized(first), token.onUnauthorized(first), token.onUnauthorized(first)]),
+      [true, true, true],
+    );
     const second = await token.get();
     assert.notEqual(second, first);
     assert.equal(await token.onUnauthorized(first), true, 'a late answer to the old token');
