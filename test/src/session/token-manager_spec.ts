@@ -7,10 +7,10 @@ import {
   createTokenSource,
   importedKey,
   TokenManagers,
+  type TokenManagersOptions,
   type TokenSourceOptions,
 } from '../../../src/session/create-token-source';
 import { GrantStore } from '../../../src/session/grant-store';
-import type { TokenManagersOptions } from '../../../src/session/create-token-source';
 import type { TokenSource } from '../../../src/session/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
