@@ -11,8 +11,8 @@ import { RequestCore } from './request/core';
 import { recordExchanges, type Exchange } from './request/request-log';
 import type { Redactor } from './redact';
 import { Poller, type ReadsQuota } from './polling/poller';
-import { Lines } from './request/api-key-registry';
-import type { BudgetSnapshot, Quota } from './limits/rate-limiter';
+import { ApiKeyRegistry } from './request/api-key-registry';
+import type { Quota, QuotaSnapshot } from './limits/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/token-source';
 import { MemoryStateStore, type StateStore } from './state/state-store';
 import { createTransport, type Transport } from './transport';
@@ -32,12 +32,10 @@ export interface AccountOptions {
   shareForMs?: number;
   /** `adaptive`: who polls does so as often as the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
-  /** A private directory where the counts of the quota outlive a restart. Default: none. */
-  directory?: string | null;
   /** Removes the known secrets from the service's answers. Default: nothing is known to be secret. */
   redactor?: Redactor;
   clock?: Clock;
-  /** Where facts about the cars outlive a restart. Default: they end with the process. */
+  /** Where the counts of the quota and facts about the cars outlive a restart. Default: they end with the process. */
   store?: StateStore;
   /** Closed with the account. */
   transport?: Transport;
@@ -59,7 +57,7 @@ export interface Account {
   /** Sends commands with care; `client.send` sends without. */
   commands: Dispatcher;
   journal: Journal;
-  quota(): BudgetSnapshot;
+  quota(): QuotaSnapshot;
   token(): TokenDescription;
   /**
    * Gets a token without a request for it to serve: `token()` then tells of a sign-in that was just made.
@@ -71,17 +69,17 @@ export interface Account {
   close(): Promise<void>;
 }
 
-/** One set for each clock: a test that owns its time shares nothing with others. */
-const linesOf = new WeakMap<Clock, Lines>();
+/** One registry for each clock: tests with different clocks share nothing. */
+const registries = new WeakMap<Clock, ApiKeyRegistry>();
 
-function linesBy(clock: Clock): Lines {
-  const lines = linesOf.get(clock) ?? new Lines();
-  linesOf.set(clock, lines);
-  return lines;
+function registryOf(clock: Clock): ApiKeyRegistry {
+  const registry = registries.get(clock) ?? new ApiKeyRegistry();
+  registries.set(clock, registry);
+  return registry;
 }
 
 /**
- * Puts an account together: transport, budget, shared reads, token, client.
+ * Builds an account: transport, rate limiter, shared reads, token, client.
  * @throws VehicleError CONFIG where the key is missing or cannot be sent
  */
 export function openAccount(options: AccountOptions): Account {
@@ -95,15 +93,21 @@ export function openAccount(options: AccountOptions): Account {
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = recordExchanges(options.transport ?? createTransport({ clock }), clock);
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
-  const { limits, directory = null, owner = randomUUID(), service } = options;
-  const line = linesBy(clock).join({ baseUrl: service.baseUrl, apiKey, limits, directory, clock });
+  const { limits, owner = randomUUID(), service } = options;
+  const shared = registryOf(clock).acquire({
+    baseUrl: service.baseUrl,
+    apiKey,
+    limits,
+    store: options.store ?? null,
+    clock,
+  });
   const shareForMs = options.shareForMs ?? 5_000;
   const core = new RequestCore({
     apiKeyHeader: service.apiKeyHeader,
     apiKey,
     tokens,
-    budget: line.budget,
-    shared: line.shared,
+    limiter: shared.limiter,
+    shared: shared.sharedReads,
     owner,
     shareForMs,
     transport,
@@ -115,7 +119,7 @@ export function openAccount(options: AccountOptions): Account {
     id: owner,
     adaptive: options.polling === 'adaptive',
     alive: service.availableInterfaces,
-    quota: () => readsQuotaOf(line.budget.snapshot()),
+    quota: () => readsQuotaOf(shared.limiter.snapshot()),
     shareForMs,
     clock,
   });
@@ -138,14 +142,14 @@ export function openAccount(options: AccountOptions): Account {
     commands: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onUnkept }),
     journal,
     poller,
-    quota: () => line.budget.snapshot(),
+    quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),
     refreshToken: (signal) => tokens.get(signal).then(ignore),
     exchanges: () => transport.recent(),
     async close() {
       poller.close();
       core.close();
-      await line.leave();
+      await shared.release();
       await tokens.close();
       await transport.close();
     },
@@ -168,7 +172,7 @@ const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefin
 
 const ignore = (): void => undefined;
 
-const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: BudgetSnapshot): ReadsQuota => ({
+const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: QuotaSnapshot): ReadsQuota => ({
   used: usedToday,
   perDay: readsPerDay,
   perMinute: readsPerMinute,

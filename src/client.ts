@@ -93,8 +93,8 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
   cancel?: AbortSignal;
-  /** The longest wait for its turn in the quota, in milliseconds; never more than a minute. */
-  patienceMs?: number;
+  /** The longest wait for the rate limiter, in milliseconds; never more than a minute. */
+  maxWaitMs?: number;
   /**
    * Awaited before the command is sent, with the record as it will stand if no answer ever comes: whatever must be durable before
    * the command leaves is stored here. If it rejects, the command is not sent.
@@ -294,10 +294,10 @@ export class VehicleClient {
     {
       signal,
       cancel,
-      patienceMs,
+      maxWaitMs,
       beforeSend,
       onLeave,
-    }: Pick<SendOptions, 'signal' | 'cancel' | 'patienceMs' | 'beforeSend' | 'onLeave'>,
+    }: Pick<SendOptions, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onLeave'>,
   ): Promise<CommandRecord> {
     const id = this.#newId();
     let sentAt = this.#clock.now();
@@ -308,7 +308,7 @@ export class VehicleClient {
     const invocation = await this.#invoke(order, {
       signal,
       cancel,
-      patienceMs,
+      maxWaitMs,
       beforeSend: beforeSend && (() => beforeSend(recordNow())),
       onDispatch: () => onLeave?.(recordNow()),
     });
@@ -522,7 +522,7 @@ export class VehicleClient {
 
   async #invoke(
     order: CommandOrder,
-    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'patienceMs' | 'beforeSend' | 'onDispatch'>,
+    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onDispatch'>,
   ): Promise<Invocation> {
     try {
       const answer = await this.#core.command({

@@ -88,11 +88,14 @@ export class VehicleError extends Error {
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;
   const name = error instanceof Error ? error.name : typeof error;
-  if (name === 'AbortError')
-    return new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+  if (name === 'AbortError') return cancelledError();
   return new VehicleError(
     'SERVICE_ERROR',
     `Something unexpected happened in the pack (${name}). Please report it with what you did.`,
     { retryable: false },
   );
 }
+
+/** For whatever is under way when its owner is closed. */
+export const cancelledError = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');

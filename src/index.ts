@@ -43,7 +43,7 @@ export {
   type WriteOptions,
 } from './state/state-store';
 export type { Exchange } from './request/request-log';
-export type { BudgetSnapshot } from './limits/rate-limiter';
+export type { QuotaSnapshot } from './limits/rate-limiter';
 export { SignIns, type SignedIn } from './session/sign-in';
 export { GrantStore } from './session/grant-store';
 export { createTokenSource, TokenManagers } from './session/create-token-source';

@@ -4,7 +4,7 @@ import { Client, EnvHttpProxyAgent, Pool, type Dispatcher, type buildConnector }
 import { systemClock, type Clock } from './util/clock';
 import { isLoopback } from './util/loopback';
 import { userAgent } from './util/user-agent';
-import { VehicleError, asVehicleError } from './errors';
+import { asVehicleError, cancelledError, VehicleError } from './errors';
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {
@@ -95,7 +95,7 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
 
   return {
     async send(request) {
-      if (closed || request.signal?.aborted) throw cancelled();
+      if (closed || request.signal?.aborted) throw cancelledError();
       const { origin } = request.url;
       if (request.method === 'GET') return exchange(request, poolFor(origin).dispatcher);
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
@@ -108,7 +108,7 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
     },
     async close() {
       closed = true;
-      for (const exchange of underWay) exchange.fail(cancelled());
+      for (const exchange of underWay) exchange.fail(cancelledError());
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },
@@ -141,8 +141,8 @@ class Connections {
   }
 
   async destroy(): Promise<void> {
-    const destroyed = this.dispatcher.destroy(cancelled());
-    for (const socket of this.#sockets) socket.destroy(cancelled());
+    const destroyed = this.dispatcher.destroy(cancelledError());
+    for (const socket of this.#sockets) socket.destroy(cancelledError());
     await destroyed;
   }
 
@@ -227,11 +227,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  #onAbort = (): void => this.fail(cancelled());
+  #onAbort = (): void => this.fail(cancelledError());
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#hasEnded) return controller.abort(cancelled());
+    if (this.#hasEnded) return controller.abort(cancelledError());
     try {
       this.#request.onDispatch?.();
     } catch (error) {
@@ -285,9 +285,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     return true;
   }
 }
-
-const cancelled = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 const timedOut = (ms: number): VehicleError =>
   new VehicleError('TIMEOUT', `The service did not answer within ${Math.round(ms / 1000)} seconds. Try again later.`);

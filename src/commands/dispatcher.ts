@@ -90,7 +90,7 @@ export class Dispatcher {
         });
       const record = await this.#sendOrder(order, {
         ...options,
-        patienceMs: startedAt + waitMs - clock.now(),
+        maxWaitMs: startedAt + waitMs - clock.now(),
         onLeave: (sent) => {
           const age = clock.now() - startedAt;
           // The age is unknown if the clock was set back.

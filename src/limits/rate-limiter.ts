@@ -1,118 +1,114 @@
 import * as z from 'zod/mini';
-import { systemClock, type Clock } from '../util/clock';
-import { VehicleError } from '../errors';
+import { apiNames, type ApiName } from '../catalogue/reads';
+import { cancelledError, VehicleError } from '../errors';
+import type { StateStore } from '../state/state-store';
 import { reasonOf } from '../util/abort';
-import { LateWriter } from './write-behind';
+import { systemClock, type Clock } from '../util/clock';
 import { SlidingWindow } from './window';
 
-/**
- * What may be sent with one API key, and when (contract 2, field notes 5): requests a minute and a day, commands a
- * minute, all in sliding windows. Whatever cannot be sent now waits in order, commands first.
- */
-export interface Budget {
-  /**
-   * Waits until a request of this kind may be sent, and counts it.
-   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait is longer than the patience; CANCELLED
-   */
-  take(kind: RequestKind, options?: TakeOptions): Promise<void>;
-  /** The service said stop: nothing of this key is sent until then (at most a day). What waits goes on afterwards. */
-  stop(code: StopCode, until: Date): void;
-  /** Other limits from now on; what is counted stays. */
-  limit(quota: Quota): void;
-  snapshot(): BudgetSnapshot;
-  /** Fails what waits with CANCELLED and stores the counts. */
-  close(): Promise<void>;
+/** The limits of one API key (docs/message-contract.md 2). */
+export interface Quota {
+  /** For each API of its own. */
+  requestsPerDay: number;
+  /** For all APIs together, as the next. */
+  requestsPerMinute: number;
+  commandsPerMinute: number;
 }
 
-/** Why nothing may be sent: the two codes of contract 6 that a stop can have. */
-export type StopCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
-
-/** `follow`: a read that watches a command; it may use what is reserved for commands, but is none (field notes 2.2). */
+/** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
 
-export interface TakeOptions {
-  /** The longest acceptable wait in ms; 0: now or never. */
-  patienceMs?: number | undefined;
+/** Why nothing may be sent. */
+export type StopCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
+
+export interface AcquireOptions {
+  /** Default `connected`. */
+  api?: ApiName | undefined;
+  /** The longest acceptable wait; 0 fails at once where the request cannot be sent now. Default 30 seconds. */
+  maxWaitMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** "1,204 of 10,000 today", and the rest for diagnostics. */
-export interface BudgetSnapshot {
+/** The use of one API key, for the dialog ("1,204 of 10,000 today") and for diagnostics. */
+export interface QuotaSnapshot {
+  /** Of the connected vehicle API; `apis` has all. */
   usedToday: number;
   perDay: number;
   usedThisMinute: number;
   perMinute: number;
   commandsThisMinute: number;
   commandsPerMinute: number;
-  /** What of day and minute plain reads may use: the rest is for commands. */
+  /** The part of day and minute that plain reads may use; the rest is reserved for commands. */
   readsPerDay: number;
   readsPerMinute: number;
-  /** ISO-8601, or null where nothing was stopped. */
+  /** ISO-8601, or null where nothing is stopped. Of the connected vehicle API. */
   stoppedUntil: string | null;
   stopCode: StopCode | null;
   waiting: number;
+  apis: Record<ApiName, { usedToday: number; stoppedUntil: string | null }>;
 }
 
-/** What the service grants one API key (contract 2). */
-export interface Quota {
-  requestsPerDay: number;
-  requestsPerMinute: number;
-  commandsPerMinute: number;
-}
+export type CountStore = Pick<StateStore, 'read' | 'write'>;
 
-export interface BudgetOptions extends Quota {
+export interface RateLimiterOptions extends Quota {
   /** The share of the minute and of the day that plain reads leave to commands. */
   reserveForCommands?: number;
   clock?: Clock;
-  /** What was last saved; undefined or anything unreadable: nothing is known to be used. */
-  load?(): Promise<unknown>;
-  /** Stores plain JSON data; a failure is tried again with the next change. */
-  save?(data: unknown): Promise<void>;
+  /** Where the counts outlive a restart. */
+  store?: CountStore | null;
+  /** In `store`. */
+  key?: string;
 }
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
+const day = 24 * hour;
 const dayBucket = 5 * minute;
-const defaultPatience = 30 * second;
-const longestStop = 24 * hour;
-/** How exactly a wait that became too long is ended, so that many waits need few wake-ups. */
-const deadlineGrain = 100;
+const defaultWaitMs = 30 * second;
+/** Counts are stored this long after a change, so a crash loses at most these seconds. */
+const saveDelayMs = 10 * second;
+/** Waits end with this precision, so that many of them need few timers. */
+const deadlineGrainMs = 100;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
 
-const bucketPairs = z.array(z.tuple([z.int(), z.number().check(z.nonnegative())]));
-const storedBudget = z.lazy(() =>
+const number = z.number().check(z.nonnegative());
+const pairs = z.array(z.tuple([number, number]));
+const stopShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() });
+/** Wall time in milliseconds since 1970; counts as pairs of age and count. */
+const stored = z.lazy(() =>
   z.object({
-    version: z.literal(1),
+    version: z.literal(2),
     savedAt: z.number(),
-    /** How many more may have been sent since: counted as sent where the end was not clean. */
-    ahead: z.number().check(z.nonnegative()),
-    minute: bucketPairs,
-    commands: bucketPairs,
-    day: bucketPairs,
-    stop: z.nullable(z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() })),
+    minute: pairs,
+    commands: pairs,
+    apis: z.record(z.enum(apiNames), z.object({ day: pairs, stop: z.nullable(stopShape) })),
   }),
 );
-type StoredBudget = z.infer<typeof storedBudget>;
+/** Version 0.1 counted one API, in pairs of bucket number and count. */
+const formerlyStored = z.lazy(() =>
+  z.object({ version: z.literal(1), savedAt: z.number(), day: pairs, stop: z.nullable(stopShape) }),
+);
+type Stored = z.infer<typeof stored>;
 
-/** One limit on one window. */
-interface Limit {
-  window: SlidingWindow;
-  size: number;
-  code: StopCode;
-  name: string;
+interface ApiState {
+  day: SlidingWindow;
+  /** `until` in monotonic time. */
+  stop: { code: StopCode; until: number } | null;
 }
 
 interface Waiter {
   kind: RequestKind;
+  api: ApiName;
+  /** In monotonic time. */
   deadline: number;
   settle(error: VehicleError | null): void;
 }
 
-/** When it is a request's turn, and what it waits for. */
-interface Turn {
+/** The earliest moment at which a request can be sent, and what delays it. */
+interface Slot {
   at: number;
   code: StopCode;
   reason: string;
@@ -124,317 +120,346 @@ const stopReasons = {
 } as const satisfies Record<StopCode, string>;
 
 const granted = Promise.resolve();
-/** Not `toLocaleString`: the first call of that loads 6 MB of language data. */
-const count = (number: number): string =>
-  number < 1000 || !Number.isFinite(number)
-    ? String(number)
-    : `${count(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
-/** With the day, where that is not plain. */
-const clockTime = (at: number, now: number): string => {
-  const day = new Date(at).toDateString();
-  return `${day === new Date(now).toDateString() ? '' : `${day}, `}${new Date(at).toTimeString().slice(0, 8)}`;
-};
 
-export const createBudget = (options: BudgetOptions): Budget => new SlidingBudget(options);
-
-class SlidingBudget implements Budget {
-  readonly #options: BudgetOptions;
+/**
+ * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
+ * in sliding windows. Requests that cannot be sent now wait in order, commands first.
+ */
+export class RateLimiter {
   readonly #clock: Clock;
+  readonly #reserve: number;
+  readonly #store: CountStore | null;
+  readonly #key: string;
   readonly #minute = new SlidingWindow(minute, second);
   readonly #commands = new SlidingWindow(minute, second);
-  readonly #day = new SlidingWindow(24 * hour, dayBucket);
+  readonly #apis: Record<ApiName, ApiState>;
   #quota: Quota;
-  #limits: Record<RequestKind, readonly Limit[]>;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  /** The sum of their sizes: the way of a request that need not wait looks at nothing else. */
-  #waiters = 0;
-  #stop: { code: StopCode; until: number } | null = null;
-  /** Time as counted here never runs backwards, even where the clock is set back. */
-  #time = Number.NEGATIVE_INFINITY;
-  #shift = 0;
   #loading: Promise<void> | null;
-  #closed = false;
-  #alarm: AbortController | null = null;
-  #alarmAt = Number.POSITIVE_INFINITY;
-  readonly #writer: LateWriter | null;
+  #isClosed = false;
+  #alarm: { at: number; cancel: () => void } | null = null;
+  #cancelSave: (() => void) | null = null;
+  #saving: Promise<void> = Promise.resolve();
 
-  constructor(options: BudgetOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+  constructor(options: RateLimiterOptions) {
+    const { clock = systemClock, reserveForCommands = 0.04, store = null, key = 'quota/default' } = options;
+    this.#clock = clock;
+    this.#reserve = reserveForCommands;
+    this.#store = store;
+    this.#key = key;
     this.#quota = options;
-    this.#limits = this.#limitsOf(options);
-    const { requestsPerDay, requestsPerMinute } = options;
-    // As much as the seconds until the next write hold at a steady pace.
-    const ahead = Math.ceil(Math.min(requestsPerMinute / 6, requestsPerDay / 100));
-    this.#writer = options.save === undefined ? null : new LateWriter((more) => this.#save(more), ahead, this.#clock);
-    this.#loading = options.load === undefined ? null : this.#load();
+    const apiState = (): ApiState => ({ day: new SlidingWindow(day, dayBucket), stop: null });
+    this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
+    this.#loading = store === null ? null : this.#load(store);
   }
 
-  take(kind: RequestKind, options?: TakeOptions): Promise<void> {
-    if (this.#closed) return Promise.reject(closedError());
-    if (options?.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
-    if (this.#loading !== null) return this.#loading.then(() => this.take(kind, options));
-    const time = this.#now();
-    const before = this.#waiters === 0 ? 0 : this.#waitingBefore(kind);
-    if (before === 0 && this.#admits(kind, time)) {
-      this.#count(kind, time);
+  /**
+   * Waits until a request of this kind may be sent, and counts it.
+   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED
+   */
+  acquire(kind: RequestKind, options: AcquireOptions = {}): Promise<void> {
+    if (this.#isClosed) return Promise.reject(cancelledError());
+    if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
+    if (this.#loading !== null) return this.#loading.then(() => this.acquire(kind, options));
+    const { api = 'connected' } = options;
+    const time = this.#clock.monotonic();
+    if (!this.#isBehindOthers(kind) && this.#isFree(kind, api, time)) {
+      this.#count(kind, api, time);
       return granted;
     }
-    return this.#wait(kind, before, time, options);
+    return this.#wait(kind, api, time, options);
   }
 
-  stop(code: StopCode, until: Date): void {
-    const time = this.#now();
-    const asked = until.getTime() + this.#shift;
-    const at = Math.min(Number.isNaN(asked) ? time + minute : asked, time + longestStop);
-    if (at <= Math.max(time, this.#stop?.until ?? 0)) return;
-    this.#stop = { code, until: at };
-    this.#writer?.important();
+  /**
+   * Sends nothing before a time that the service has named, a day at most. A spent quota stops its API, a rate limit every API.
+   * A stop never ends earlier through a later one.
+   */
+  blockUntil(code: StopCode, until: Date, api: ApiName = 'connected'): void {
+    const time = this.#clock.monotonic();
+    const wait = until.getTime() - this.#clock.now();
+    const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
+    for (const name of code === 'QUOTA_SPENT' ? [api] : apiNames) {
+      const state = this.#apis[name];
+      if (at > Math.max(time, state.stop?.until ?? 0)) state.stop = { code, until: at };
+    }
+    // A stop must not be lost in a crash: the next process would go on asking.
+    this.#saveNow();
     this.#serve();
   }
 
-  limit(quota: Quota): void {
+  /** Other limits from now on; what is counted stays. */
+  setLimits(quota: Quota): void {
     this.#quota = quota;
-    this.#limits = this.#limitsOf(quota);
-    if (this.#waiters > 0) this.#serve();
+    this.#serve();
   }
 
-  snapshot(): BudgetSnapshot {
-    const time = this.#now();
-    const stop = this.#stop !== null && this.#stop.until > time ? this.#stop : null;
-    return {
-      usedToday: this.#day.total(time),
-      perDay: this.#quota.requestsPerDay,
-      usedThisMinute: this.#minute.total(time),
-      perMinute: this.#quota.requestsPerMinute,
-      commandsThisMinute: this.#commands.total(time),
-      commandsPerMinute: this.#quota.commandsPerMinute,
-      readsPerDay: this.#leftToReads(this.#quota.requestsPerDay),
-      readsPerMinute: this.#leftToReads(this.#quota.requestsPerMinute),
-      stoppedUntil: stop === null ? null : new Date(stop.until - this.#shift).toISOString(),
-      stopCode: stop?.code ?? null,
-      waiting: this.#waiters,
-    };
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, closedError());
-    await this.#loading;
-    await this.#writer?.close();
-  }
-
-  #limitsOf({ requestsPerDay, requestsPerMinute, commandsPerMinute }: Quota): Record<RequestKind, readonly Limit[]> {
-    const limit = (window: SlidingWindow, size: number, code: StopCode, name: string): Limit => ({
-      window,
-      size,
-      code,
-      name,
+  snapshot(): QuotaSnapshot {
+    const time = this.#clock.monotonic();
+    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
+    const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
+      usedToday: this.#apis[api].day.total(time),
+      stoppedUntil: this.#isStopped(api, time)
+        ? new Date(this.#wallTimeOf(this.#apis[api].stop?.until ?? time)).toISOString()
+        : null,
     });
-    const perMinute = limit(
-      this.#minute,
-      requestsPerMinute,
-      'RATE_LIMITED',
-      `${count(requestsPerMinute)} requests a minute`,
-    );
-    const perDay = limit(this.#day, requestsPerDay, 'QUOTA_SPENT', `${count(requestsPerDay)} requests a day`);
+    const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
-      command: [
-        limit(this.#commands, commandsPerMinute, 'RATE_LIMITED', `${count(commandsPerMinute)} commands a minute`),
-        perMinute,
-        perDay,
-      ],
-      follow: [perMinute, perDay],
-      read: [
-        { ...perMinute, size: this.#leftToReads(requestsPerMinute) },
-        { ...perDay, size: this.#leftToReads(requestsPerDay) },
-      ],
+      ...apis.connected,
+      stopCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.stop?.code ?? null),
+      perDay: requestsPerDay,
+      usedThisMinute: this.#minute.total(time),
+      perMinute: requestsPerMinute,
+      commandsThisMinute: this.#commands.total(time),
+      commandsPerMinute,
+      readsPerDay: this.#leftToReads(requestsPerDay),
+      readsPerMinute: this.#leftToReads(requestsPerMinute),
+      waiting: kinds.reduce((sum, kind) => sum + this.#waiting[kind].size, 0),
+      apis,
     };
+  }
+
+  /** Fails what waits with CANCELLED and stores the counts. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
+    await this.#loading;
+    this.#saveNow();
+    await this.#saving;
   }
 
   #leftToReads(size: number): number {
-    const { reserveForCommands = 0.04 } = this.#options;
-    return size - Math.min(Math.ceil(size * reserveForCommands), Math.floor(size / 2));
+    return size - Math.min(Math.ceil(size * this.#reserve), Math.floor(size / 2));
   }
 
-  /** The clock's time, held so that it never runs backwards. */
-  #now(): number {
-    const time = this.#clock.now() + this.#shift;
-    if (time >= this.#time) this.#time = time;
-    else this.#shift += this.#time - time;
-    return this.#time;
+  #isStopped(api: ApiName, time: number): boolean {
+    return (this.#apis[api].stop?.until ?? 0) > time;
   }
 
-  #admits(kind: RequestKind, time: number): boolean {
-    if (this.#stop !== null) {
-      if (this.#stop.until > time) return false;
-      this.#stop = null;
-    }
-    for (const { window, size } of this.#limits[kind]) if (window.total(time) >= size) return false;
-    return true;
+  #isFree(kind: RequestKind, api: ApiName, time: number): boolean {
+    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
+    const isRead = kind === 'read';
+    return (
+      !this.#isStopped(api, time) &&
+      this.#minute.total(time) < (isRead ? this.#leftToReads(requestsPerMinute) : requestsPerMinute) &&
+      this.#apis[api].day.total(time) < (isRead ? this.#leftToReads(requestsPerDay) : requestsPerDay) &&
+      (kind !== 'command' || this.#commands.total(time) < commandsPerMinute)
+    );
   }
 
-  #count(kind: RequestKind, time: number): void {
+  #count(kind: RequestKind, api: ApiName, time: number): void {
     this.#minute.add(time);
-    this.#day.add(time);
+    this.#apis[api].day.add(time);
     if (kind === 'command') this.#commands.add(time);
-    this.#writer?.changed();
+    if (this.#store !== null && this.#cancelSave === null)
+      this.#cancelSave = this.#clock.after(saveDelayMs, () => this.#saveNow());
   }
 
-  /** The earliest time for a request with so many of its kind before it, and what makes it wait. */
-  #earliest(kind: RequestKind, before: number, time: number): Turn {
-    let earliest: Turn = { at: time, code: 'RATE_LIMITED', reason: '' };
-    if (this.#stop !== null && this.#stop.until > time) {
-      earliest = { at: this.#stop.until, code: this.#stop.code, reason: stopReasons[this.#stop.code] };
-    }
-    for (const { window, size, code, name } of this.#limits[kind]) {
-      const rank = window.total(time) + before - size;
-      if (rank < 0) continue;
-      const at = size > 0 ? window.placeAt(rank, size, time) : time + longestStop;
-      if (at > earliest.at) earliest = { at, code, reason: `The limit of ${name} is reached` };
-    }
-    return earliest;
+  /** The earliest moment for a request of this kind, if no other is sent before. */
+  #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
+    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
+    const own = (size: number): number => (kind === 'read' ? this.#leftToReads(size) : size);
+    const { day: dayWindow, stop } = this.#apis[api];
+    const slots: Slot[] = [
+      { at: time, code: 'RATE_LIMITED', reason: '' },
+      {
+        at: this.#minute.freeAt(own(requestsPerMinute), time),
+        code: 'RATE_LIMITED',
+        reason: limitReached(requestsPerMinute, 'requests a minute'),
+      },
+      {
+        at: dayWindow.freeAt(own(requestsPerDay), time),
+        code: 'QUOTA_SPENT',
+        reason: limitReached(requestsPerDay, 'requests a day'),
+      },
+    ];
+    if (kind === 'command')
+      slots.push({
+        at: this.#commands.freeAt(commandsPerMinute, time),
+        code: 'RATE_LIMITED',
+        reason: limitReached(commandsPerMinute, 'commands a minute'),
+      });
+    if (stop !== null) slots.push({ at: stop.until, code: stop.code, reason: stopReasons[stop.code] });
+    return slots.reduce((latest, slot) => (slot.at > latest.at ? slot : latest));
   }
 
-  /** How many are served before a new request of this kind. */
-  #waitingBefore(kind: RequestKind): number {
-    let before = 0;
-    for (const other of kinds) {
-      before += this.#waiting[other].size;
-      if (other === kind) break;
-    }
-    return before;
+  #isBehindOthers(kind: RequestKind): boolean {
+    return kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
   }
 
   #wait(
     kind: RequestKind,
-    before: number,
+    api: ApiName,
     time: number,
-    { patienceMs = defaultPatience, signal }: TakeOptions = {},
+    { maxWaitMs = defaultWaitMs, signal }: AcquireOptions,
   ): Promise<void> {
-    const turn = this.#earliest(kind, before, time);
-    const deadline = time + patienceMs;
-    if (turn.at > deadline) return Promise.reject(this.#tooLong(turn));
     return new Promise((resolve, reject) => {
-      const stop = (): void => {
+      const cancel = (): void => {
         if (signal !== undefined) this.#end(waiter, reasonOf(signal));
       };
       const waiter: Waiter = {
         kind,
-        deadline,
+        api,
+        deadline: time + maxWaitMs,
         settle: (error) => {
-          signal?.removeEventListener('abort', stop);
+          signal?.removeEventListener('abort', cancel);
           if (error === null) resolve();
           else reject(error);
         },
       };
-      signal?.addEventListener('abort', stop, { once: true });
+      signal?.addEventListener('abort', cancel, { once: true });
       this.#waiting[kind].add(waiter);
-      this.#waiters += 1;
-      this.#wakeAt(Math.min(this.#earliest(kind, 0, time).at, grained(deadline)));
+      const slot = this.#nextSlot(kind, api, time);
+      if (slot.at > waiter.deadline) this.#end(waiter, this.#tooLong(slot));
+      // Nothing but other requests that wait is in the way: they, or this one, can be sent now.
+      else if (slot.at <= time) this.#serve();
+      else this.#wakeAt(Math.min(slot.at, grained(waiter.deadline)));
     });
   }
 
-  #tooLong({ at, code, reason }: Turn): VehicleError {
-    const retryAt = new Date(at - this.#shift);
-    return new VehicleError(
-      code,
-      `${reason}. The next request can be sent at ${clockTime(retryAt.getTime(), this.#clock.now())}.`,
-      { retryAt },
-    );
+  #tooLong({ at, code, reason }: Slot): VehicleError {
+    const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
+    const message = `${reason || 'Too many requests wait'}. The next request can be sent at ${clockTime(retryAt, this.#clock.now())}.`;
+    return new VehicleError(code, message, { retryAt });
+  }
+
+  #wallTimeOf(monotonic: number): number {
+    return this.#clock.now() + monotonic - this.#clock.monotonic();
   }
 
   #end(waiter: Waiter, error: VehicleError | null): void {
     if (!this.#waiting[waiter.kind].delete(waiter)) return;
-    this.#waiters -= 1;
-    if (this.#waiters === 0) this.#disarm();
+    if (kinds.every((kind) => this.#waiting[kind].size === 0)) this.#disarm();
     waiter.settle(error);
   }
 
-  /** Serves whose turn it is, ends what waited too long, and sets the alarm for the rest. */
+  /** Sends what can be sent, fails what would wait too long, and sets the alarm for the rest. */
   #serve(): void {
-    const time = this.#now();
+    const time = this.#clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
-    let before = 0;
     for (const kind of kinds) {
+      /** Of the APIs that can send nothing of this kind now. */
+      const slots = new Map<ApiName, Slot>();
       for (const waiter of this.#waiting[kind]) {
-        if (!this.#admits(kind, time)) break;
-        this.#count(kind, time);
-        this.#end(waiter, null);
+        let slot = slots.get(waiter.api);
+        if (slot === undefined && this.#isFree(kind, waiter.api, time)) {
+          this.#count(kind, waiter.api, time);
+          this.#end(waiter, null);
+          continue;
+        }
+        if (slot === undefined) slots.set(waiter.api, (slot = this.#nextSlot(kind, waiter.api, time)));
+        if (slot.at > waiter.deadline || waiter.deadline <= time) this.#end(waiter, this.#tooLong(slot));
+        else next = Math.min(next, slot.at, grained(waiter.deadline));
       }
-      if (this.#waiting[kind].size === 0) continue;
-      const turn = this.#earliest(kind, before, time);
-      next = Math.min(next, turn.at);
-      for (const waiter of this.#waiting[kind]) {
-        if (waiter.deadline < turn.at) this.#end(waiter, this.#tooLong(turn));
-        else next = Math.min(next, grained(waiter.deadline));
-      }
-      before += this.#waiting[kind].size;
     }
-    if (this.#waiters > 0) this.#wakeAt(next);
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
   #wakeAt(at: number): void {
-    if (at >= this.#alarmAt) return;
+    if (this.#alarm !== null && at >= this.#alarm.at) return;
     this.#disarm();
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    this.#alarmAt = at;
-    this.#clock.sleep(at - this.#time, alarm.signal).then(
-      () => {
-        this.#alarm = null;
-        this.#alarmAt = Number.POSITIVE_INFINITY;
-        this.#serve();
-      },
-      () => undefined,
-    );
+    const cancel = this.#clock.after(at - this.#clock.monotonic(), () => {
+      this.#alarm = null;
+      this.#serve();
+    });
+    this.#alarm = { at, cancel };
   }
 
   #disarm(): void {
-    this.#alarm?.abort();
+    this.#alarm?.cancel();
     this.#alarm = null;
-    this.#alarmAt = Number.POSITIVE_INFINITY;
   }
 
-  async #save(ahead: number): Promise<void> {
-    const time = this.#now();
-    await this.#options.save?.({
-      version: 1,
-      savedAt: time,
-      ahead,
+  #saveNow(): void {
+    this.#cancelSave?.();
+    this.#cancelSave = null;
+    const store = this.#store;
+    if (store === null || this.#loading !== null) return;
+    this.#saving = this.#saving.then(async () => {
+      try {
+        await store.write(this.#key, this.#toStore());
+      } catch {
+        // A full or missing disk must not stop requests: the next change is stored again.
+      }
+    });
+  }
+
+  #toStore(): Stored {
+    const time = this.#clock.monotonic();
+    const api = (name: ApiName): Stored['apis'][ApiName] => {
+      const { day: window, stop } = this.#apis[name];
+      return {
+        day: window.entries(time),
+        stop: stop === null ? null : { code: stop.code, until: this.#wallTimeOf(stop.until) },
+      };
+    };
+    return {
+      version: 2,
+      savedAt: this.#clock.now(),
       minute: this.#minute.entries(time),
       commands: this.#commands.entries(time),
-      day: this.#day.entries(time),
-      stop: this.#stop,
-    } satisfies StoredBudget);
+      apis: { connected: api('connected'), energy: api('energy'), location: api('location') },
+    };
   }
 
-  async #load(): Promise<void> {
+  async #load(store: CountStore): Promise<void> {
     try {
-      const stored = storedBudget.safeParse(await this.#options.load?.());
-      if (stored.success) this.#restore(stored.data);
+      const value = (await store.read(this.#key))?.value;
+      const state = stored.safeParse(value);
+      if (state.success) this.#restore(state.data);
+      const former = formerlyStored.safeParse(value);
+      if (former.success) this.#restore(fromFormer(former.data));
     } catch {
-      // A store that cannot be read tells nothing: the service still has its own count and says stop when it must.
+      // The service counts as well and stops the pack when it must, so an unreadable store is no reason to send nothing.
     } finally {
       this.#loading = null;
     }
   }
 
-  #restore({ savedAt, ahead, minute, commands, day, stop }: StoredBudget): void {
-    const time = this.#now();
-    // Saved in the future: the clock was wrong then or is now. How long ago each was sent holds all the same.
-    const shift = Math.min(0, time - savedAt);
-    this.#minute.restore(minute, time, shift);
-    this.#commands.restore(commands, time, shift);
-    this.#day.restore(day, time, shift);
-    this.#minute.add(savedAt + shift, ahead);
-    this.#day.add(savedAt + shift, ahead);
-    if (stop !== null) this.stop(stop.code, new Date(stop.until + shift));
+  #restore({ savedAt, minute: requests, commands, apis }: Stored): void {
+    const time = this.#clock.monotonic();
+    // Wall time may have been set since; then the counts are as old as they were when they were saved.
+    const elapsed = Math.max(0, this.#clock.now() - savedAt);
+    const older = (counts: [number, number][]): [number, number][] =>
+      counts.map(([age, count]) => [age + elapsed, count]);
+    this.#minute.restore(older(requests), time);
+    this.#commands.restore(older(commands), time);
+    for (const name of apiNames) {
+      const { day: counts, stop } = apis[name];
+      this.#apis[name].day.restore(older(counts), time);
+      const left = stop === null ? 0 : Math.min(stop.until - savedAt, day) - elapsed;
+      if (stop !== null && left > 0) this.#apis[name].stop = { code: stop.code, until: time + left };
+    }
   }
 }
 
-const grained = (deadline: number): number => Math.ceil(deadline / deadlineGrain) * deadlineGrain;
+const fromFormer = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStored>): Stored => ({
+  version: 2,
+  savedAt,
+  minute: [],
+  commands: [],
+  apis: {
+    connected: {
+      day: buckets.map(([bucket, count]) => [Math.max(0, savedAt - (bucket + 1) * dayBucket), count]),
+      stop,
+    },
+    energy: { day: [], stop: null },
+    location: { day: [], stop: null },
+  },
+});
 
-const closedError = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The vehicle configuration was closed before the request was sent.');
+const grained = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
+
+const limitReached = (size: number, what: string): string => `The limit of ${grouped(size)} ${what} is reached`;
+
+/** Not `toLocaleString`, whose first call loads 6 MB of language data. */
+const grouped = (number: number): string =>
+  number < 1000 || !Number.isFinite(number)
+    ? String(number)
+    : `${grouped(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
+
+/** With the date where it is not today's. */
+const clockTime = (at: Date, now: number): string => {
+  const date = at.toDateString();
+  return `${date === new Date(now).toDateString() ? '' : `${date}, `}${at.toTimeString().slice(0, 8)}`;
+};

@@ -1,6 +1,6 @@
 /**
- * Counts what happened in the last stretch of time, in a ring of buckets: constant memory and no allocation however many
- * are counted. A bucket leaves as a whole and late, so the count is never too low (by one bucket of time it is too high).
+ * Counts events of a sliding time window in a ring of buckets: constant memory however many are counted. A bucket leaves as a
+ * whole when its last event has left, so the count is never too low, and too high by at most one bucket of time.
  */
 export class SlidingWindow {
   readonly #spanMs: number;
@@ -13,55 +13,56 @@ export class SlidingWindow {
   constructor(spanMs: number, bucketMs: number) {
     this.#spanMs = spanMs;
     this.#bucketMs = bucketMs;
-    // One more than the span has: the present bucket is only partly over.
+    // One bucket more than the span holds, because the newest one is only partly over.
     this.#counts = new Float64Array(spanMs / bucketMs + 1);
   }
 
-  /** How many were counted in the span that ends at `time`. Time never runs backwards here. */
+  /** The number of events in the span that ends at `time`. Times must be monotonic. */
   total(time: number): number {
-    this.#advance(Math.floor(time / this.#bucketMs));
+    this.#advance(this.#bucketOf(time));
     return this.#total;
   }
 
   add(time: number, count = 1): void {
-    this.#addTo(Math.floor(time / this.#bucketMs), count);
+    this.#advance(this.#bucketOf(time));
+    const slot = this.#slot(Math.max(this.#bucketOf(time), this.#oldest));
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + count;
+    this.#total += count;
   }
 
-  /**
-   * When the request with this rank, counted from the one that leaves next, has left the window, if from now on every
-   * place that becomes free is taken again at once.
-   * @param limit how many the window holds when it is full
-   */
-  placeAt(rank: number, limit: number, time: number): number {
-    this.#advance(Math.floor(time / this.#bucketMs));
-    const size = this.#counts.length;
-    // Above the limit, the first to leave make room for nobody.
-    const excess = Math.min(rank, Math.max(0, this.#total - limit));
-    const cycle = Math.floor((rank - excess) / limit) * size * this.#bucketMs;
-    let left = excess + ((rank - excess) % limit);
-    for (let bucket = this.#newest - size + 1; bucket <= this.#newest; bucket += 1) {
+  /** When fewer than `size` events are left, if none is added. */
+  freeAt(size: number, time: number): number {
+    let left = this.total(time);
+    if (left < size) return time;
+    for (let bucket = this.#oldest; bucket <= this.#newest; bucket += 1) {
       left -= this.#at(bucket);
-      if (left < 0) return (bucket + size) * this.#bucketMs + cycle;
+      if (left < size) return (bucket + this.#counts.length) * this.#bucketMs;
     }
-    // A place that is taken right now comes back after one span.
-    return time + this.#spanMs + this.#bucketMs + cycle;
+    return time + this.#spanMs;
   }
 
-  /** The buckets that hold something, as pairs of bucket number and count: what is stored over a restart. */
-  entries(time: number): [number, number][] {
-    this.#advance(Math.floor(time / this.#bucketMs));
+  /** Pairs of the least possible age in milliseconds and count, oldest first: what is stored over a restart. */
+  entries(time: number): [ageMs: number, count: number][] {
+    this.#advance(this.#bucketOf(time));
     const pairs: [number, number][] = [];
-    for (let bucket = this.#newest - this.#counts.length + 1; bucket <= this.#newest; bucket += 1) {
-      if (this.#at(bucket) > 0) pairs.push([bucket, this.#at(bucket)]);
+    for (let bucket = this.#oldest; bucket <= this.#newest; bucket += 1) {
+      const age = Math.max(0, Math.floor(time - (bucket + 1) * this.#bucketMs));
+      if (this.#at(bucket) > 0) pairs.push([age, this.#at(bucket)]);
     }
     return pairs;
   }
 
-  /** Takes stored pairs in again, oldest first, moved by `shiftMs`; none of them lies in the future. */
-  restore(pairs: readonly (readonly [number, number])[], time: number, shiftMs: number): void {
-    const shift = Math.ceil(shiftMs / this.#bucketMs);
-    const present = Math.floor(time / this.#bucketMs);
-    for (const [bucket, count] of pairs) this.#addTo(Math.min(bucket + shift, present), count);
+  /** Adds stored pairs; what has left the span since is dropped. */
+  restore(pairs: readonly (readonly [ageMs: number, count: number])[], time: number): void {
+    for (const [ageMs, count] of pairs) if (ageMs <= this.#spanMs + this.#bucketMs) this.add(time - ageMs, count);
+  }
+
+  get #oldest(): number {
+    return this.#newest - this.#counts.length + 1;
+  }
+
+  #bucketOf(time: number): number {
+    return Math.floor(time / this.#bucketMs);
   }
 
   #at(bucket: number): number {
@@ -73,17 +74,9 @@ export class SlidingWindow {
     return ((bucket % size) + size) % size;
   }
 
-  #addTo(bucket: number, count: number): void {
-    this.#advance(bucket);
-    const slot = this.#slot(this.#newest);
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + count;
-    this.#total += count;
-  }
-
   #advance(bucket: number): void {
     if (bucket <= this.#newest) return;
-    const size = this.#counts.length;
-    if (bucket - this.#newest >= size) {
+    if (bucket - this.#newest >= this.#counts.length) {
       this.#counts.fill(0);
       this.#total = 0;
     } else {

@@ -1,72 +1,78 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { RateLimiter, type CountStore, type Quota } from '../limits/rate-limiter';
+import type { StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
-import { StateFile } from '../state/state-file';
 import type { Answer } from './core';
-import { createBudget, type Budget, type Quota } from '../limits/rate-limiter';
 import { createSharedReads, type SharedReads } from './shared-reads';
 
 /**
- * What all accounts of one API key at one service share: the quota counts for the key, whoever uses it (field notes 4.3, 5),
- * and one account's answer serves another's reader where both read with the same token.
+ * The state that all accounts with one API key at one service share: the quota counts for the key (docs/field-notes.md 4.3, 5), and the
+ * answer to one account serves another that reads with the same token.
  */
-export interface Line {
-  budget: Budget;
-  shared: SharedReads<Answer>;
-  /** Ends this account's part; the last one stores the counts. */
-  leave(): Promise<void>;
+export interface SharedKeyState {
+  limiter: RateLimiter;
+  sharedReads: SharedReads<Answer>;
+  /** Ends this account's use; the last one stores the counts. */
+  release(): Promise<void>;
 }
 
-export interface LineOptions {
+export interface ApiKeyOptions {
   baseUrl: string;
   apiKey: string;
-  /** Of several accounts, the strictest numbers hold. */
+  /** Of several accounts, the strictest limits hold. */
   limits: Quota;
-  /** Where the counts outlive a restart; null: nowhere. The first account decides. */
-  directory: string | null;
+  /** Where the counts outlive a restart. The first account decides. */
+  store: StateStore | null;
   clock: Clock;
 }
 
-interface OpenLine {
-  budget: Budget;
-  shared: SharedReads<Answer>;
+interface Entry {
+  limiter: RateLimiter;
+  sharedReads: SharedReads<Answer>;
   limits: Set<Quota>;
 }
 
-export class Lines {
-  readonly #open = new Map<string, OpenLine>();
-  /** Counts that are being stored: whoever opens the line again loads them afterwards. */
+export class ApiKeyRegistry {
+  readonly #entries = new Map<string, Entry>();
+  /** Limiters that are storing their counts: the next one for the same key loads them afterwards. */
   readonly #closing = new Map<string, Promise<void>>();
 
-  join({ baseUrl, apiKey, limits, directory, clock }: LineOptions): Line {
-    // The key itself stands in no file and in no name of one.
+  acquire({ baseUrl, apiKey, limits, store, clock }: ApiKeyOptions): SharedKeyState {
+    // The key itself is stored nowhere.
     const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
-    let line = this.#open.get(key);
-    if (line === undefined) {
-      const file = new StateFile(directory === null ? null : join(directory, 'quota', `${key}.json`));
-      const budget = createBudget({
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      const limiter = new RateLimiter({
         ...limits,
         clock,
-        load: async () => {
-          await this.#closing.get(key);
-          return file.load();
-        },
-        ...(directory !== null && { save: (data: unknown) => file.save(data) }),
+        key: `quota/${key}`,
+        store: store === null ? null : this.#after(key, store),
       });
-      line = { budget, shared: createSharedReads({ clock }), limits: new Set() };
-      this.#open.set(key, line);
+      entry = { limiter, sharedReads: createSharedReads({ clock }), limits: new Set() };
+      this.#entries.set(key, entry);
     }
     const own = { ...limits };
-    line.limits.add(own);
-    line.budget.limit(strictest(line.limits));
-    return { budget: line.budget, shared: line.shared, leave: () => this.#leave(key, line, own) };
+    entry.limits.add(own);
+    entry.limiter.setLimits(strictest(entry.limits));
+    const { limiter, sharedReads } = entry;
+    return { limiter, sharedReads, release: () => this.#release(key, entry, own) };
   }
 
-  async #leave(key: string, line: OpenLine, own: Quota): Promise<void> {
-    if (!line.limits.delete(own)) return;
-    if (line.limits.size > 0) return line.budget.limit(strictest(line.limits));
-    this.#open.delete(key);
-    const closed = line.budget.close();
+  #after(key: string, store: StateStore): CountStore {
+    return {
+      read: async (name) => {
+        await this.#closing.get(key);
+        return store.read(name);
+      },
+      write: (name, value) => store.write(name, value),
+    };
+  }
+
+  async #release(key: string, entry: Entry, own: Quota): Promise<void> {
+    if (!entry.limits.delete(own)) return;
+    if (entry.limits.size > 0) return entry.limiter.setLimits(strictest(entry.limits));
+    this.#entries.delete(key);
+    const closed = entry.limiter.close();
     this.#closing.set(key, closed);
     await closed;
     if (this.#closing.get(key) === closed) this.#closing.delete(key);
@@ -74,8 +80,8 @@ export class Lines {
 }
 
 const strictest = (all: Iterable<Quota>): Quota => {
-  const every = [...all];
-  const least = (name: keyof Quota): number => Math.min(...every.map((limits) => limits[name]));
+  const quotas = [...all];
+  const least = (name: keyof Quota): number => Math.min(...quotas.map((quota) => quota[name]));
   return {
     requestsPerDay: least('requestsPerDay'),
     requestsPerMinute: least('requestsPerMinute'),

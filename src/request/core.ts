@@ -6,23 +6,24 @@ import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { eitherOf, reasonOf } from '../util/abort';
-import type { Budget, RequestKind } from '../limits/rate-limiter';
+import { backoffMs } from '../util/backoff';
+import type { RateLimiter, RequestKind } from '../limits/rate-limiter';
 import type { Redactor } from '../redact';
 import type { SharedReads } from './shared-reads';
 
 /**
- * The one road from an account to its service: shared read, then budget, then token, then transport. It repeats reads where
- * that helps and within limits; it never repeats a command.
+ * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
+ * that can help, within limits; a command never is.
  */
 export interface RequestCoreOptions {
   apiKeyHeader: string;
   apiKey: string;
   tokens: TokenSource;
-  budget: Budget;
+  limiter: RateLimiter;
   shared: SharedReads<Answer>;
-  /** Whose token this is: readings are shared with the same owner only. */
+  /** The owner of the token: readings are shared only between accounts of the same owner. */
   owner: string;
-  /** How old another reader's answer may be; 0: nothing is shared. */
+  /** How old another reader's answer may be, in milliseconds; 0 shares nothing. */
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
@@ -41,9 +42,9 @@ export interface ReadRequest {
   scopes: readonly string[];
   /** How old a shared answer may be, in milliseconds; 0 = none, undefined = the account's default. */
   maxAgeMs?: number | undefined;
-  /** False for what must never be kept, such as image URLs (specification 8). */
+  /** False for answers that must never be kept, such as image URLs (docs/service.md 8). */
   keep?: boolean | undefined;
-  /** `follow` for a look at a command's link: it may use what is reserved for commands. */
+  /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -56,10 +57,10 @@ export interface CommandRequest {
   scopes: readonly string[];
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Gives up while nothing is sent yet. */
+  /** Cancels the command only while nothing has been sent. */
   cancel?: AbortSignal | undefined;
-  /** The longest wait for its turn in the quota. */
-  patienceMs?: number | undefined;
+  /** The longest wait for the rate limiter; never more than a minute. */
+  maxWaitMs?: number | undefined;
   /** Awaited when the command has its token and its slot in the quota, before it is sent. If it rejects, nothing is sent. */
   beforeSend?: (() => Promise<void> | void) | undefined;
   /** Called immediately before the first byte may leave this machine. If it throws, nothing is sent. */
@@ -89,11 +90,19 @@ export class UnconfirmedCommandError extends Error {
   }
 }
 
+interface Turn {
+  kind: RequestKind;
+  api: ApiName;
+  /** In monotonic time. */
+  deadline: number;
+  signal: AbortSignal | undefined;
+}
+
 const readTimeoutMs = 30_000;
-/** How long a read may wait for its turn, for pauses between tries included. */
-const patienceMs = 60_000;
-const triesOfARead = 3;
-const pauses = { firstMs: 500, longestMs: 8_000 } as const;
+/** How long a request may wait for the rate limiter; for a read, the pauses between tries included. */
+const maxWaitMs = 60_000;
+const maxReadTries = 3;
+const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 
 export class RequestCore {
   readonly #options: RequestCoreOptions;
@@ -110,42 +119,43 @@ export class RequestCore {
 
   /**
    * Reads JSON, sharing the answer with whoever else wants it.
-   * @throws VehicleError of contract 6
+   * @throws VehicleError with a code of docs/message-contract.md 6
    */
   async read(request: ReadRequest): Promise<SharedAnswer> {
     try {
       return await this.#readShared(request);
     } catch (error) {
-      // The account whose request this one had joined was closed under it.
-      const left =
+      // This read had joined the request of another account, which was closed.
+      const wasOrphaned =
         error instanceof VehicleError &&
         error.code === 'CANCELLED' &&
         !this.#closed &&
         request.signal?.aborted !== true;
-      if (!left) throw error;
+      if (!wasOrphaned) throw error;
       return this.#readShared(request);
     }
   }
 
-  /** Drops what is kept of the URLs that begin so: after a command, a reading from before it must not answer. */
+  /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */
   forget(urlPrefix: string): void {
     this.#options.shared.invalidate(urlPrefix);
   }
 
-  /** What is under way ends with the transport; nothing of it is tried again. */
+  /** Requests under way end with the transport; none is tried again. */
   close(): void {
     this.#closed = true;
   }
 
   /**
-   * Sends a command once (house rule 8).
+   * Sends a command once.
    * @throws VehicleError where the service refused it or it never left this machine
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
     const before = eitherOf(request.signal, request.cancel);
-    const patience = Math.min(patienceMs, Math.max(0, request.patienceMs ?? patienceMs));
-    const token = await this.#turn('command', this.#clock.now() + patience, before);
+    const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
+    const deadline = this.#clock.monotonic() + wait;
+    const token = await this.#tokenInTurn({ kind: 'command', api: request.api, deadline, signal: before });
     if (before?.aborted) throw reasonOf(before);
     await request.beforeSend?.();
     let dispatched = false;
@@ -168,7 +178,7 @@ export class RequestCore {
       if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error);
       throw error;
     }
-    const failure = isSuccess(response) ? null : this.#failure(response, request.scopes);
+    const failure = isSuccess(response) ? null : this.#failure(response, request);
     // A status word says what became of the command, whatever the HTTP status (docs/message-contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
@@ -188,43 +198,43 @@ export class RequestCore {
   }
 
   async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
-    const deadline = this.#clock.now() + patienceMs;
-    // A false 401 of a key or token that are good is known (field notes 6.2): one more try, never a loop.
-    let mayDoubtRefusal = true;
-    let mayReset = true;
+    const deadline = this.#clock.monotonic() + maxWaitMs;
+    // The service is known to answer 401 to a valid key or token at times (docs/field-notes.md 6.2): one more try, never a loop.
+    let mayRetryRefusal = true;
+    let mayRetryReset = true;
     for (let attempt = 1; ;) {
       const { answer, failure, token } = await this.#readOnce(request, deadline, signal);
       if (answer !== undefined) return answer;
       if (failure.code === 'SIGN_IN_REQUIRED' || failure.code === 'API_KEY_REFUSED') {
         const again =
-          mayDoubtRefusal &&
+          mayRetryRefusal &&
           (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.onUnauthorized(token, signal)));
-        mayDoubtRefusal = false;
+        mayRetryRefusal = false;
         if (again) continue;
         throw failure;
       }
-      if (isReset(failure) && mayReset) {
-        mayReset = false;
+      if (isReset(failure) && mayRetryReset) {
+        mayRetryReset = false;
         continue;
       }
       const pause = this.#pause(attempt, failure);
-      if (!isTransient(failure) || attempt >= triesOfARead || this.#clock.now() + pause > deadline) throw failure;
+      if (!isTransient(failure) || attempt >= maxReadTries || this.#clock.monotonic() + pause > deadline) throw failure;
       attempt += 1;
       await this.#clock.sleep(pause, signal);
     }
   }
 
-  /** Waits for a token and then for its turn: what is counted is sent at once. @returns the token */
-  async #turn(kind: RequestKind, deadline: number, signal: AbortSignal | undefined): Promise<string> {
-    const { budget, tokens } = this.#options;
+  /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
+  async #tokenInTurn({ kind, api, deadline, signal }: Turn): Promise<string> {
+    const { limiter, tokens } = this.#options;
     const token = await tokens.get(signal);
-    const asked = this.#clock.now();
-    await budget.take(kind, { patienceMs: deadline - asked, signal });
-    // Another one may have taken its place meanwhile.
-    return this.#clock.now() - asked < 1_000 ? token : tokens.get(signal);
+    const asked = this.#clock.monotonic();
+    await limiter.acquire(kind, { api, maxWaitMs: deadline - asked, signal });
+    // The token may have been replaced in the meantime.
+    return this.#clock.monotonic() - asked < 1_000 ? token : tokens.get(signal);
   }
 
-  /** What came, as a value: an answer, or the failure and the token that it was for. */
+  /** One try: the answer, or the failure and the token that was used. */
   async #readOnce(
     request: ReadRequest,
     deadline: number,
@@ -232,7 +242,8 @@ export class RequestCore {
   ): Promise<
     { answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }
   > {
-    const token = await this.#turn(request.kind ?? 'read', deadline, signal);
+    const { api, kind = 'read' } = request;
+    const token = await this.#tokenInTurn({ kind, api, deadline, signal });
     try {
       const response = await this.#options.transport.send({
         method: 'GET',
@@ -241,7 +252,7 @@ export class RequestCore {
         timeoutMs: readTimeoutMs,
         signal,
       });
-      if (!isSuccess(response)) return { failure: this.#failure(response, request.scopes), token };
+      if (!isSuccess(response)) return { failure: this.#failure(response, request), token };
       const answer = this.#answer(response);
       return answer.body === undefined ? { failure: notJson(response), token } : { answer };
     } catch (error) {
@@ -250,12 +261,12 @@ export class RequestCore {
     }
   }
 
-  /** The three mandatory headers but the media type (specification 5.1). */
+  /** Two of the three mandatory headers; the third is the media type (docs/service.md 5.1). */
   #headers(token: string): Record<string, string> {
     return { authorization: `Bearer ${token}`, [this.#options.apiKeyHeader]: this.#options.apiKey };
   }
 
-  /** How far the service's clock is ahead of this machine's, in milliseconds: 0 where they agree as well as can be told. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
   get clockSkewMs(): number {
     return this.#clockSkewMs;
   }
@@ -263,7 +274,7 @@ export class RequestCore {
   #answer(response: TransportResponse): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
-    // The header counts in whole seconds, and an answer is on its way for a while.
+    // The Date header has whole seconds, and an answer takes a while to arrive.
     this.#clockSkewMs = Math.abs(skew) > smallestSkewMs ? skew : 0;
     const { redactor } = this.#options;
     const body = parseJson(response.body);
@@ -276,20 +287,19 @@ export class RequestCore {
     };
   }
 
-  /** A stop that the service orders holds for everything of this key. */
-  #failure(response: TransportResponse, scopes: readonly string[]): VehicleError {
+  /** A pause that the service asks for holds for all requests with this key. */
+  #failure(response: TransportResponse, { scopes, api }: Pick<ReadRequest, 'scopes' | 'api'>): VehicleError {
     const failure = failureOf(response, { scopes, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
-      this.#options.budget.stop(failure.code, failure.retryAt);
+      this.#options.limiter.blockUntil(failure.code, failure.retryAt, api);
     }
     return this.#options.redactor?.error(failure) ?? failure;
   }
 
-  /** Doubling, with full jitter, never before the service's own time. */
+  /** Never shorter than the service asks for. */
   #pause(attempt: number, failure: VehicleError): number {
-    const grown = Math.min(pauses.longestMs, pauses.firstMs * 2 ** (attempt - 1));
-    const told = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
-    return Math.max(told, grown * (0.5 + this.#random() / 2));
+    const asked = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
+    return Math.max(asked, backoffMs(attempt, pauses, this.#random));
   }
 }
 
@@ -312,7 +322,7 @@ const smallestSkewMs = 5_000;
 
 const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
 
-/** Worth another try of a read within the same call. */
+/** Failures after which a read is tried again within the same call. */
 const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESPONSE', 'RATE_LIMITED']);
 const isTransient = (failure: VehicleError): boolean => failure.retryable && transientCodes.has(failure.code);
 

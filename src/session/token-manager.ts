@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { VehicleError, type ErrorCode } from '../errors';
+import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
 import {
@@ -447,10 +448,8 @@ const shortestPause = 2_000;
 const longestPause = 15 * 60_000;
 
 /** Doubles from pause to pause, spread by a quarter so that many clients do not come back together. @param failures from 1 on */
-function pauseAfter(failures: number, random: () => number): number {
-  const pause = Math.min(longestPause, shortestPause * 2 ** (failures - 1));
-  return Math.round(pause * (0.75 + 0.5 * random()));
-}
+const pauseAfter = (failures: number, random: () => number): number =>
+  Math.round(backoffMs(failures, { firstMs: shortestPause, maxMs: longestPause }, random));
 
 const ignore = (): void => undefined;
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import type { AccountOptions, ServiceProfile } from '../../../src/index';
 import { runtime } from '../load';
 import type { VehicleCredentials, VehicleOptions } from '../input/options';
 import { learnCredentials, redactor } from './redaction';
 import { sessionOf } from './sign-ins';
+import { stateStoreOf } from './state-store';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
@@ -67,7 +67,7 @@ export function accessOf(
         clock: clock(),
       }),
     owner: ownerOf(id, credentials),
-    directory: RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null,
+    store: stateStoreOf(RED),
     redactor: redactor(),
     ...settingsOf(options),
   };

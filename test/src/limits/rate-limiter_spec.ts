@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError, type ErrorCode } from '../../../src/errors';
-import { createBudget, type Budget, type BudgetOptions, type RequestKind } from '../../../src/limits/rate-limiter';
+import { RateLimiter, type RateLimiterOptions, type RequestKind } from '../../../src/limits/rate-limiter';
+import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
 
@@ -11,11 +12,11 @@ const start = Date.parse('2026-06-01T08:00:00Z');
 /** How late a place may become free: the windows count in whole seconds. */
 const nextMinute = 61 * second;
 
-describe('the budget of a key', () => {
+describe('the rate limiter of an API key', () => {
   let clock: ManualClock;
-  const budgets: Budget[] = [];
-  const budgetOf = (options: Partial<BudgetOptions> = {}): Budget => {
-    const budget = createBudget({
+  const limiters: RateLimiter[] = [];
+  const limiterOf = (options: Partial<RateLimiterOptions> = {}): RateLimiter => {
+    const limiter = new RateLimiter({
       requestsPerDay: 10_000,
       requestsPerMinute: 100,
       commandsPerMinute: 10,
@@ -23,23 +24,23 @@ describe('the budget of a key', () => {
       clock,
       ...options,
     });
-    budgets.push(budget);
-    return budget;
+    limiters.push(limiter);
+    return limiter;
   };
 
   beforeEach(() => {
     clock = new ManualClock(start);
   });
   afterEach(async () => {
-    for (const budget of budgets.splice(0)) await budget.close();
+    for (const limiter of limiters.splice(0)) await limiter.close();
   });
 
   describe('counting', () => {
     it('lets through at once what fits, and counts it', async () => {
-      const budget = budgetOf();
-      await budget.take('read');
-      await budget.take('command');
-      assert.deepEqual(budget.snapshot(), {
+      const limiter = limiterOf();
+      await limiter.acquire('read');
+      await limiter.acquire('command');
+      assert.deepEqual(limiter.snapshot(), {
         usedToday: 2,
         perDay: 10_000,
         usedThisMinute: 2,
@@ -51,58 +52,64 @@ describe('the budget of a key', () => {
         stoppedUntil: null,
         stopCode: null,
         waiting: 0,
+        apis: {
+          connected: { usedToday: 2, stoppedUntil: null },
+          energy: { usedToday: 0, stoppedUntil: null },
+          location: { usedToday: 0, stoppedUntil: null },
+        },
       });
     });
 
     it('never sends more than the limit in any sixty seconds, whenever they begin', async () => {
-      const budget = budgetOf({ requestsPerMinute: 10 });
+      const limiter = limiterOf({ requestsPerMinute: 10 });
       const sent: number[] = [];
-      for (let i = 0; i < 60; i += 1) void budget.take('read', { patienceMs: hour }).then(() => sent.push(clock.now()));
+      for (let i = 0; i < 60; i += 1)
+        void limiter.acquire('read', { maxWaitMs: hour }).then(() => sent.push(clock.now()));
       for (let i = 0; i < 700; i += 1) await clock.advance(first(i % 3, [137, 611, 903]));
       assert.equal(sent.length, 60);
       for (const from of sent) assert.ok(sent.filter((at) => at >= from && at < from + minute).length <= 10);
     });
 
     it('says when it will go on under a limit that was lowered', async () => {
-      const budget = budgetOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
-      for (let i = 0; i < 5_000; i += 1) await budget.take('read');
-      budget.limit({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
-      const error = await refused(budget.take('read', { patienceMs: 0 }), 'QUOTA_SPENT');
+      const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
+      for (let i = 0; i < 5_000; i += 1) await limiter.acquire('read');
+      limiter.setLimits({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
+      const error = await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
       const retryAt = error.retryAt?.getTime() ?? 0;
       assert.ok(retryAt <= start + 24 * hour + 5 * minute, error.message);
       assert.match(error.message, /\w{3} \w{3} \d\d \d{4}, \d\d:\d\d:\d\d\.$/);
       await clock.advance(retryAt - start);
-      await budget.take('read', { patienceMs: 0 });
+      await limiter.acquire('read', { maxWaitMs: 0 });
     });
 
     it('forgets the day in the course of the next day', async () => {
-      const budget = budgetOf();
-      await budget.take('read');
+      const limiter = limiterOf();
+      await limiter.acquire('read');
       await clock.advance(24 * hour);
-      assert.equal(budget.snapshot().usedToday, 1);
+      assert.equal(limiter.snapshot().usedToday, 1);
       await clock.advance(5 * minute);
-      assert.equal(budget.snapshot().usedToday, 0);
+      assert.equal(limiter.snapshot().usedToday, 0);
     });
 
     it('counts commands in their own minute too', async () => {
-      const budget = budgetOf({ commandsPerMinute: 2 });
-      await budget.take('command');
-      await budget.take('command');
-      const error = await refused(budget.take('command', { patienceMs: 0 }), 'RATE_LIMITED');
+      const limiter = limiterOf({ commandsPerMinute: 2 });
+      await limiter.acquire('command');
+      await limiter.acquire('command');
+      const error = await refused(limiter.acquire('command', { maxWaitMs: 0 }), 'RATE_LIMITED');
       assert.equal(
         error.message,
         `The limit of 2 commands a minute is reached. The next request can be sent at ${shown(start + nextMinute)}.`,
       );
       assert.equal(error.retryable, true);
-      await budget.take('read', { patienceMs: 0 });
+      await limiter.acquire('read', { maxWaitMs: 0 });
     });
   });
 
   describe('waiting', () => {
     it('waits until a place is free, and no longer', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
-      const later = settled(budget.take('read', { patienceMs: 2 * minute }));
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
+      const later = settled(limiter.acquire('read', { maxWaitMs: 2 * minute }));
       await clock.advance(nextMinute - 1);
       assert.equal(later.done, false);
       await clock.advance(1);
@@ -110,29 +117,29 @@ describe('the budget of a key', () => {
     });
 
     it('refuses at once what would wait longer than its patience, and says when to come back', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
-      const error = await refused(budget.take('read', { patienceMs: 30 * second }), 'RATE_LIMITED');
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
+      const error = await refused(limiter.acquire('read', { maxWaitMs: 30 * second }), 'RATE_LIMITED');
       assert.equal(error.retryAt?.getTime(), start + nextMinute);
       assert.match(error.message, /limit of 1 requests a minute/);
-      assert.equal(budget.snapshot().waiting, 0);
+      assert.equal(limiter.snapshot().waiting, 0);
     });
 
     it('calls a spent day a spent quota', async () => {
-      const budget = budgetOf({ requestsPerDay: 2 });
-      await budget.take('read');
+      const limiter = limiterOf({ requestsPerDay: 2 });
+      await limiter.acquire('read');
       await clock.advance(hour);
-      await budget.take('read');
-      const error = await refused(budget.take('read'), 'QUOTA_SPENT');
+      await limiter.acquire('read');
+      const error = await refused(limiter.acquire('read'), 'QUOTA_SPENT');
       assert.equal(error.retryAt?.getTime(), start + 24 * hour + 5 * minute);
     });
 
     it('serves in the order of asking, commands first', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
       const served: string[] = [];
       const ask = (kind: RequestKind, name: string): void =>
-        void budget.take(kind, { patienceMs: hour }).then(() => served.push(name));
+        void limiter.acquire(kind, { maxWaitMs: hour }).then(() => served.push(name));
       ask('read', 'read 1');
       ask('read', 'read 2');
       ask('command', 'command 1');
@@ -143,58 +150,61 @@ describe('the budget of a key', () => {
     });
 
     it('lets a command pass reads that wait for something that it need not wait for', async () => {
-      const budget = budgetOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
-      for (let i = 0; i < 8; i += 1) await budget.take('read');
-      const read = settled(budget.take('read', { patienceMs: hour }));
-      const command = settled(budget.take('command', { patienceMs: 0 }));
+      const limiter = limiterOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
+      for (let i = 0; i < 8; i += 1) await limiter.acquire('read');
+      const read = settled(limiter.acquire('read', { maxWaitMs: hour }));
+      const command = settled(limiter.acquire('command', { maxWaitMs: 0 }));
       await clock.advance(0);
       assert.equal(command.done, true);
       assert.equal(read.done, false);
     });
 
     it('does not let a read overtake one that waits', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
-      void budget.take('read', { patienceMs: 2 * minute });
-      const error = await refused(budget.take('read', { patienceMs: 90 * second }), 'RATE_LIMITED');
-      assert.equal(error.retryAt?.getTime(), start + 2 * nextMinute);
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
+      const first = settled(limiter.acquire('read', { maxWaitMs: 2 * minute }));
+      const second = settled(limiter.acquire('read', { maxWaitMs: 90_000 }));
+      await clock.advance(nextMinute);
+      assert.equal(first.done, true);
+      assert.equal(code(second.error), 'RATE_LIMITED');
+      assert.equal(second.error instanceof VehicleError && second.error.retryAt?.getTime(), start + 2 * nextMinute);
     });
 
     it('ends a wait that became too long because commands went first', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1, commandsPerMinute: 10 });
-      await budget.take('read');
-      const read = settled(budget.take('read', { patienceMs: 65 * second }));
-      void budget.take('command', { patienceMs: 2 * minute });
+      const limiter = limiterOf({ requestsPerMinute: 1, commandsPerMinute: 10 });
+      await limiter.acquire('read');
+      const read = settled(limiter.acquire('read', { maxWaitMs: 65 * second }));
+      void limiter.acquire('command', { maxWaitMs: 2 * minute });
       await clock.advance(65 * second + 100);
       assert.equal(code(read.error), 'RATE_LIMITED');
-      assert.equal(budget.snapshot().waiting, 0);
+      assert.equal(limiter.snapshot().waiting, 0);
     });
 
     it('ends a wait when its caller gives up, and gives the place to the next', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
       const abort = new AbortController();
-      const given = settled(budget.take('read', { patienceMs: hour, signal: abort.signal }));
-      const next = settled(budget.take('read', { patienceMs: hour }));
+      const given = settled(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
+      const next = settled(limiter.acquire('read', { maxWaitMs: hour }));
       abort.abort();
       await clock.advance(0);
       assert.equal(code(given.error), 'CANCELLED');
       await clock.advance(nextMinute);
       assert.equal(next.done, true);
-      assert.equal(budget.snapshot().usedToday, 2);
+      assert.equal(limiter.snapshot().usedToday, 2);
     });
 
     it('hands on the reason where a time limit of ours was the cause', async () => {
       const reason = new VehicleError('TIMEOUT', 'Too late.');
-      const error = await refused(budgetOf().take('read', { signal: AbortSignal.abort(reason) }), 'TIMEOUT');
+      const error = await refused(limiterOf().acquire('read', { signal: AbortSignal.abort(reason) }), 'TIMEOUT');
       assert.equal(error, reason);
     });
 
     it('leaves no timer behind once nobody waits', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
       const abort = new AbortController();
-      const wait = settled(budget.take('read', { patienceMs: hour, signal: abort.signal }));
+      const wait = settled(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
       assert.equal(clock.sleeping, 1);
       abort.abort();
       assert.equal(clock.sleeping, 0);
@@ -203,10 +213,10 @@ describe('the budget of a key', () => {
     });
 
     it('holds ten thousand waiting requests with one timer and loses none', async () => {
-      const budget = budgetOf({ requestsPerDay: 1e6, requestsPerMinute: 1_000 });
+      const limiter = limiterOf({ requestsPerDay: 1e6, requestsPerMinute: 1_000 });
       let served = 0;
-      for (let i = 0; i < 11_000; i += 1) void budget.take('read', { patienceMs: hour }).then(() => (served += 1));
-      assert.equal(budget.snapshot().waiting, 10_000);
+      for (let i = 0; i < 11_000; i += 1) void limiter.acquire('read', { maxWaitMs: hour }).then(() => (served += 1));
+      assert.equal(limiter.snapshot().waiting, 10_000);
       assert.equal(clock.sleeping, 1);
       await clock.advance(10 * nextMinute);
       assert.equal(served, 11_000);
@@ -216,35 +226,35 @@ describe('the budget of a key', () => {
 
   describe('the reserve', () => {
     it('leaves a share of the minute to commands and to what watches them', async () => {
-      const budget = budgetOf({ reserveForCommands: 0.04 });
-      for (let i = 0; i < 96; i += 1) await budget.take('read', { patienceMs: 0 });
-      await refused(budget.take('read', { patienceMs: 0 }), 'RATE_LIMITED');
-      for (let i = 0; i < 3; i += 1) await budget.take('follow', { patienceMs: 0 });
-      await budget.take('command', { patienceMs: 0 });
-      await refused(budget.take('command', { patienceMs: 0 }), 'RATE_LIMITED');
+      const limiter = limiterOf({ reserveForCommands: 0.04 });
+      for (let i = 0; i < 96; i += 1) await limiter.acquire('read', { maxWaitMs: 0 });
+      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+      for (let i = 0; i < 3; i += 1) await limiter.acquire('follow', { maxWaitMs: 0 });
+      await limiter.acquire('command', { maxWaitMs: 0 });
+      await refused(limiter.acquire('command', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
 
     it('leaves a share of the day to commands', async () => {
-      const budget = budgetOf({ requestsPerDay: 10, reserveForCommands: 0.1 });
-      for (let i = 0; i < 9; i += 1) await budget.take('read');
-      await refused(budget.take('read', { patienceMs: 0 }), 'QUOTA_SPENT');
-      await budget.take('command', { patienceMs: 0 });
+      const limiter = limiterOf({ requestsPerDay: 10, reserveForCommands: 0.1 });
+      for (let i = 0; i < 9; i += 1) await limiter.acquire('read');
+      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
+      await limiter.acquire('command', { maxWaitMs: 0 });
     });
 
     it('leaves reads at least half of a tiny limit', async () => {
-      const budget = budgetOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
-      await budget.take('read', { patienceMs: 0 });
+      const limiter = limiterOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
+      await limiter.acquire('read', { maxWaitMs: 0 });
     });
   });
 
   describe('a stop by the service', () => {
     it('sends nothing until its time, then goes on with what waited', async () => {
-      const budget = budgetOf();
-      budget.stop('RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(budget), { stoppedUntil: '2026-06-01T08:01:00.000Z', stopCode: 'RATE_LIMITED' });
+      const limiter = limiterOf();
+      limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
+      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', stopCode: 'RATE_LIMITED' });
       const waiting = [
-        settled(budget.take('read', { patienceMs: 2 * minute })),
-        settled(budget.take('command', { patienceMs: 2 * minute })),
+        settled(limiter.acquire('read', { maxWaitMs: 2 * minute })),
+        settled(limiter.acquire('command', { maxWaitMs: 2 * minute })),
       ];
       await clock.advance(minute - 1);
       assert.deepEqual(
@@ -256,15 +266,15 @@ describe('the budget of a key', () => {
         waiting.map(({ done }) => done),
         [true, true],
       );
-      assert.deepEqual(pick(budget), { stoppedUntil: null, stopCode: null });
+      assert.deepEqual(pick(limiter), { stoppedUntil: null, stopCode: null });
     });
 
     it('keeps waiting what has the patience and fails the rest at once, with the time', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
-      const patient = settled(budget.take('read', { patienceMs: 5 * hour }));
-      const hasty = settled(budget.take('read', { patienceMs: 3 * minute }));
-      budget.stop('QUOTA_SPENT', new Date(start + 4 * hour));
+      const limiter = limiterOf({ requestsPerMinute: 1 });
+      await limiter.acquire('read');
+      const patient = settled(limiter.acquire('read', { maxWaitMs: 5 * hour }));
+      const hasty = settled(limiter.acquire('read', { maxWaitMs: 3 * minute }));
+      limiter.blockUntil('QUOTA_SPENT', new Date(start + 4 * hour));
       await clock.advance(0);
       assert.equal(code(hasty.error), 'QUOTA_SPENT');
       assert.equal(hasty.error instanceof VehicleError && hasty.error.retryAt?.getTime(), start + 4 * hour);
@@ -273,9 +283,9 @@ describe('the budget of a key', () => {
     });
 
     it('refuses what comes meanwhile with the code of the stop', async () => {
-      const budget = budgetOf();
-      budget.stop('QUOTA_SPENT', new Date(start + 3 * hour));
-      const error = await refused(budget.take('command'), 'QUOTA_SPENT');
+      const limiter = limiterOf();
+      limiter.blockUntil('QUOTA_SPENT', new Date(start + 3 * hour));
+      const error = await refused(limiter.acquire('command'), 'QUOTA_SPENT');
       assert.equal(error.retryAt?.getTime(), start + 3 * hour);
       assert.equal(
         error.message,
@@ -284,171 +294,216 @@ describe('the budget of a key', () => {
     });
 
     it('is not shortened by a later and shorter one', async () => {
-      const budget = budgetOf();
-      budget.stop('QUOTA_SPENT', new Date(start + 3 * hour));
-      budget.stop('RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(budget), { stoppedUntil: '2026-06-01T11:00:00.000Z', stopCode: 'QUOTA_SPENT' });
+      const limiter = limiterOf();
+      limiter.blockUntil('QUOTA_SPENT', new Date(start + 3 * hour));
+      limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
+      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T11:00:00.000Z', stopCode: 'QUOTA_SPENT' });
     });
 
     it('lasts at most a day, and a minute where its time makes no sense', () => {
-      const long = budgetOf();
-      long.stop('QUOTA_SPENT', new Date(start + 400 * hour));
+      const long = limiterOf();
+      long.blockUntil('QUOTA_SPENT', new Date(start + 400 * hour));
       assert.equal(long.snapshot().stoppedUntil, '2026-06-02T08:00:00.000Z');
-      const odd = budgetOf();
-      odd.stop('RATE_LIMITED', new Date(Number.NaN));
+      const odd = limiterOf();
+      odd.blockUntil('RATE_LIMITED', new Date(Number.NaN));
       assert.equal(odd.snapshot().stoppedUntil, '2026-06-01T08:01:00.000Z');
     });
   });
 
   describe('over restarts', () => {
-    const stored = (): {
-      load(): Promise<unknown>;
-      save(data: unknown): Promise<void>;
-      text: string;
-      saves: number;
-    } => ({
-      text: '',
-      saves: 0,
-      load() {
-        return Promise.resolve(this.text === '' ? undefined : JSON.parse(this.text));
-      },
-      save(data) {
-        this.text = JSON.stringify(data);
-        this.saves += 1;
-        return Promise.resolve();
-      },
-    });
-    const over = (store: ReturnType<typeof stored>): Partial<BudgetOptions> => ({
-      load: () => store.load(),
-      save: (data) => store.save(data),
+    let store: MemoryStateStore;
+    let writes: number;
+
+    beforeEach(() => {
+      store = new MemoryStateStore();
+      writes = 0;
+      const write = store.write.bind(store);
+      store.write = (...given) => {
+        writes += 1;
+        return write(...given);
+      };
     });
 
     it('knows a stop after a crash, whenever it comes', async () => {
-      const store = stored();
-      const before = budgetOf(over(store));
-      await before.take('read');
+      const before = limiterOf({ store });
+      await before.acquire('read');
+      before.blockUntil('QUOTA_SPENT', new Date(start + 2 * hour));
       await clock.advance(0);
-      before.stop('QUOTA_SPENT', new Date(start + 2 * hour));
-      await clock.advance(0);
-      const after = budgetOf({ load: () => store.load() });
-      await refused(after.take('read'), 'QUOTA_SPENT');
+      const after = limiterOf({ store });
+      await refused(after.acquire('read'), 'QUOTA_SPENT');
     });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
-      const store = stored();
-      const before = budgetOf(over(store));
-      for (let i = 0; i < 50; i += 1) await before.take(i < 3 ? 'command' : 'read');
-      before.stop('QUOTA_SPENT', new Date(start + 2 * hour));
+      const before = limiterOf({ store });
+      for (let i = 0; i < 50; i += 1) await before.acquire(i < 3 ? 'command' : 'read');
+      await before.acquire('read', { api: 'energy' });
+      before.blockUntil('QUOTA_SPENT', new Date(start + 2 * hour));
       await before.close();
       await clock.advance(5 * second);
-      const after = budgetOf(over(store));
-      await refused(after.take('read'), 'QUOTA_SPENT');
-      const { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil } = after.snapshot();
+      const after = limiterOf({ store });
+      await refused(after.acquire('read'), 'QUOTA_SPENT');
+      const { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, apis } = after.snapshot();
       assert.deepEqual(
-        { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil },
-        { usedToday: 50, usedThisMinute: 50, commandsThisMinute: 3, stoppedUntil: '2026-06-01T10:00:00.000Z' },
+        { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, energy: apis.energy },
+        {
+          usedToday: 50,
+          usedThisMinute: 51,
+          commandsThisMinute: 3,
+          stoppedUntil: '2026-06-01T10:00:00.000Z',
+          energy: { usedToday: 1, stoppedUntil: null },
+        },
       );
     });
 
-    it('counts too many rather than too few after a crash, whenever it comes', async () => {
-      const store = stored();
-      const before = budgetOf(over(store));
-      for (let sent = 1; sent <= 90; sent += 1) {
-        await before.take('read');
-        await clock.advance(sent % 7 === 0 ? 3 * second : 0);
-        const after = createBudget({
-          requestsPerDay: 10_000,
-          requestsPerMinute: 100,
-          commandsPerMinute: 10,
-          clock,
-          load: () => store.load(),
-        });
-        await after.take('read');
-        const known = after.snapshot().usedToday - 1;
-        assert.ok(known >= sent && known <= sent + 17, `${known} known of ${sent} sent`);
-        await after.close();
+    it('loses at most the requests of the last ten seconds in a crash, and adds none however often it happens', async () => {
+      let sent = 0;
+      for (let crash = 1; crash <= 20; crash += 1) {
+        const limiter = limiterOf({ store });
+        for (let i = 0; i < 3; i += 1) {
+          await limiter.acquire('read');
+          sent += 1;
+          await clock.advance(10 * second);
+        }
+        await limiter.acquire('read');
+        await clock.advance(5 * second);
+        limiters.splice(limiters.indexOf(limiter), 1);
+        // Nothing of a crashed process runs any more.
+        clock = new ManualClock(clock.now());
       }
+      const after = limiterOf({ store });
+      await after.acquire('read');
+      assert.equal(after.snapshot().usedToday, sent + 1);
     });
 
     it('writes seldom however much is sent', async () => {
-      const store = stored();
-      const budget = budgetOf({ ...over(store), requestsPerMinute: 100_000, requestsPerDay: 10_000_000 });
+      const limiter = limiterOf({ store, requestsPerMinute: 100_000, requestsPerDay: 10_000_000 });
       for (let i = 0; i < 60; i += 1) {
-        for (let j = 0; j < 1_000; j += 1) await budget.take('read');
+        for (let j = 0; j < 1_000; j += 1) await limiter.acquire('read');
         await clock.advance(second);
       }
-      assert.ok(store.saves <= 8, `${store.saves} writes in a minute`);
-      assert.ok(store.text.length < 2_000, `${store.text.length} characters`);
+      assert.ok(writes <= 8, `${writes} writes in a minute`);
+      const size = JSON.stringify(await store.read('quota/default')).length;
+      assert.ok(size < 2_000, `${size} characters`);
     });
 
     it('goes on where the store fails, and tries again later, not with every request', async () => {
       let tries = 0;
-      const failing = {
-        load: () => Promise.reject(new Error('no disk')),
-        save: () => Promise.reject(new Error(`no disk ${(tries += 1)}`)),
-      };
-      const budget = budgetOf(failing);
-      for (let i = 0; i < 50; i += 1) await budget.take('read');
-      assert.equal(tries, 1);
-      await clock.advance(30 * second);
-      assert.ok(tries >= 2 && tries <= 5, `${tries} tries`);
+      store.read = () => Promise.reject(new Error('no disk'));
+      store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
+      const limiter = limiterOf({ store });
+      for (let round = 0; round < 3; round += 1) {
+        for (let i = 0; i < 20; i += 1) await limiter.acquire('read');
+        await clock.advance(10 * second);
+      }
+      assert.equal(tries, 3);
     });
 
-    for (const [what, text] of [
-      ['nothing', ''],
-      ['something else', '{"hello":[1,2,3]}'],
-      ['a later version', '{"version":2,"day":[]}'],
-      [
-        'odd numbers',
-        '{"version":1,"savedAt":"yesterday","ahead":-4,"minute":[],"commands":[],"day":[[1]],"stop":null}',
-      ],
+    for (const [what, value] of [
+      ['something else', { hello: [1, 2, 3] }],
+      ['a later version', { version: 3, apis: {} }],
+      ['odd numbers', { version: 2, savedAt: 'yesterday', minute: [], commands: [[-4, 1]], apis: { connected: [] } }],
     ] as const) {
       it(`starts anew where the store holds ${what}`, async () => {
-        const store = stored();
-        store.text = text;
-        const budget = budgetOf(over(store));
-        await budget.take('read');
-        assert.equal(budget.snapshot().usedToday, 1);
+        await store.write('quota/default', value);
+        const limiter = limiterOf({ store });
+        await limiter.acquire('read');
+        assert.equal(limiter.snapshot().usedToday, 1);
       });
     }
 
+    it('reads the day and the stop that version 0.1 stored', async () => {
+      const bucket = Math.floor(start / (5 * minute));
+      const day = [
+        [bucket - 400, 5],
+        [bucket - 12, 7],
+        [bucket, 1],
+      ];
+      const stop = { code: 'QUOTA_SPENT', until: start + hour };
+      await store.write('quota/default', {
+        version: 1,
+        savedAt: start,
+        ahead: 17,
+        minute: [],
+        commands: [],
+        day,
+        stop,
+      });
+      const limiter = limiterOf({ store });
+      await refused(limiter.acquire('read'), 'QUOTA_SPENT');
+      assert.equal(limiter.snapshot().usedToday, 8);
+    });
+
     it('holds requests back until it knows what was used before', async () => {
-      let give: (data: unknown) => void = () => undefined;
-      const budget = budgetOf({ load: () => new Promise((resolve) => (give = resolve)) });
-      const take = settled(budget.take('read'));
+      let give: (value: null) => void = () => undefined;
+      store.read = () => new Promise((resolve) => (give = resolve));
+      const limiter = limiterOf({ store });
+      const take = settled(limiter.acquire('read'));
       await clock.advance(minute);
       assert.equal(take.done, false);
-      give(undefined);
+      give(null);
       await clock.advance(0);
       assert.equal(take.done, true);
     });
   });
 
+  describe('with several APIs', () => {
+    it('counts the day for each and the minute for all', async () => {
+      const limiter = limiterOf({ requestsPerDay: 2, requestsPerMinute: 5 });
+      for (const api of ['connected', 'energy'] as const)
+        for (let i = 0; i < 2; i += 1) await limiter.acquire('read', { api, maxWaitMs: 0 });
+      await refused(limiter.acquire('read', { api: 'energy', maxWaitMs: 0 }), 'QUOTA_SPENT');
+      await limiter.acquire('read', { api: 'location', maxWaitMs: 0 });
+      await refused(limiter.acquire('read', { api: 'location', maxWaitMs: 0 }), 'RATE_LIMITED');
+      const { apis, usedThisMinute } = limiter.snapshot();
+      assert.deepEqual([apis.connected.usedToday, apis.energy.usedToday, apis.location.usedToday], [2, 2, 1]);
+      assert.equal(usedThisMinute, 5);
+    });
+
+    it('stops one API for a spent quota and all for a rate limit', async () => {
+      const limiter = limiterOf();
+      limiter.blockUntil('QUOTA_SPENT', new Date(start + hour), 'energy');
+      await refused(limiter.acquire('read', { api: 'energy' }), 'QUOTA_SPENT');
+      await limiter.acquire('read', { maxWaitMs: 0 });
+      assert.equal(limiter.snapshot().apis.energy.stoppedUntil, '2026-06-01T09:00:00.000Z');
+      assert.equal(limiter.snapshot().stoppedUntil, null);
+      limiter.blockUntil('RATE_LIMITED', new Date(start + minute), 'energy');
+      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+    });
+
+    it('lets a request for one API pass those that wait for another', async () => {
+      const limiter = limiterOf({ requestsPerDay: 1 });
+      await limiter.acquire('read', { api: 'energy' });
+      const energy = settled(limiter.acquire('read', { api: 'energy', maxWaitMs: 30 * hour }));
+      await limiter.acquire('read', { api: 'location', maxWaitMs: 0 });
+      assert.equal(energy.done, false);
+      await clock.advance(24 * hour + 5 * minute);
+      assert.equal(energy.done, true);
+    });
+  });
+
   describe('a clock that is set', () => {
-    it('back does not free what was sent, nor block for ever', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1 });
-      await budget.take('read');
-      const earlier = new ManualClock(start - 400 * 24 * hour);
-      Object.assign(clock, {
-        now: () => earlier.now(),
-        monotonic: () => earlier.monotonic(),
-        sleep: (ms: number, signal?: AbortSignal) => earlier.sleep(ms, signal),
-      });
-      const error = await refused(budget.take('read', { patienceMs: 0 }), 'RATE_LIMITED');
-      assert.equal(error.retryAt?.getTime(), earlier.now() + nextMinute);
-      await earlier.advance(nextMinute);
-      await budget.take('read', { patienceMs: 0 });
+    it('back or forward neither frees what was sent nor blocks for longer', async () => {
+      for (const days of [-400, 400]) {
+        const limiter = limiterOf({ requestsPerMinute: 1 });
+        await limiter.acquire('read');
+        clock.setTime(clock.now() + days * 24 * hour);
+        const error = await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+        const wait = (error.retryAt?.getTime() ?? 0) - clock.now();
+        assert.ok(wait > 0 && wait <= nextMinute, `${wait} ms`);
+        await clock.advance(wait);
+        await limiter.acquire('read', { maxWaitMs: 0 });
+      }
     });
 
     it('back over a restart keeps the age of what was sent', async () => {
-      let saved: unknown;
-      const before = budgetOf({ save: async (data) => void (saved = data) });
-      await before.take('read');
+      const store = new MemoryStateStore();
+      const before = limiterOf({ store });
+      await before.acquire('read');
       await clock.advance(23 * hour);
       await before.close();
       clock = new ManualClock(start - 1000 * hour);
-      const after = budgetOf({ load: async () => saved });
-      await after.take('read');
+      const after = limiterOf({ store });
+      await after.acquire('read');
       assert.equal(after.snapshot().usedToday, 2);
       await clock.advance(hour + 10 * minute);
       assert.equal(after.snapshot().usedToday, 1);
@@ -457,14 +512,14 @@ describe('the budget of a key', () => {
 
   describe('closing', () => {
     it('cancels what waits and refuses what comes, without a timer left', async () => {
-      const budget = budgetOf({ requestsPerMinute: 1, save: async () => undefined });
-      await budget.take('read');
-      const waiting = settled(budget.take('read', { patienceMs: hour }));
-      await budget.close();
+      const limiter = limiterOf({ requestsPerMinute: 1, store: new MemoryStateStore() });
+      await limiter.acquire('read');
+      const waiting = settled(limiter.acquire('read', { maxWaitMs: hour }));
+      await limiter.close();
       assert.equal(code(waiting.error), 'CANCELLED');
-      await refused(budget.take('read'), 'CANCELLED');
+      await refused(limiter.acquire('read'), 'CANCELLED');
       assert.equal(clock.sleeping, 0);
-      await budget.close();
+      await limiter.close();
     });
   });
 
@@ -477,7 +532,7 @@ describe('the budget of a key', () => {
         requestsPerDay: random.between(20, 60),
         commandsPerMinute: random.between(1, 4),
       };
-      const budget = createBudget({ ...limits, reserveForCommands: random.pick([0, 0.1, 0.4]), clock });
+      const limiter = new RateLimiter({ ...limits, reserveForCommands: random.pick([0, 0.1, 0.4]), clock });
       const sent: { at: number; kind: RequestKind; order: number }[] = [];
       const stops: [number, number][] = [];
       let open = 0;
@@ -485,12 +540,12 @@ describe('the budget of a key', () => {
         const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
         const abort = new AbortController();
         const asked = clock.now();
-        const patienceMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
+        const maxWaitMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
         open += 1;
-        budget.take(kind, { patienceMs, signal: abort.signal }).then(
+        limiter.acquire(kind, { maxWaitMs, signal: abort.signal }).then(
           () => {
             open -= 1;
-            assert.ok(clock.now() <= asked + patienceMs, 'served after its patience');
+            assert.ok(clock.now() <= asked + maxWaitMs, 'served after its patience');
             sent.push({ at: clock.now(), kind, order });
           },
           (error: unknown) => {
@@ -503,7 +558,7 @@ describe('the budget of a key', () => {
         if (random.chance(0.1)) abort.abort();
         if (random.chance(0.03)) {
           const until = clock.now() + random.between(1, 3 * hour);
-          budget.stop(random.pick(['RATE_LIMITED', 'QUOTA_SPENT']), new Date(until));
+          limiter.blockUntil(random.pick(['RATE_LIMITED', 'QUOTA_SPENT']), new Date(until));
           stops.push([clock.now(), until]);
         }
         await clock.advance(random.pick([0, 0, 100, 7 * second, 40 * second, 20 * minute]));
@@ -524,14 +579,14 @@ describe('the budget of a key', () => {
           `seed ${seed}: sent during a stop`,
         );
       }
-      await budget.close();
+      await limiter.close();
     }
   });
 
   it('costs next to nothing where nothing has to wait', async () => {
-    const budget = budgetOf({ requestsPerDay: 1e12, requestsPerMinute: 1e12, save: async () => undefined });
+    const limiter = limiterOf({ requestsPerDay: 1e12, requestsPerMinute: 1e12, store: new MemoryStateStore() });
     const began = process.hrtime.bigint();
-    for (let i = 0; i < 200_000; i += 1) void budget.take('read');
+    for (let i = 0; i < 200_000; i += 1) void limiter.acquire('read');
     const nanoseconds = Number(process.hrtime.bigint() - began) / 200_000;
     assert.ok(nanoseconds < 5_000, `${nanoseconds} ns each`);
   });
@@ -562,8 +617,8 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 }
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
-const pick = (budget: Budget): object => {
-  const { stoppedUntil, stopCode } = budget.snapshot();
+const pick = (limiter: RateLimiter): object => {
+  const { stoppedUntil, stopCode } = limiter.snapshot();
   return { stoppedUntil, stopCode };
 };
 const shown = (at: number): string => new Date(at).toTimeString().slice(0, 8);
