@@ -1,11 +1,11 @@
-/** Field notes 1.8: the set of reasons is open. */
-const unavailableReasons: Record<string, string> = {
-  NO_INTERNET: 'it has no connection',
-  POWER_SAVING_MODE: 'it saves power after some days of rest and wakes up when somebody starts it',
-  CAR_IN_USE: 'it is in use',
-  OTA_INSTALLATION_IN_PROGRESS: 'it installs new software',
-};
+/** The reasons that the service is known to give (docs/field-notes.md 1.8); the set is open. */
+const unavailableReasons: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([
+  ['NO_INTERNET', 'it has no connection'],
+  ['POWER_SAVING_MODE', 'it saves power after some days of rest and wakes up when somebody starts it'],
+  ['CAR_IN_USE', 'it is in use'],
+  ['OTA_INSTALLATION_IN_PROGRESS', 'it installs new software'],
+]);
 
-/** Why the car takes no commands, and that none was sent. */
+/** Says why the car takes no commands, and that none was sent. */
 export const unavailableSentence = (reason: string | null): string =>
-  `The car takes no commands now: ${unavailableReasons[reason ?? ''] ?? 'the service does not say why'}. The command was not sent.`;
+  `The car takes no commands now: ${unavailableReasons.get(reason ?? '') ?? 'the service does not say why'}. The command was not sent.`;

@@ -1,11 +1,11 @@
-import * as z from 'zod/mini';
 import { VehicleError, type ErrorCode } from '../errors';
 import { defaultPauses, refillTime, retryAfter } from './retry-after';
 import { identifier } from './schemas';
 
 /**
- * The five error bodies of the service (field notes 1.11 and 3.3) and every status -> one VehicleError. The texts are no
- * contract of the service, so the status decides where they say nothing.
+ * Turns every failed answer into one VehicleError. The service has several error bodies (docs/field-notes.md 1.11 and 3.3,
+ * docs/energy-location-api.md 7.2), and a gateway can wrap them, so known words count wherever a text of the body stands. The texts
+ * are no contract of the service: where they say nothing, the status decides.
  */
 export interface FailedAnswer {
   status: number;
@@ -20,29 +20,13 @@ export interface FailureContext {
   now: number;
 }
 
-const text = z.catch(z.string(), '');
-const id = z.catch(z.string().check(z.regex(identifier)), '');
-const failureShape = z.lazy(() =>
-  z.object({
-    message: text,
-    error: z.catch(z.object({ message: text, description: text, detail: text }), {
-      message: '',
-      description: '',
-      detail: '',
-    }),
-    exveErrorId: z.optional(z.unknown()),
-    exveErrorMsg: text,
-    exveNote: text,
-    operationId: id,
-  }),
-);
-
 interface Failure {
   status: number;
   /** Every text of the body in one, in lower case. */
   words: string;
-  /** The body as it came, in lower case: not every gateway keeps to the five shapes. */
+  /** The start of the body as it came, in lower case. */
   raw: string;
+  /** `extended`: of the extended vehicle interface. `other`: no JSON. */
   shape: 'json' | 'extended' | 'other';
 }
 
@@ -103,6 +87,12 @@ const rules: readonly Rule[] = [
     sentence: 'This car does not offer this resource on the extended vehicle interface.',
   },
   {
+    when: said(/client not allowed to access/, 403),
+    code: 'SCOPE_MISSING',
+    sentence:
+      'The application may not use this API of the service. Add the API with the scopes {scopes} to the application; a published application cannot be changed, so make a new one.',
+  },
+  {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence: 'The token may not do this. It needs the scopes {scopes}: add them to the application and sign in again.',
@@ -112,7 +102,8 @@ const rules: readonly Rule[] = [
     code: 'NOT_SUPPORTED',
     sentence: 'The car was sold in a market that the service does not cover.',
   },
-  { when: status(404, 410), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
+  { when: status(404), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
+  { when: status(410), code: 'NOT_SUPPORTED', sentence: 'The service has withdrawn the interface that offered this.' },
   { when: status(405), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this on the chosen interface.' },
   {
     when: status(406, 415),
@@ -161,7 +152,7 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const { failure, operationId } = readFailure(answer);
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
-  const resolvedId = operationIdOf(answer.headers) ?? (operationId || null);
+  const resolvedId = operationIdOf(answer.headers) ?? operationId;
   return new VehicleError(
     rule.code,
     rule.sentence.replace('{scopes}', ['openid', ...context.scopes.filter((scope) => scope !== 'openid')].join(', ')),
@@ -174,19 +165,53 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   );
 }
 
-function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string } {
-  const raw = answer.body.slice(0, 2000).toLowerCase();
-  const parsed = failureShape.safeParse(parseJson(answer.body));
-  if (!parsed.success) return { failure: { status: answer.status, words: raw, raw, shape: 'other' }, operationId: '' };
-  const { message, error, exveErrorMsg, exveNote, exveErrorId, operationId } = parsed.data;
-  const extended = exveErrorId !== undefined || exveErrorMsg !== '';
-  const words = [message, error.message, error.description, error.detail, exveErrorMsg, exveNote]
-    .join(' ')
-    .toLowerCase();
-  return { failure: { status: answer.status, words, raw, shape: extended ? 'extended' : 'json' }, operationId };
+function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string | null } {
+  const raw = answer.body.slice(0, maxTextLength).toLowerCase();
+  const body = answer.body.length > maxBodyLength ? undefined : parseJson(answer.body);
+  if (typeof body !== 'object' || body === null)
+    return { failure: { status: answer.status, words: raw, raw, shape: 'other' }, operationId: null };
+  const { texts, operationId, isExtended } = findTexts(body);
+  const words = texts.join(' ').slice(0, maxTextLength).toLowerCase();
+  return { failure: { status: answer.status, words, raw, shape: isExtended ? 'extended' : 'json' }, operationId };
 }
 
-/** Content types lie (field notes 1.11): whether it is JSON shows when it is parsed. */
+/** Bounds of what is read of an error body, which anybody on the way can write. */
+const maxBodyLength = 1_000_000;
+const maxTextLength = 2_000;
+const maxValues = 500;
+
+/** The members that hold a text for people, or a word for what is wrong. */
+const textMembers = new Set(
+  'message description detail details title reason code error error_description exveErrorMsg exveNote errorMessage'.split(
+    ' ',
+  ),
+);
+
+interface Found {
+  texts: string[];
+  operationId: string | null;
+  isExtended: boolean;
+}
+
+/** Level by level, the outer texts first, and no more than `maxValues` values. */
+function findTexts(body: object): Found {
+  const found: Found = { texts: [], operationId: null, isExtended: false };
+  const values: [name: string, value: unknown][] = [['', body]];
+  for (let index = 0; index < Math.min(values.length, maxValues); index += 1) {
+    const [name, value] = values[index] ?? ['', null];
+    if (typeof value === 'string') {
+      if (textMembers.has(name)) found.texts.push(value.slice(0, maxTextLength));
+      if (name === 'operationId' && identifier.test(value)) found.operationId ??= value;
+    }
+    if (name.startsWith('exveError')) found.isExtended = true;
+    // The texts of a list belong to the member that holds the list.
+    if (Array.isArray(value)) values.push(...value.slice(0, maxValues).map((item): [string, unknown] => [name, item]));
+    else if (typeof value === 'object' && value !== null) values.push(...Object.entries(value).slice(0, maxValues));
+  }
+  return found;
+}
+
+/** Content types lie (docs/field-notes.md 1.11): whether it is JSON shows when it is parsed. */
 export function parseJson(body: string): unknown {
   try {
     // Some servers put a byte order mark first.
@@ -196,7 +221,7 @@ export function parseJson(body: string): unknown {
   }
 }
 
-/** `VCC-API-OperationId` on the real service; another vendor has another prefix (field notes 0). */
+/** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/field-notes.md 0). */
 export function operationIdOf(headers: FailedAnswer['headers']): string | null {
   const name = Object.keys(headers).find((header) => header.endsWith('operationid'));
   const value = name === undefined ? undefined : headers[name];

@@ -61,6 +61,32 @@ const cases: readonly [status: number, body: string, code: ErrorCode, retryable:
   [503, 'Service Unavailable', 'SERVICE_ERROR', true],
   [504, v2('GATEWAY_TIMEOUT', 'x'), 'TIMEOUT', true],
   [302, '', 'SERVICE_ERROR', false],
+  // docs/energy-location-api.md 2.6 and 7.2.
+  [
+    403,
+    '{"code":"AUTHORIZATION_ERROR","message":"Not authorized to access this resource.","details":[]}',
+    'SCOPE_MISSING',
+    false,
+  ],
+  [
+    403,
+    '{"error":{"code":"AUTHORIZATION_ERROR","message":"Not authorized to access this resource.","details":[]}}',
+    'SCOPE_MISSING',
+    false,
+  ],
+  [410, v2('GONE', 'Version 1 is removed. See https://developer.example/apis/energy/v2'), 'NOT_SUPPORTED', false],
+  [404, '{"statusCode":404,"message":"Resource not found"}', 'NOT_SUPPORTED', false],
+  // The same texts in the envelopes of gateways.
+  [401, '{"fault":{"detail":{"message":"Access denied due to invalid VCC-API-KEY."}}}', 'API_KEY_REFUSED', false],
+  [401, '{"status":401,"detail":"Access denied due to missing header VCC-API-KEY."}', 'API_KEY_REFUSED', false],
+  [401, '{"errors":[{"title":"Unauthorized","detail":"invalid API key"}]}', 'API_KEY_REFUSED', false],
+  [401, '[{"error":{"description":"invalid VCC-API-KEY"}}]', 'API_KEY_REFUSED', false],
+  [401, '{"body":{"body":{"body":{"body":{"message":"invalid VCC-API-KEY"}}}}}', 'API_KEY_REFUSED', false],
+  [403, '{"upstream":{"error":{"message":"FORBIDDEN","description":"No relationship"}}}', 'VEHICLE_NOT_LINKED', false],
+  [500, '{"upstream":{"error":{"description":"Error returned from car"}}}', 'VEHICLE_ERROR', false],
+  [403, '{"upstream":{"exveErrorId":"1","exveErrorMsg":"Resource not available"}}', 'NOT_SUPPORTED', false],
+  // The key of the service is no word for people, wherever it stands.
+  [401, '{"error":{"message":"Unauthorized","keys":["vcc-api-key"]},"href":"/api-key"}', 'SIGN_IN_REQUIRED', false],
   [418, '[]', 'SERVICE_ERROR', false],
 ];
 
@@ -73,6 +99,19 @@ describe('failures of the service', () => {
       assert.equal(failure.httpStatus, status);
     });
   }
+
+  it('reads a body of any size and depth in bounded time', () => {
+    const deep = `${'{"error":'.repeat(5_000)}{"message":"invalid VCC-API-KEY"}${'}'.repeat(5_000)}`;
+    const wide = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`m${i}`, { message: 'x' }])),
+    );
+    const long = JSON.stringify({ message: 'reset '.repeat(300_000) });
+    for (const body of [deep, wide, long, '['.repeat(100_000), '{"message":'.repeat(100_000)]) {
+      const start = performance.now();
+      assert.equal(failureOf({ status: 401, headers: {}, body }, { scopes: [], now }).httpStatus, 401);
+      assert.ok(performance.now() - start < 500, `${performance.now() - start} ms`);
+    }
+  });
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
     failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
