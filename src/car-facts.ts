@@ -3,7 +3,10 @@ import * as z from 'zod/mini';
 import { provesSunroof } from './openings';
 import type { StateStore } from './state/state-store';
 
-const factsShape = z.object({ hasSunroof: z.catch(z.boolean(), false) });
+const factsShape = z.object({
+  hasSunroof: z.catch(z.boolean(), false),
+  fuelType: z.catch(z.nullable(z.string()), null),
+});
 type Facts = z.infer<typeof factsShape>;
 
 /** What was learned of a car for good, in the state store. */
@@ -17,13 +20,8 @@ export class CarFacts {
 
   /** Whether the car has ever told a state of its sunroof, this value included. Where the store cannot be read, it counts as told. */
   async hasSunroof(vin: string, value: unknown): Promise<boolean> {
-    const key = `car/${createHash('sha256').update(vin).digest('hex')}`;
-    let reading = this.#facts.get(key);
-    if (reading === undefined) {
-      reading = this.#read(key);
-      this.#facts.set(key, reading);
-    }
-    const facts = await reading;
+    const key = keyOf(vin);
+    const facts = await this.#of(key);
     if (!facts.hasSunroof && provesSunroof(value)) {
       facts.hasSunroof = true;
       // If it cannot be stored, the car tells its sunroof again after a restart.
@@ -32,14 +30,36 @@ export class CarFacts {
     return facts.hasSunroof;
   }
 
+  /** The fuel type, which never changes: `ask` is called until it has told one. */
+  async fuelType(vin: string, ask: () => Promise<string | null>): Promise<string | null> {
+    const key = keyOf(vin);
+    const facts = await this.#of(key);
+    if (facts.fuelType !== null) return facts.fuelType;
+    facts.fuelType = await ask();
+    // If it cannot be stored, it is asked for again after a restart.
+    if (facts.fuelType !== null) await this.#store.write(key, facts).catch(() => undefined);
+    return facts.fuelType;
+  }
+
+  #of(key: string): Promise<Facts> {
+    let reading = this.#facts.get(key);
+    if (reading === undefined) {
+      reading = this.#read(key);
+      this.#facts.set(key, reading);
+    }
+    return reading;
+  }
+
   async #read(key: string): Promise<Facts> {
     try {
       return factsShape.parse((await this.#store.read(key))?.value ?? {});
     } catch {
-      return { hasSunroof: true };
+      return { hasSunroof: true, fuelType: null };
     }
   }
 }
+
+const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;
 
 const shared = new WeakMap<StateStore, CarFacts>();
 

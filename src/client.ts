@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { unavailableSentence } from './catalogue/accessibility';
 import { commandPattern, commands, isCommandName, requestDetails, type Command } from './catalogue/commands';
-import { groupedResources, groups, type GroupName } from './catalogue/groups';
+import { burnsFuel, groupedResources, groups, type GroupName } from './catalogue/groups';
 import { meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
@@ -126,6 +126,7 @@ export interface VehicleClientOptions {
 const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
 const maxAddresses = 10_000;
+const fuelTypeRetryMs = 60 * 60_000;
 
 /** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of contract 6. */
 export class VehicleClient {
@@ -140,6 +141,9 @@ export class VehicleClient {
   readonly #addresses = new Map<string, URL>();
   /** The command list of each vehicle as it was last read. */
   readonly #listed = new Map<string, CommandOffer[]>();
+
+  /** When the fuel type of a car that did not tell it is asked for again, in monotonic time. */
+  readonly #fuelTypeRetryAt = new Map<string, number>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -369,7 +373,9 @@ export class VehicleClient {
       { read: name, vin, interface: iface, url: this.#addressOf(iface, path, vin), accept: json, scopes },
       parse,
       options,
-    );
+    ).catch((error: unknown) => {
+      throw name === 'location' ? asLocationError(error) : error;
+    });
   }
 
   async #grouped(name: ResourceName, vin: string, options: ReadOptions): Promise<Reading<ResourceReading>> {
@@ -382,12 +388,32 @@ export class VehicleClient {
       );
     }
     const { path, scopes } = groups[group];
+    const isByFuel = 'withoutFuel' in groupedResources[name];
+    const fuel = isByFuel ? burnsFuel(await this.#fuelType(vin, options)) : null;
     const url = this.#addressOf('connected-v2', path, vin);
     return this.#ask(
       { read: name, vin, interface: 'connected-v2', url, accept: json, scopes },
-      (body) => fromGroup(name, body),
+      (body) => fromGroup(name, body, fuel),
       options,
     );
+  }
+
+  /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not tell it. */
+  async #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
+    const ask = async (): Promise<string | null> => {
+      if (this.#clock.monotonic() < (this.#fuelTypeRetryAt.get(vin) ?? Number.NEGATIVE_INFINITY)) return null;
+      try {
+        const { payload } = await this.details({ vin, ...(signal && { signal }) });
+        if (payload.fuelType !== null) return payload.fuelType;
+      } catch (error) {
+        // Some cars have no details (docs/field-notes.md 1.4).
+        if (asVehicleError(error).retryable || signal?.aborted) return null;
+      }
+      if (this.#fuelTypeRetryAt.size >= maxAddresses) this.#fuelTypeRetryAt.clear();
+      this.#fuelTypeRetryAt.set(vin, this.#clock.monotonic() + fuelTypeRetryMs);
+      return null;
+    };
+    return this.#facts === undefined ? ask() : this.#facts.fuelType(vin, ask);
   }
 
   async #connected<Payload>(
@@ -553,6 +579,17 @@ const titleOfInterface = {
   'energy-v2': 'the energy interface',
   'location-v1': 'the location interface',
 } as const;
+
+/** 404 stands for no position (docs/energy-location-api.md 3). */
+function asLocationError(error: unknown): unknown {
+  if (!(error instanceof VehicleError) || error.httpStatus !== 404 || error.code !== 'NOT_SUPPORTED') return error;
+  const { operationId } = error;
+  return new VehicleError(
+    'NOT_SUPPORTED',
+    'The service has no position of this car. Switch on the sharing of the position in the car, and drive once.',
+    { httpStatus: 404, ...(operationId !== null && { operationId }) },
+  );
+}
 
 /** A read with all that is chosen about it. */
 interface Asked extends Pick<ReadingInfo, 'vin'> {

@@ -43,10 +43,10 @@ interface Place {
 /** A number: the factor from each unit that the service may use to the unit of specification 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
-  /** Whole numbers are rounded; `down` where a half would promise too much. */
+  /** Whole numbers are rounded; `down` where a half would promise too much: what is less than 1 then cannot be told. */
   whole?: 'down';
-  /** Read where the members say nothing, but only of a car that says nothing of this other member either. */
-  otherwise?: { member: string; unless: string };
+  /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
+  withoutFuel?: readonly string[];
 }
 
 /** A word of the service to the value of specification 2.8; a word that is not here cannot be told. */
@@ -93,8 +93,8 @@ const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as cons
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
 const pressure = {
   NO_WARNING: 'NORMAL',
-  VERY_LOW_PRESSURE: 'LOW',
   LOW_PRESSURE: 'LOW',
+  VERY_LOW_PRESSURE: 'LOW',
   HIGH_PRESSURE: 'HIGH',
 } as const;
 
@@ -144,12 +144,12 @@ export const groupedResources = {
   cabOpen: { group: null, reason: 'connected v2 has no member for the cab; its tank lid is something else' },
   // Field notes 1.5.
   carLocked: { group: 'doors', members: ['centralLock', 'carLocked'], words: { LOCKED: true, UNLOCKED: false } },
-  // OAS: distanceToEmpty; fixtures: distanceToEmptyTank, and distanceToEmptyBattery alone for a car without a tank.
+  // OAS: distanceToEmpty; fixtures: distanceToEmptyTank and distanceToEmptyBattery.
   distanceToEmpty: {
     group: 'statistics',
     members: ['distanceToEmptyTank', 'distanceToEmpty'],
+    withoutFuel: ['distanceToEmptyBattery'],
     units: lengths,
-    otherwise: { member: 'distanceToEmptyBattery', unless: 'averageFuelConsumption' },
   },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
   engineCoolantLevel: { group: 'engine', members: ['engineCoolantLevelWarning'], words: level },
@@ -227,6 +227,13 @@ export const groupedResources = {
   rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),
   rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
 } as const satisfies Record<ResourceName, GroupedResource>;
+
+/** Whether a car of this fuel type burns fuel; null where that cannot be told. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */
+export function burnsFuel(fuelType: string | null): boolean | null {
+  const word = fuelType?.trim().toUpperCase() ?? '';
+  if (/PETROL|DIESEL/.test(word)) return true;
+  return word === 'ELECTRIC' || word === 'NONE' ? false : null;
+}
 
 /** The name of the request that answers a read: reads with the same name cost one request together. */
 export function requestOf(read: ReadName, available: readonly InterfaceName[]): string {

@@ -1,5 +1,5 @@
 import { commands, isCommandName, requestDetails, type Command } from './commands';
-import { groupedResources, groups, type GroupName } from './groups';
+import { groupedResources, groups, type GroupedResource } from './groups';
 import {
   connectedReads,
   isLivingReadName,
@@ -35,8 +35,11 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
     return hasRoute(routes, available) ? scopes : [];
   }
   if (available.includes('extended-v1')) return [resources[name].scope];
-  const { group }: { group: GroupName | null } = groupedResources[name];
-  return group !== null && available.includes('connected-v2') ? groups[group].scopes : [];
+  const row: GroupedResource = groupedResources[name];
+  if (row.group === null || !available.includes('connected-v2')) return [];
+  const { scopes } = groups[row.group];
+  // The fuel type stands in the details.
+  return 'withoutFuel' in row ? [...scopes, ...connectedReads.details.scopes] : scopes;
 }
 
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/field-notes.md 2.2). */

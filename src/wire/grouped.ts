@@ -21,12 +21,22 @@ import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type S
  * of another unit or a word that the table does not have is null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE where the answer is no group at all
  */
-export function fromGroup(name: ResourceName, body: unknown): Parsed<ResourceReading> {
-  const row: GroupedResource = groupedResources[name];
+export function fromGroup(
+  name: ResourceName,
+  body: unknown,
+  burnsFuel: boolean | null = null,
+): Parsed<ResourceReading> {
+  const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
   const data = unwrap(body, 'a group of values');
   const payload = readingOf(name, row, new Map(Object.entries(data)));
   return { payload, measuredAt: payload.timestamp };
 }
+
+/** A row with the members that count for a car that burns fuel or does not; with none where that is not known. */
+const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResource =>
+  'withoutFuel' in row && burnsFuel !== true
+    ? { ...row, members: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
+    : row;
 
 /** A whole group of connected v2: each member with the service's name, word and unit (docs/message-contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
@@ -54,7 +64,7 @@ export function parseStatistic(name: StatisticsMemberName, body: unknown): Parse
     value,
     unit: unitInWords(unit) ?? statisticsMembers[name].unit,
     timestamp,
-    ...(value === null && raw !== null && { raw }),
+    ...(value === null && raw !== null && { raw: { value: raw, unit } }),
   };
   return { payload, measuredAt: timestamp };
 }
@@ -65,42 +75,49 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   if (row.group === null) return { value: null, unit: null, timestamp: null };
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
+  const unit = 'unit' in resource ? resource.unit : null;
   const measured = memberOf(row, data);
-  const value =
-    measured.value === null
-      ? null
-      : 'units' in row
-        ? inUnit(row, resource, measured)
-        : toWord(row, resource, measured.value);
-  return {
-    value,
-    unit: 'unit' in resource ? resource.unit : null,
-    timestamp: measured.timestamp,
-    ...(value === null && measured.value !== null && { raw: measured.value }),
-  };
+  const { timestamp } = measured;
+  if (measured.value === null) return { value: null, unit, timestamp };
+  const given = { value: measured.value, unit: measured.unit };
+  const { value, isExact } = 'units' in row ? inUnit(row, resource, measured) : inWord(row, resource, measured.value);
+  return { value, unit, timestamp, ...(!isExact && { raw: given }) };
 }
 
 /** The spelling that says something; nothing where two say different things. */
 function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
   const named = row.members.filter((member) => data.has(member)).map((member) => parseMeasured(data.get(member)));
   const given = named.filter(({ value }) => value !== null);
-  const telling = given.filter(({ value }) => value !== 'UNSPECIFIED');
-  const [first = given[0]] = telling;
-  if (first !== undefined)
-    return telling.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
-  const otherwise = 'otherwise' in row ? row.otherwise : undefined;
-  const applies = otherwise !== undefined && parseMeasured(data.get(otherwise.unless)).value === null;
-  return applies ? parseMeasured(data.get(otherwise.member)) : (named[0] ?? notMeasured);
+  const known = given.filter(({ value }) => value !== 'UNSPECIFIED');
+  const [first = given[0]] = known;
+  if (first === undefined) return named[0] ?? notMeasured;
+  return known.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
 }
 
-function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measured): number | null {
+/** A value in the type of docs/service.md 2.8, and whether it says all that the service said. */
+interface Converted {
+  value: Scalar | null;
+  isExact: boolean;
+}
+
+const unconverted: Converted = { value: null, isExact: false };
+
+function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measured): Converted {
   const number = toNumber(value);
   const factor = factorOf(row.units, unit);
-  if (number === null || factor === null) return null;
+  if (number === null || factor === null) return unconverted;
   const converted = number * factor;
-  if (resource.kind !== 'integer') return factor === 1 ? converted : Math.round(converted * 1_000) / 1_000;
+  const rounded =
+    resource.kind === 'integer'
+      ? row.whole === 'down'
+        ? Math.trunc(converted)
+        : Math.round(converted)
+      : Math.round(converted * 1_000) / 1_000;
+  // 17 days are not 0 months.
+  if (!Number.isFinite(rounded) || (row.whole === 'down' && rounded === 0 && number !== 0)) return unconverted;
+  if (resource.kind !== 'integer' && factor === 1) return { value: number, isExact: true };
   // + 0: no minus zero.
-  return (row.whole === 'down' ? Math.floor(converted) : Math.round(converted)) + 0;
+  return { value: rounded + 0, isExact: factor === 1 && rounded === number };
 }
 
 /** A number without a unit is in the unit that the service's documentation names first, unless it may be in several. */
@@ -110,12 +127,16 @@ function factorOf(units: Readonly<Record<string, number>>, unit: string | null):
   return 'days' in units ? null : 1;
 }
 
-function toWord(row: GroupedWord, resource: Resource, value: Scalar): Scalar | null {
-  if (typeof value !== 'string') return null;
-  const word = value.trim().toUpperCase();
-  if (Object.hasOwn(row.words, word)) return row.words[word] ?? null;
-  // A service that answers with the specification's own words means them.
-  return resource.kind === 'enum' && resource.values.includes(word) ? word : null;
+function inWord(row: GroupedWord, resource: Resource, given: Scalar): Converted {
+  if (typeof given !== 'string') return unconverted;
+  const word = given.trim().toUpperCase();
+  if (Object.hasOwn(row.words, word)) {
+    const value = row.words[word] ?? null;
+    // Of the words with the same value, the first one is that value in the words of v2.
+    return { value, isExact: Object.keys(row.words).find((other) => row.words[other] === value) === word };
+  }
+  // A service that answers with the words of the specification means them.
+  return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
 /** One word for all lights that have failed; null where none has, since specification 2.8 has no word for that. */
@@ -132,7 +153,7 @@ function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): Reso
     value,
     unit: null,
     timestamp: oldest((broken.length > 0 ? broken : lights).map(({ timestamp }) => timestamp)),
-    ...(value === null && raw !== null && { raw }),
+    ...(value === null && raw !== null && { raw: { value: raw, unit: null } }),
   };
 }
 

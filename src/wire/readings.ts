@@ -40,8 +40,8 @@ export interface ResourceReading {
   /** As in specification 2.8, or as the service gave it where it differs; null for words and booleans. */
   unit: string | null;
   timestamp: string | null;
-  /** What came instead of a value that fits the type; only where something did. */
-  raw?: Scalar;
+  /** What the service said, where the type of docs/service.md 2.8 cannot hold all of it. */
+  raw?: { value: Scalar; unit: string | null };
 }
 
 export interface VehicleDetails {
@@ -185,7 +185,7 @@ export function resourceReading(name: ResourceName, { value: raw, unit, timestam
     value,
     unit: 'unit' in resource ? unitOf(resource.unit, unit) : null,
     timestamp,
-    ...(value === null && raw !== null && { raw }),
+    ...(value === null && raw !== null && { raw: { value: raw, unit } }),
   };
 }
 

@@ -8,10 +8,13 @@ import {
   pastedToken,
   resolveService,
   statisticsMemberNames,
+  MemoryStateStore,
   type Account,
+  type AccountOptions,
   type InterfaceName,
   type VehicleError,
 } from '../../src/index';
+import { ManualClock } from '../support/manual-clock';
 
 const vin = 'YV1CT9551B1570982';
 const timestamp = '2026-09-25T15:40:12.045762046Z';
@@ -68,7 +71,7 @@ describe('the reads of energy, location and whole groups', () => {
     await new Promise((resolve) => service.close(resolve));
   });
 
-  const open = (interfaces?: readonly InterfaceName[]): Account =>
+  const open = (interfaces?: readonly InterfaceName[], options: Partial<AccountOptions> = {}): Account =>
     (account = openAccount({
       service: resolveService('custom', {
         baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
@@ -78,6 +81,7 @@ describe('the reads of energy, location and whole groups', () => {
       tokens: pastedToken('token'),
       limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
       random: () => 0,
+      ...options,
     }));
 
   it('answer charging and its ten members with one request', async () => {
@@ -135,6 +139,74 @@ describe('the reads of energy, location and whole groups', () => {
     assert.deepEqual(payload['distanceToEmptyTank'], { value: 200, unit: 'miles', timestamp: at });
     assert.equal((payload['averageSpeedAutomatic'] as { value: unknown }).value, null);
     assert.equal((payload['distanceToEmptyBattery'] as { value: unknown }).value, null);
+  });
+
+  describe('distanceToEmpty', () => {
+    const statistics = '/connected-vehicle/v2/vehicles/{vin}/statistics';
+    const details = '/connected-vehicle/v2/vehicles/{vin}';
+    const before = bodies[statistics];
+    const told = { distanceToEmptyTank: number(0, 'km'), distanceToEmptyBattery: number(250, 'km') };
+    beforeEach(() => {
+      bodies[statistics] = { data: told };
+    });
+    afterEach(() => {
+      bodies[statistics] = before;
+      delete bodies[details];
+    });
+    const range = async (store = new MemoryStateStore(), clock = new ManualClock()): Promise<unknown> => {
+      await account?.close();
+      const { client } = open(['connected-v2'], { store, clock, shareForMs: 0 });
+      const first = (await client.resource('distanceToEmpty', { vin })).payload.value;
+      assert.deepEqual((await client.resource('distanceToEmpty', { vin })).payload.value, first);
+      return first;
+    };
+    const asked = (): number => requests.filter(({ url = '' }) => url.endsWith(vin)).length;
+
+    for (const [fuelType, value] of [
+      ['PETROL', 0],
+      ['PETROL/ELECTRIC', 0],
+      ['ELECTRIC', 250],
+      ['NONE', 250],
+      ['STEAM', null],
+      [null, null],
+    ] as const) {
+      it(`is ${value} for the fuel type ${fuelType}, asked once`, async () => {
+        bodies[details] = { data: { vin, fuelType } };
+        assert.equal(await range(), value);
+        assert.equal(asked(), 1);
+      });
+    }
+
+    it('does not ask again after a restart', async () => {
+      const store = new MemoryStateStore();
+      bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
+      assert.equal(await range(store), 250);
+      const copy = new MemoryStateStore();
+      for (const key of await store.list('car/')) await copy.write(key, (await store.read(key))?.value);
+      delete bodies[details];
+      assert.equal(await range(copy), 250);
+      assert.equal(asked(), 1);
+    });
+
+    it('cannot be told of a car without details, which is asked again an hour later', async () => {
+      const clock = new ManualClock();
+      const store = new MemoryStateStore();
+      assert.equal(await range(store, clock), null);
+      assert.equal(asked(), 1);
+      bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
+      await clock.advance(60 * 60_000);
+      const { payload } = await (account ?? assert.fail()).client.resource('distanceToEmpty', { vin });
+      assert.equal(payload.value, 250);
+    });
+  });
+
+  it('say of a car without a position what a driver can do', async () => {
+    const { client } = open();
+    refusal = { status: 404, body: { error: { message: 'NOT_FOUND', description: 'x' } } };
+    await assert.rejects(
+      client.location({ vin }),
+      (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /position/.test(error.message),
+    );
   });
 
   it('are refused in a clear sentence, without a request, where the service lacks the interface', async () => {

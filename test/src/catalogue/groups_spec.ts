@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { groupedResources, groups, requestOf, type GroupedResource } from '../../../src/catalogue/groups';
+import { burnsFuel, groupedResources, groups, requestOf, type GroupedResource } from '../../../src/catalogue/groups';
 import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
 
 const rows = Object.entries(groupedResources) as [keyof typeof groupedResources, GroupedResource][];
@@ -53,10 +53,31 @@ describe('the groups of connected v2', () => {
     }
   });
 
+  for (const [fuelType, burns] of [
+    ['PETROL', true],
+    ['DIESEL', true],
+    ['PETROL/ELECTRIC', true],
+    ['DIESEL/ELECTRIC', true],
+    [' petrol ', true],
+    ['ELECTRIC', false],
+    ['NONE', false],
+    ['HYDROGEN', null],
+    ['', null],
+    [null, null],
+  ] as const) {
+    it(`know that a car with the fuel type ${JSON.stringify(fuelType)} ${burns === null ? 'may or may not burn' : burns ? 'burns' : 'does not burn'} fuel`, () =>
+      assert.equal(burnsFuel(fuelType), burns));
+  }
+
   it('say which reads one request answers', () => {
     assert.equal(requestOf('tripMeter1', ['connected-v2']), 'statistics');
     assert.equal(requestOf('rearLeftWindowOpen', ['connected-v2']), requestOf('windows', ['connected-v2']));
     assert.equal(requestOf('oilPressure', ['connected-v2']), 'oilPressure');
     assert.equal(requestOf('tripMeter1', ['connected-v1', 'extended-v1']), 'tripMeter1');
+    assert.equal(requestOf('averageSpeedAutomatic', ['connected-v2']), 'statistics');
+    assert.equal(requestOf('fuel', ['connected-v2']), requestOf('fuelAmount', ['connected-v2']));
+    assert.equal(requestOf('chargingPower', ['energy-v2']), 'charging');
+    assert.equal(requestOf('chargingCapabilities', ['energy-v2']), 'chargingCapabilities');
+    assert.equal(requestOf('location', ['location-v1']), 'location');
   });
 });

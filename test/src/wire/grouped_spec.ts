@@ -13,7 +13,7 @@ const read = (
   fromGroup(name, { data }).payload;
 
 describe('a resource out of a group', () => {
-  const rows: [ResourceName, object, unknown, string | null][] = [
+  const rows: [ResourceName, object, unknown, string | null, raw?: object][] = [
     ['averageFuelConsumption', { averageFuelConsumption: number(7.23, 'l/100km') }, 7.23, 'liters per 100 kilometers'],
     [
       'averageSpeed',
@@ -24,34 +24,40 @@ describe('a resource out of a group', () => {
     ['brakeFluid', { brakeFluidLevelWarning: word('TOO_LOW') }, 'LOW', null],
     ['carLocked', { centralLock: word('LOCKED') }, true, null],
     ['carLocked', { centralLock: word('UNLOCKED') }, false, null],
-    [
-      'distanceToEmpty',
-      { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') },
-      147,
-      'kilometers',
-    ],
-    ['distanceToEmpty', { distanceToEmpty: number('512', 'kilometers') }, 512, 'kilometers'],
-    [
-      'distanceToEmpty',
-      { distanceToEmptyTank: null, distanceToEmptyBattery: number(250, 'km'), averageFuelConsumption: null },
-      250,
-      'kilometers',
-    ],
     ['engineCoolantLevel', { engineCoolantLevelWarning: word('NO_WARNING') }, 'NORMAL', null],
     ['engineHoursToService', { engineHoursToService: number(1266, 'h') }, 1266, 'hours'],
     ['engineRunning', { engineStatus: word('RUNNING') }, true, null],
     ['engineRunning', { engineStatus: word('STOPPED') }, false, null],
     ['frontLeftDoorOpen', { frontLeftDoor: word('OPEN') }, true, null],
-    ['frontRightDoorOpen', { frontRightDoor: word('AJAR') }, true, null],
+    ['frontRightDoorOpen', { frontRightDoor: word('AJAR') }, true, null, { value: 'AJAR', unit: null }],
     ['rearLeftDoorOpen', { rearLeftDoor: word('CLOSED') }, false, null],
     ['rearRightDoorOpen', { rearRight: word('OPEN') }, true, null],
-    ['fuelAmount', { fuelAmount: number('47.3', 'l') }, 47, 'liters'],
+    ['fuelAmount', { fuelAmount: number('47.3', 'l') }, 47, 'liters', { value: '47.3', unit: 'l' }],
+    ['fuelAmount', { fuelAmount: number(0, 'l') }, 0, 'liters'],
     ['hoodOpen', { hood: word('CLOSED') }, false, null],
     ['kmToService', { distanceToService: number(29_000, 'km') }, 29_000, 'kilometers'],
-    ['kmToService', { distanceToService: number(100, 'miles') }, 160, 'kilometers'],
+    ['kmToService', { distanceToService: number(100, 'miles') }, 160, 'kilometers', { value: 100, unit: 'miles' }],
+    ['kmToService', { distanceToService: number(0.4, 'km') }, null, 'kilometers', { value: 0.4, unit: 'km' }],
     ['monthsToService', { timeToService: number(23, 'months') }, 23, 'months'],
-    ['monthsToService', { timeToService: number(200, 'days') }, 6, 'months'],
-    ['monthsToService', { timeToService: number(17, 'days') }, 0, 'months'],
+    ['monthsToService', { timeToService: number(200, 'days') }, 6, 'months', { value: 200, unit: 'days' }],
+    ['monthsToService', { timeToService: number(17, 'days') }, null, 'months', { value: 17, unit: 'days' }],
+    ['monthsToService', { timeToService: number(-3, 'days') }, null, 'months', { value: -3, unit: 'days' }],
+    ['monthsToService', { timeToService: number(0, 'days') }, 0, 'months', { value: 0, unit: 'days' }],
+    [
+      'odometer',
+      { odometer: number('9'.repeat(310), 'km') },
+      null,
+      'kilometers',
+      { value: '9'.repeat(310), unit: 'km' },
+    ],
+    ['odometer', { odometer: number(`-${'0'.repeat(310)}`, 'km') }, 0, 'kilometers'],
+    [
+      'averageSpeed',
+      { averageSpeed: number(1.7e308, 'mph') },
+      null,
+      'kilometers per hour',
+      { value: 1.7e308, unit: 'mph' },
+    ],
     ['odometer', { odometer: number(30_000, 'km') }, 30_000, 'kilometers'],
     ['odometer', { odometer: number(12_345.6, null) }, 12_345.6, 'kilometers'],
     ['oilLevel', { oilLevelWarning: word('TOO_HIGH') }, 'HIGH', null],
@@ -61,8 +67,15 @@ describe('a resource out of a group', () => {
       { serviceWarning: word('DISTANCE_DRIVEN_ALMOST_TIME_FOR_SERVICE') },
       'ALMOST_TIME_FOR_SERVICE',
       null,
+      { value: 'DISTANCE_DRIVEN_ALMOST_TIME_FOR_SERVICE', unit: null },
     ],
-    ['serviceWarningStatus', { serviceWarning: word('ENGINE_HOURS_TIME_FOR_SERVICE') }, 'TIME_FOR_SERVICE', null],
+    [
+      'serviceWarningStatus',
+      { serviceWarning: word('ENGINE_HOURS_TIME_FOR_SERVICE') },
+      'TIME_FOR_SERVICE',
+      null,
+      { value: 'ENGINE_HOURS_TIME_FOR_SERVICE', unit: null },
+    ],
     [
       'serviceWarningStatus',
       { serviceWarning: word('REGULAR_MAINTENANCE_OVERDUE_FOR_SERVICE') },
@@ -77,19 +90,33 @@ describe('a resource out of a group', () => {
       { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') },
       3823,
       'kilometers',
+      { value: 3822.9, unit: 'km' },
     ],
-    ['tripMeter2', { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') }, 18, 'kilometers'],
+    [
+      'tripMeter2',
+      { tripMeterManual: number(3822.9, 'km'), tripMeterAutomatic: number(18.2, 'km') },
+      18,
+      'kilometers',
+      { value: 18.2, unit: 'km' },
+    ],
     ['frontLeftTyrePressure', { frontLeft: word('NO_WARNING') }, 'NORMAL', null],
-    ['frontRightTyrePressure', { frontRight: word('VERY_LOW_PRESSURE') }, 'LOW', null],
+    [
+      'frontRightTyrePressure',
+      { frontRight: word('VERY_LOW_PRESSURE') },
+      'LOW',
+      null,
+      { value: 'VERY_LOW_PRESSURE', unit: null },
+    ],
+    ['frontRightTyrePressure', { frontRight: word('LOW_PRESSURE') }, 'LOW', null],
     ['rearLeftTyrePressure', { rearLeft: word('HIGH_PRESSURE') }, 'HIGH', null],
     ['rearRightTyrePressure', { rearRight: word('LOWSOFT') }, 'LOWSOFT', null],
     ['washerFluidLevel', { washerFluidLevelWarning: word('TOO_LOW') }, 'LOW', null],
     ['frontLeftWindowOpen', { frontLeftWindow: word('CLOSED') }, false, null],
     ['frontRightWindowOpen', { frontRightWindow: word('OPEN') }, true, null],
-    ['rearLeftWindowOpen', { rearLeftWindow: word('AJAR') }, true, null],
+    ['rearLeftWindowOpen', { rearLeftWindow: word('AJAR') }, true, null, { value: 'AJAR', unit: null }],
     ['rearRightWindowOpen', { rearRightWindow: word('CLOSED') }, false, null],
   ];
-  for (const [name, data, value, unit] of rows) {
+  for (const [name, data, value, unit, raw] of rows) {
     it(`${name} of ${JSON.stringify(
       Object.values(data).map((member) =>
         member === null
@@ -99,7 +126,7 @@ describe('a resource out of a group', () => {
               .join(' '),
       ),
     )} is ${value}`, () => {
-      assert.deepEqual(read(name, data), { value, unit, timestamp });
+      assert.deepEqual(read(name, data), { value, unit, timestamp, ...(raw && { raw }) });
     });
   }
 
@@ -159,13 +186,13 @@ describe('a resource out of a group', () => {
       value: null,
       unit: null,
       timestamp,
-      raw: 'SERVICE_REQUIRED',
+      raw: { value: 'SERVICE_REQUIRED', unit: null },
     });
     assert.deepEqual(read('kmToService', { distanceToService: number(5, 'furlongs') }), {
       value: null,
       unit: 'kilometers',
       timestamp,
-      raw: 5,
+      raw: { value: 5, unit: 'furlongs' },
     });
   });
 
@@ -174,19 +201,8 @@ describe('a resource out of a group', () => {
       value: null,
       unit: 'months',
       timestamp,
-      raw: 17,
+      raw: { value: 17, unit: null },
     });
-  });
-
-  it('does not take the battery’s range of a car that burns fuel', () => {
-    assert.equal(
-      read('distanceToEmpty', {
-        distanceToEmptyTank: null,
-        distanceToEmptyBattery: number(29, 'km'),
-        averageFuelConsumption: number(4, 'l/100km'),
-      }).value,
-      null,
-    );
   });
 
   it('is unknown for what the table does not have', () => {
@@ -238,6 +254,32 @@ describe('a resource out of a group', () => {
     }
   });
 
+  describe('distanceToEmpty', () => {
+    const range = (data: object, burns: boolean | null): unknown =>
+      fromGroup('distanceToEmpty', { data }, burns).payload.value;
+    const hybrid = { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') };
+
+    it('is the range of the tank for a car that burns fuel, whatever else is told', () => {
+      assert.equal(range({ ...hybrid, averageFuelConsumption: null }, true), 147);
+      assert.equal(range({ distanceToEmpty: number('512', 'kilometers') }, true), 512);
+      assert.equal(range({ distanceToEmptyTank: null, distanceToEmptyBattery: number(0, 'km') }, true), null);
+    });
+
+    it('is the range of the battery for a car that burns none', () => {
+      assert.equal(
+        range({ distanceToEmptyBattery: number(250, 'km'), averageFuelConsumption: number(6, 'l/100km') }, false),
+        250,
+      );
+      assert.equal(range(hybrid, false), 29);
+      assert.equal(range({ distanceToEmptyTank: number(0, 'km') }, false), null);
+    });
+
+    it('cannot be told where the fuel type is not known', () => {
+      assert.equal(range(hybrid, null), null);
+      assert.equal(fromGroup('distanceToEmpty', { data: hybrid }).payload.value, null);
+    });
+  });
+
   describe('bulbFailure', () => {
     const fine = {
       brakeLightCenterWarning: word('NO_WARNING'),
@@ -266,16 +308,24 @@ describe('a resource out of a group', () => {
         value: null,
         unit: null,
         timestamp,
-        raw: 'registrationPlateLightWarning',
+        raw: { value: 'registrationPlateLightWarning', unit: null },
       });
     });
 
     it('has no word for none, and says so as raw', () => {
-      assert.deepEqual(read('bulbFailure', fine), { value: null, unit: null, timestamp, raw: 'NO_WARNING' });
+      assert.deepEqual(read('bulbFailure', fine), {
+        value: null,
+        unit: null,
+        timestamp,
+        raw: { value: 'NO_WARNING', unit: null },
+      });
     });
 
     it('does not say that all is well where a light says something new', () => {
-      assert.equal(read('bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }).raw, 'FLICKERS');
+      assert.deepEqual(read('bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }).raw, {
+        value: 'FLICKERS',
+        unit: null,
+      });
     });
 
     it('is unknown where nothing is told', () => {

@@ -242,7 +242,7 @@ describe('extended resources', () => {
       value: null,
       unit: 'liters',
       timestamp: null,
-      raw: 'plenty',
+      raw: { value: 'plenty', unit: null },
     });
   });
 
