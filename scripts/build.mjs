@@ -99,6 +99,32 @@ async function buildEditor() {
   await cp(`${root}icons`, `${to}icons`, { recursive: true });
 }
 
+/** The page of the simulated service, in one file, beside each of the files that serve it. */
+async function buildPage() {
+  const page = `${root}src/simulator/page/`;
+  const bundle = async (file) => {
+    const { outputFiles } = await build({
+      entryPoints: [`${page}${file}`],
+      write: false,
+      bundle: true,
+      format: 'esm',
+      target: 'es2022',
+      charset: 'utf8',
+      minify: true,
+    });
+    return outputFiles[0].text.trim();
+  };
+  const [script, style, html] = await Promise.all([
+    bundle('page.ts'),
+    bundle('page.css'),
+    readFile(`${page}index.html`, 'utf8'),
+  ]);
+  const whole = html.replace('{{style}}', () => style).replace('{{script}}', () => script);
+  await Promise.all(
+    ['src/simulator', 'nodes/shared'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)),
+  );
+}
+
 await rm(`${root}dist`, { recursive: true, force: true });
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
-await Promise.all([bundleRuntime(), buildEditor()]);
+await Promise.all([bundleRuntime(), buildEditor(), buildPage()]);

@@ -23,7 +23,7 @@ async function install() {
   });
 }
 
-/** Every example in a tab of its own; what the user makes of them later stays. */
+/** Every example in a tab of its own; later changes of the user stay. */
 async function addExamples() {
   const files = (await readdir(`${root}examples`)).filter((file) => file.endsWith('.json')).sort();
   const flows = await Promise.all(
@@ -43,11 +43,11 @@ const listen = (server) =>
     server.once('error', reject).listen(port, address, () => resolve(server.address().port));
   });
 
-/** The port is taken before the build, so that nobody waits for it in vain: a browser that is there already looks again. */
+/** The server listens before the build, so that a port in use is reported at once. A browser that is open already tries again. */
 const starting = (_request, response) =>
   response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
 
-/** The simulated service starts when the first demo car is asked; null where the flows have none. */
+/** The address of the simulated service, which starts with the first demo vehicle. Null where the flows have none. */
 async function demoAddress() {
   const cars = [];
   RED.nodes.eachNode(
@@ -71,7 +71,7 @@ async function main() {
     httpNodeRoot: '/',
     uiHost: address,
     uiPort: openPort,
-    // Nothing is asked of the network, and nothing pops up.
+    // Node-RED sends no requests to the network and opens no windows by itself.
     telemetry: { enabled: false, updateNotification: false },
     externalModules: { autoInstall: false },
     editorTheme: { tours: false, palette: { catalogues: [] } },
@@ -83,11 +83,11 @@ async function main() {
   answer = (request, response) => RED.httpAdmin(request, response, () => RED.httpNode(request, response));
   const demo = await demoAddress();
   console.log(`\n  Node-RED, with the pack and the example flows: http://${address}:${openPort}/`);
-  if (demo !== null) console.log(`  The simulated service behind the demo car:     ${demo}`);
+  if (demo !== null) console.log(`  The demo cars, to see and to click:            ${demo}/`);
   console.log('  Flows are kept in .node-red; delete it to begin afresh. Ctrl-C ends.\n');
 }
 
-/** npm hands on a Ctrl-C that the terminal has sent already: the second one must not cut the first one short. */
+/** The terminal sends Ctrl-C to this process, and npm sends it again: the second one must not cut the first one short. */
 let stopping;
 const stop = () => (stopping ??= RED.stop().finally(() => process.exit(0)));
 

@@ -39,6 +39,7 @@ const climateMinutes = 30;
 export class Car {
   readonly vin: string;
   readonly #clock: Clock;
+  readonly #initial: CarChanges;
   readonly #state = newState();
   readonly #overrides = new Map<string, Override>();
   readonly #measured = new Map<string, number>();
@@ -61,6 +62,7 @@ export class Car {
     this.vin = vin;
     this.#clock = clock;
     this.#reportedAt = clock.now();
+    this.#initial = changes;
     this.replace(changes);
   }
 
@@ -144,6 +146,11 @@ export class Car {
     return this;
   }
 
+  /** The car as it was at first. */
+  reset(): this {
+    return this.replace(this.#initial);
+  }
+
   /** The car tells the service everything anew: all times become now. */
   report(): this {
     this.#runDue();
@@ -167,6 +174,15 @@ export class Car {
 
   closeDoor(name: DoorName): this {
     return this.set({ doors: { [name]: 'CLOSED' } });
+  }
+
+  /** Switches the climatization, as somebody in the car does. */
+  switchClimate(on: boolean): this {
+    this.#runDue();
+    if (on) this.#startClimate(this.#clock.now());
+    else this.#climateUntil = null;
+    this.#notify();
+    return this;
   }
 
   /** Connects the cable, or takes it off. */

@@ -1,32 +1,46 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { Answer } from './answer';
 import type { Car } from './car';
-import { parseChanges } from './car-state';
+import { parseChanges, parseTrip } from './car-state';
+import { clickCar, parseClick, viewOf } from './click';
 import { parseFault, type Faults } from './faults';
+import { controlPage } from './page';
+import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { RecordedRequest, SimulatorServer } from './server';
-import type { ServiceRequest } from './request';
 
 /**
- * The control interface: the car's state, the faults and the record of requests as JSON below `/control`. It is for
- * programs on this machine. A web page that a browser on this machine shows is none of them, however it found the
- * address: what carries an `Origin`, or a `Host` that is not the loopback address, is refused.
+ * The control interface: the cars, the faults and the record of requests as JSON below `/control`, and a page at `/` that
+ * shows the cars and lets a person click them.
+ *
+ * It is for programs on this machine and for its own page. A browser says with `Origin` and `Sec-Fetch-Site` which page a
+ * request comes from: those of other pages are refused. What changes something needs, from a browser, the token of the
+ * page as well. No answer allows another origin to read it.
  */
 export interface ControlParts {
   url: () => string;
+  clock: Clock;
   dialect: string;
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
   server: Pick<SimulatorServer, 'requests' | 'connections' | 'inFlight' | 'clear'>;
+  requestsToday: () => object;
   /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
+  /** The page has it, and sends it with what changes something. */
+  pageToken: string;
 }
 
 type Handler = (request: { parameters: Record<string, string>; body: string }) => Answer;
 
 const controlPath = '/control';
+const tokenHeader = 'x-page-token';
 
-export const isControl = (path: string): boolean => path === controlPath || path.startsWith(`${controlPath}/`);
+export const isControl = (path: string): boolean =>
+  path === '/' || path === controlPath || path.startsWith(`${controlPath}/`);
 
 export class Control {
   readonly #parts: ControlParts;
@@ -38,8 +52,9 @@ export class Control {
   }
 
   answer({ method, path, headers, body }: ServiceRequest): Answer {
-    if (headers.origin !== undefined || !this.#isOwnHost(headers.host))
+    if (this.#isForeign(method, headers))
       return problem(403, 'The control interface is for programs on this machine, not for web pages.');
+    if (path === '/' && method === 'GET') return controlPage(this.#parts.pageToken);
     const found = this.#router.find(method, path);
     if (found === null) return problem(404, `There is nothing here. Look at ${controlPath}.`);
     if (found.endpoint === null)
@@ -56,13 +71,24 @@ export class Control {
     }
   }
 
-  #isOwnHost(host: string | undefined): boolean {
-    const { port } = new URL(this.#parts.url());
-    return host === `127.0.0.1:${port}` || host === `localhost:${port}`;
+  /** Whether a request comes from a web page other than the own one, or changes something without the token of that. */
+  #isForeign(method: string, headers: IncomingHttpHeaders): boolean {
+    const { origin, host, 'sec-fetch-site': site } = headers;
+    if (origin === undefined && site === undefined) return false;
+    if (origin !== undefined && origin !== `http://${host}`) return true;
+    // An address that a person typed or followed is `none` or of another site; it reads, and shows the page.
+    const isNavigation = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+    if (site !== undefined && site !== 'same-origin' && !isNavigation) return true;
+    return method !== 'GET' && !this.#isToken(headers[tokenHeader]);
+  }
+
+  #isToken(given: unknown): boolean {
+    const [expected, actual] = [Buffer.from(this.#parts.pageToken), Buffer.from(String(given))];
+    return expected.length === actual.length && timingSafeEqual(expected, actual);
   }
 
   #handlers(): [method: string, path: string, handler: Handler][] {
-    const { url, dialect, cars, faults, server } = this.#parts;
+    const { url, dialect, cars, faults, server, requestsToday } = this.#parts;
     const list = (): Answer => ({ status: 200, body: faults.list });
     return [
       [
@@ -77,6 +103,7 @@ export class Control {
             faults: faults.list,
             connections: server.connections,
             inFlight: server.inFlight,
+            requestsToday: requestsToday(),
           },
         }),
       ],
@@ -98,6 +125,22 @@ export class Control {
         '/cars/{vin}/open-tailgate',
         (request) => this.#withCar(request, (car) => ({ opened: car.openTailgate() })),
       ],
+      [
+        'POST',
+        '/cars/{vin}/drive',
+        (request) => this.#withCar(request, (car) => describe(car.drive(parseTrip(JSON.parse(request.body))))),
+      ],
+      ['GET', '/cars/{vin}/view', (request) => this.#withCar(request, viewOf)],
+      [
+        'POST',
+        '/cars/{vin}/click',
+        (request) =>
+          this.#withCar(request, (car) => {
+            clickCar(car, parseClick(JSON.parse(request.body)));
+            return viewOf(car);
+          }),
+      ],
+      ['GET', '/events', () => this.#events()],
       ['GET', '/faults', list],
       ['POST', '/faults', ({ body }) => ({ status: 201, body: faults.add(parseFault(JSON.parse(body))) })],
       ['DELETE', '/faults', () => (faults.clear(), list())],
@@ -114,6 +157,39 @@ export class Control {
       ],
       ['DELETE', '/requests', () => (server.clear(), { status: 204 })],
     ];
+  }
+
+  /** The cars and the faults as server-sent events: at once, after each change, and when a car changes by itself. */
+  #events(): Answer {
+    const { cars, faults, clock } = this.#parts;
+    const watched = [...cars.values()];
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      stream(send) {
+        let sent = '';
+        let cancel = (): void => undefined;
+        let isReading = false;
+        const push = (): void => {
+          // Reading a car can let something happen to it, which calls back here.
+          if (isReading) return;
+          isReading = true;
+          cancel();
+          const text = JSON.stringify({ cars: watched.map(viewOf), faults: faults.list });
+          if (text !== sent) send(`data: ${text}\n\n`);
+          sent = text;
+          const next = Math.min(...watched.map((car) => car.nextEventAt ?? Infinity));
+          cancel = next === Infinity ? () => undefined : clock.after(Math.max(0, next - clock.now()), push);
+          isReading = false;
+        };
+        const ends = [...watched, faults].map((source) => source.onChange(push));
+        push();
+        return () => {
+          cancel();
+          for (const end of ends) end();
+        };
+      },
+    };
   }
 
   #withCar({ parameters }: { parameters: Record<string, string> }, act: (car: Car) => unknown): Answer {
@@ -140,6 +216,8 @@ export class Control {
 const describe = (car: Car): object => ({
   vin: car.vin,
   ...car.state,
+  climateUntil: car.climateUntil === null ? null : new Date(car.climateUntil).toISOString(),
+  driving: car.isDriving,
   invocations: car.invocations.map((invocation) => ({
     id: invocation.id,
     command: invocation.command,

@@ -46,6 +46,7 @@ export const electricCar: CarOptions = {
     batteryCapacityKWH: 82,
     descriptions: { model: 'XC40' },
   },
+  windows: { sunroof: 'CLOSED' },
   resources: { ...noEngine.resources, odometer: 13_480, tripMeter1: 148, tripMeter2: 612 },
   plugIn: true,
   battery: { level: 53, capacityKWH: 78, fullRange: 455 },

@@ -108,6 +108,7 @@ export function parseFault(input: unknown): FaultOptions {
 export class Faults {
   #faults: { fault: Fault & { hits: number }; seen: number }[] = [];
   #lastId = 0;
+  readonly #listeners = new Set<() => void>();
 
   /**
    * The first fault that matches a request hits it; one request, one fault.
@@ -116,6 +117,7 @@ export class Faults {
   add(options: FaultOptions): Fault {
     const fault = { ...parseFault(options), id: ++this.#lastId, hits: 0 };
     this.#faults.push({ fault, seen: 0 });
+    this.#notify();
     return fault;
   }
 
@@ -127,11 +129,23 @@ export class Faults {
   remove(id: number): boolean {
     const before = this.#faults.length;
     this.#faults = this.#faults.filter(({ fault }) => fault.id !== id);
+    this.#notify();
     return this.#faults.length < before;
   }
 
   clear(): void {
     this.#faults = [];
+    this.#notify();
+  }
+
+  /** Calls back whenever a fault comes or goes, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   /** The fault that hits this request, if any. */
@@ -141,6 +155,7 @@ export class Faults {
       if (!matches(fault, method, path) || ++entry.seen <= (fault.skip ?? 0)) continue;
       fault.hits += 1;
       if (fault.hits >= (fault.times ?? Infinity)) this.remove(fault.id);
+      else this.#notify();
       return fault;
     }
     return null;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Car } from './car';
 import { Control, isControl } from './control';
@@ -68,6 +69,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   });
   const control = new Control({
     url: () => url,
+    clock: settings.clock,
+    requestsToday: () => service.requestsToday,
+    pageToken: randomUUID(),
     dialect: settings.dialect,
     cars: service.cars,
     faults,
@@ -116,6 +120,8 @@ export {
   type CarOptions,
   type CarProfile,
 } from './demo-car';
+export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './click';
+export type { CarViewState, OpeningName, OpeningState } from './car-view-state';
 export { energyMembers, type EnergyMember } from './battery';
 export { byRule, type CarChanges, type CarState } from './car-state';
 export type { Car } from './car';

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { Answer, RefusalContext } from './answer';
@@ -98,6 +98,12 @@ export class SimulatorServer {
     const path = mark < 0 ? url : url.slice(0, mark);
     const record: RecordedRequest = { method, path: url, headers, body: '', at: this.#parts.clock.now(), status: 0 };
     const isPrivate = this.#parts.isPrivate(path);
+    // A name that leads here is not yet this service: a page of another site can give its own name this address.
+    if (!this.#isOwnHost(headers.host))
+      return send(response, record, this.#parts.clock.now(), {
+        status: 403,
+        body: { error: { description: 'This service answers under a loopback address only.' } },
+      });
     if (!isPrivate) this.#remember(record, response);
     const body = await readBody(request);
     if (body === null)
@@ -150,6 +156,11 @@ export class SimulatorServer {
     for (const event of ['finish', 'close']) response.once(event, () => (left ||= leave(this.inFlight)));
   }
 
+  #isOwnHost(host: string | undefined): boolean {
+    const { port } = this.#server.address() as AddressInfo;
+    return ['127.0.0.1', 'localhost', '[::1]'].some((name) => host === `${name}:${port}`);
+  }
+
   /** Forgets the requests, and counts anew. */
   clear(): void {
     this.requests.splice(0);
@@ -195,6 +206,14 @@ function packed(now: number, { status, body, headers = {} }: Answer): { text: st
 
 function send(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer): void {
   record.status = answer.status;
+  if (answer.stream !== undefined) {
+    response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
+    response.once(
+      'close',
+      answer.stream((text) => void response.write(text)),
+    );
+    return;
+  }
   const { text, headers } = packed(now, answer);
   response.writeHead(answer.status, headers).end(text);
 }

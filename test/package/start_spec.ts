@@ -63,9 +63,10 @@ describe('npm start in a fresh clone', function () {
     await rm(checkout, { recursive: true, force: true });
   });
 
-  it('prints where the editor and the demo car’s service are', async () => {
+  it('prints where the editor and the page of the demo cars are', async () => {
     assert.match(await (await fetch(url)).text(), /Node-RED/);
-    const service = /http:\/\/127\.0\.0\.1:\d+(?=\n)/.exec(start.output)?.[0] ?? '';
+    const service = /demo cars.*(http:\/\/127\.0\.0\.1:\d+)\/\n/.exec(start.output)?.[1] ?? '';
+    assert.match(await (await fetch(service)).text(), /<h2 id="model">/);
     const response = await fetch(`${service}/connected-vehicle/v2/vehicles`, {
       headers: { authorization: 'Bearer any', 'vendor-api-key': 'any', accept: 'application/json' },
     });

@@ -158,7 +158,6 @@ describe('access to the simulated service', () => {
 
   it('answers 404 to an unknown path and 405 to a wrong method', async () => {
     for (const path of [
-      '/',
       '/nothing',
       `${v2}/roof`,
       `${v2}/`,

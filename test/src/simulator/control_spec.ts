@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { request } from 'node:http';
 import { classicCar, demoCar } from '../../../src/simulator';
-import { Bench } from './support';
+import { Bench, credentials } from './support';
 
 describe('the control interface of the simulator', () => {
   const bench = new Bench();
@@ -24,6 +24,7 @@ describe('the control interface of the simulator', () => {
       faults: [],
       connections: bench.simulator.connections,
       inFlight: { total: 0, current: 0, peak: 0 },
+      requestsToday: {},
     });
     assert.deepEqual(
       (await send('GET', '/cars')).body.map((item) => item['vin']),
@@ -68,6 +69,90 @@ describe('the control interface of the simulator', () => {
       invocations?.map((item) => [item['command'], item['status'], item['acted']]),
       [['honk', 'RUNNING', false]],
     );
+  });
+
+  it('drives a car', async () => {
+    assert.equal((await send('POST', `${car}/drive`, { km: 3, minutes: 3 })).body['driving'], true);
+    assert.equal((await send('POST', `${car}/drive`, { km: 3, minutes: 3 })).status, 422);
+    await bench.clock.advance(180_000);
+    assert.equal((await send('GET', car)).body['resources']?.['odometer'], 24_820);
+    assert.equal((await send('POST', `${car}/drive`, { km: 3 })).status, 422);
+  });
+
+  it('switches each part of a car at a click', async () => {
+    const click = (body: unknown) => send('POST', `${car}/click`, body);
+    for (const part of [
+      'frontLeftDoor',
+      'frontRightDoor',
+      'rearLeftDoor',
+      'rearRightDoor',
+      'frontLeftWindow',
+      'frontRightWindow',
+      'rearLeftWindow',
+      'sunroof',
+      'hood',
+      'tailgate',
+      'tankLid',
+    ]) {
+      await click({ part, to: 'closed' });
+      for (const state of ['open', 'closed']) assert.equal((await click({ part })).body[part], state);
+      for (const to of ['ajar', 'unknown', 'open']) assert.equal((await click({ part, to })).body[part], to);
+    }
+    for (const [part, member, states] of [
+      ['lock', 'locked', [false, true]],
+      ['engine', 'engineRunning', [true, false]],
+      ['climate', 'climateRunning', [true, false]],
+      ['asleep', 'asleep', [true, false]],
+      ['inUse', 'inUse', [true, false]],
+      ['noInternet', 'noInternet', [true, false]],
+    ] as const)
+      for (const state of states) assert.equal((await click({ part })).body[member], state, part);
+    assert.equal((await click({ part: 'lock', to: 'unknown' })).body['locked'], null);
+    assert.equal((await click({ part: 'fuel', to: 12 })).body['fuel'], 12);
+    assert.equal((await click({ part: 'drive' })).body['driving'], true);
+    const { body } = await click({ part: 'reset' });
+    assert.deepEqual(
+      [body['driving'], body['locked'], body['rearRightWindow'], body['fuel']],
+      [false, true, 'open', 38],
+    );
+    const { resources } = bench.simulator.car().state;
+    bench.simulator.car().set({ plugIn: true });
+    for (const state of [true, false]) assert.equal((await click({ part: 'plug' })).body['plugged'], state);
+    assert.equal((await click({ part: 'level', to: 80 })).body['level'], 80);
+    assert.deepEqual(bench.simulator.car().state.resources, resources);
+    for (const bad of [
+      {},
+      { part: 'roof' },
+      { part: 'hood', to: 'locked' },
+      { part: 'level' },
+      { part: 'level', to: 101 },
+      null,
+    ])
+      assert.equal((await click(bad)).status, 422, JSON.stringify(bad));
+  });
+
+  it('sends the cars and the faults as they change, whoever changes them', async () => {
+    const gone = new AbortController();
+    const response = await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal });
+    assert.equal(response.headers.get('content-type'), 'text/event-stream');
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async () => {
+      const { value = '' } = await reader.read();
+      return JSON.parse(value.replace(/^data: /, '')) as { cars: Record<string, unknown>[]; faults: unknown[] };
+    };
+    assert.equal((await next()).cars[0]?.['rearRightWindow'], 'open');
+    bench.simulator.car().closeWindow('rearRight');
+    assert.equal((await next()).cars[0]?.['rearRightWindow'], 'closed');
+    bench.simulator.faults.add({ error: 'quota', times: 1 });
+    assert.equal((await next()).faults.length, 1);
+    // Nothing but the time changes the car from here on.
+    bench.simulator.car().set({ battery: { level: 50 }, plugIn: true, charger: { connection: 'CONNECTED' } });
+    assert.equal((await next()).cars[0]?.['level'], 50);
+    await bench.clock.advance(5 * 60_000);
+    assert.equal((await next()).cars[0]?.['level'], 51);
+    gone.abort();
+    // Nobody listens any more, so nothing waits for the next percent.
+    while (bench.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
   it('adds, lists and removes faults', async () => {
@@ -135,14 +220,50 @@ describe('the control interface of the simulator', () => {
     assert.equal((await send('DELETE', car)).status, 405);
   });
 
+  it('shows a page that no other page can frame, read or use', async () => {
+    const page = await bench.raw('/');
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/);
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '?';
+    assert.deepEqual(
+      [...page.text.matchAll(/<script[^>]*>/g)].map(([tag]) => tag.includes(nonce)),
+      [true],
+    );
+    assert.equal(page.headers.get('access-control-allow-origin'), null);
+    assert.doesNotMatch(page.text, /\{\{\w+\}\}|https?:\/\/(?!www\.w3\.org)/);
+    assert.notEqual((await bench.raw('/')).headers.get('content-security-policy'), policy);
+  });
+
+  it('takes changes from its own page alone', async () => {
+    const token = /name="page-token" content="([^"]+)"/.exec((await bench.raw('/')).text)?.[1] ?? '';
+    const own = { origin: bench.simulator.url, 'x-page-token': token, 'sec-fetch-site': 'same-origin' };
+    const status = async (headers: Record<string, string>) =>
+      (await send('POST', `${car}/click`, { part: 'lock' }, headers)).status;
+    assert.equal(await status(own), 200);
+    assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+    for (const other of [
+      { ...own, 'x-page-token': '' },
+      { ...own, 'x-page-token': `${token.slice(0, -1)}!` },
+      { ...own, origin: 'http://127.0.0.1:1' },
+      { ...own, origin: 'null' },
+      { ...own, 'sec-fetch-site': 'cross-site' },
+      { ...own, 'sec-fetch-site': 'same-site' },
+    ])
+      assert.equal(await status(other), 403, JSON.stringify(other));
+    assert.equal((await send('GET', '', undefined, { 'sec-fetch-site': 'cross-site' })).status, 403);
+    assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
+  });
+
   it('is not for web pages', async () => {
     assert.equal((await send('GET', '', undefined, { origin: 'https://elsewhere.example' })).status, 403);
     assert.equal((await send('PATCH', car, { lock: 'UNLOCKED' }, { origin: bench.simulator.url })).status, 403);
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
     const { port } = new URL(bench.simulator.url);
-    const status = (host: string) =>
+    const status = (host: string, path = '/control') =>
       new Promise<number>((resolve, reject) => {
-        request({ host: '127.0.0.1', port, path: '/control', headers: { host } }, (response) =>
+        request({ host: '127.0.0.1', port, path, headers: { ...credentials, host } }, (response) =>
           resolve(response.resume().statusCode ?? 0),
         )
           .on('error', reject)
@@ -151,5 +272,10 @@ describe('the control interface of the simulator', () => {
     assert.equal(await status(`rebound.example:${port}`), 403);
     assert.equal(await status('127.0.0.1'), 403);
     assert.equal(await status(`localhost:${port}`), 200);
+    // The service itself answers under no foreign name, either.
+    for (const path of ['/', '/connected-vehicle/v2/vehicles', '/as/authorization.oauth2']) {
+      assert.equal(await status(`rebound.example:${port}`, path), 403);
+      assert.notEqual(await status(`127.0.0.1:${port}`, path), 403);
+    }
   });
 });

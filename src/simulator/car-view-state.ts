@@ -1,0 +1,36 @@
+/** The state of a car as the drawing of it shows it (src/simulator/page/car-view.ts). Types alone, for runtimes and browsers. */
+
+/** `absent`: the car does not have it; it is not drawn. */
+export type OpeningState = 'open' | 'ajar' | 'closed' | 'unknown' | 'absent';
+
+export const openingNames = [
+  'frontLeftDoor',
+  'frontRightDoor',
+  'rearLeftDoor',
+  'rearRightDoor',
+  'frontLeftWindow',
+  'frontRightWindow',
+  'rearLeftWindow',
+  'rearRightWindow',
+  'sunroof',
+  'hood',
+  'tailgate',
+  'tankLid',
+] as const;
+export type OpeningName = (typeof openingNames)[number];
+
+export interface CarViewState extends Record<OpeningName, OpeningState> {
+  /** Null: unknown. */
+  locked: boolean | null;
+  /** Whether a cable is connected. Null: unknown. Absent: the car has no charge port. */
+  plugged?: boolean | null;
+  /** The service's word: `CHARGING`, `DONE`, … Null: unknown. */
+  chargingStatus?: string | null;
+  /** Percent. Null: unknown. Absent: the car has no battery to drive with. */
+  level?: number | null;
+  /** Liters. Null: unknown. Absent: the car has no tank. */
+  fuel?: number | null;
+  engineRunning: boolean | null;
+  /** Whether a climatization that was started is assumed to run: no read tells it. */
+  climateRunning?: boolean;
+}

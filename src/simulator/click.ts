@@ -1,0 +1,164 @@
+import * as z from 'zod/mini';
+import { VehicleError } from '../errors';
+import { chargingStatus, hasTank } from './battery';
+import type { Car } from './car';
+import type { CarChanges, DoorName, WindowName } from './car-state';
+import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
+
+/** A click on a part of the drawn car: what a person may do to a simulated car without knowing its whole state. */
+
+/** The group and the member of the car's state that hold an opening. */
+const places = {
+  frontLeftDoor: ['doors', 'frontLeft'],
+  frontRightDoor: ['doors', 'frontRight'],
+  rearLeftDoor: ['doors', 'rearLeft'],
+  rearRightDoor: ['doors', 'rearRight'],
+  frontLeftWindow: ['windows', 'frontLeft'],
+  frontRightWindow: ['windows', 'frontRight'],
+  rearLeftWindow: ['windows', 'rearLeft'],
+  rearRightWindow: ['windows', 'rearRight'],
+  sunroof: ['windows', 'sunroof'],
+  hood: ['doors', 'hood'],
+  tailgate: ['doors', 'tailGate'],
+  tankLid: ['doors', 'tankLid'],
+} as const satisfies Record<OpeningName, readonly ['doors', DoorName] | readonly ['windows', WindowName]>;
+
+const openingWords = { open: 'OPEN', ajar: 'AJAR', closed: 'CLOSED' } as const;
+const lockWords = { locked: 'LOCKED', unlocked: 'UNLOCKED', unknown: 'UNSPECIFIED' } as const;
+
+const openingState = z.optional(z.enum(['open', 'ajar', 'closed', 'unknown']));
+const onOff = z.optional(z.boolean());
+
+/** `to` absent: the other state, as a switch does. */
+const click = z.discriminatedUnion('part', [
+  z.strictObject({ part: z.enum(openingNames), to: openingState }),
+  z.strictObject({ part: z.literal('lock'), to: z.optional(z.enum(['locked', 'unlocked', 'unknown'])) }),
+  z.strictObject({ part: z.enum(['plug', 'engine', 'asleep', 'inUse', 'noInternet']), to: onOff }),
+  z.strictObject({ part: z.literal('climate'), to: onOff }),
+  z.strictObject({ part: z.literal('level'), to: z.number().check(z.minimum(0), z.maximum(100)) }),
+  z.strictObject({ part: z.literal('fuel'), to: z.number().check(z.minimum(0), z.maximum(100)) }),
+  /** How many times faster than the clock the battery charges. */
+  z.strictObject({ part: z.literal('timeLapse'), to: z.number().check(z.minimum(1), z.maximum(1000)) }),
+  /** A trip home, of 12 km within half a minute. */
+  z.strictObject({ part: z.literal('drive') }),
+  /** As it was at first. */
+  z.strictObject({ part: z.literal('reset') }),
+]);
+export type CarClick = z.input<typeof click>;
+
+const home = { km: 12, minutes: 0.5, latitude: 57.6889, longitude: 11.968, altitude: 24, heading: 90 };
+
+/** @throws VehicleError INPUT_INVALID */
+export function parseClick(input: unknown): CarClick {
+  const parsed = click.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new VehicleError('INPUT_INVALID', 'The simulated car has no such part, or the part no such state.');
+}
+
+/**
+ * Does to the car what a click asks for.
+ * @throws VehicleError INPUT_INVALID
+ */
+export function clickCar(car: Car, input: CarClick): void {
+  if (input.part === 'drive') car.drive(home);
+  else if (input.part === 'reset') car.reset();
+  else if (input.part === 'climate') car.switchClimate(input.to ?? car.climateUntil === null);
+  else car.set(changesOf(car, input));
+}
+
+type SimpleClick = Exclude<CarClick, { part: 'drive' | 'reset' | 'climate' }>;
+
+function changesOf({ state }: Car, input: SimpleClick): CarChanges {
+  switch (input.part) {
+    case 'lock':
+      return { lock: lockWords[input.to ?? (state.lock === 'LOCKED' ? 'unlocked' : 'locked')] };
+    case 'plug':
+      return {
+        charger: { connection: (input.to ?? state.charger.connection !== 'CONNECTED') ? 'CONNECTED' : 'DISCONNECTED' },
+      };
+    case 'engine':
+      return { engineRunning: input.to ?? state.engineRunning !== true };
+    case 'asleep':
+      return { asleep: input.to ?? !state.asleep };
+    case 'inUse':
+      return { inUse: input.to ?? !state.inUse };
+    case 'noInternet':
+      return { reachable: !(input.to ?? state.reachable) };
+    case 'level':
+      return { battery: { level: input.to } };
+    case 'fuel':
+      return { resources: { fuelAmount: input.to } };
+    case 'timeLapse':
+      return { battery: { timeLapse: input.to } };
+    default: {
+      const [group, member] = places[input.part];
+      const word = group === 'doors' ? state.doors[member] : state.windows[member];
+      const to = input.to ?? (openingOf(word) === 'closed' ? 'open' : 'closed');
+      return { [group]: { [member]: to === 'unknown' ? null : openingWords[to] } };
+    }
+  }
+}
+
+const openingStates: Partial<Record<string, OpeningState>> = { OPEN: 'open', AJAR: 'ajar', CLOSED: 'closed' };
+const openingOf = (word: string | null): OpeningState => openingStates[word ?? ''] ?? 'unknown';
+
+/** A simulated car as a page shows it. */
+export interface SimulatedCarView extends CarViewState {
+  vin: string;
+  model: string;
+  odometer: number | null;
+  range: number | null;
+  target: number;
+  timeLapse: number;
+  asleep: boolean;
+  inUse: boolean;
+  noInternet: boolean;
+  driving: boolean;
+  latitude: number;
+  longitude: number;
+  /** What the page makes the car flash, honk or lock for; its id tells a new one from one that was shown before. */
+  lastCommand: { id: string; command: string; status: string; acted: boolean } | null;
+}
+
+export function viewOf(car: Car): SimulatedCarView {
+  const { state } = car;
+  const openings = Object.fromEntries(
+    openingNames.map((name) => {
+      const [group, member] = places[name];
+      return [name, openingOf(group === 'doors' ? state.doors[member] : state.windows[member])];
+    }),
+  ) as Record<OpeningName, OpeningState>;
+  const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+  const last = car.invocations.at(-1);
+  return {
+    ...openings,
+    ...(!hasTank(state) && { tankLid: 'absent' }),
+    // A car without a sunroof says this for ever.
+    ...(state.windows.sunroof === 'UNSPECIFIED' && { sunroof: 'absent' }),
+    locked: state.lock === 'LOCKED' ? true : state.lock === 'UNLOCKED' ? false : null,
+    ...(state.plugIn && {
+      plugged: state.charger.connection === 'CONNECTED',
+      chargingStatus: chargingStatus(state),
+      level: state.battery.level === null ? null : Math.floor(state.battery.level),
+    }),
+    ...(hasTank(state) && { fuel: number(car.resource('fuelAmount')) }),
+    engineRunning: state.engineRunning,
+    climateRunning: car.climateUntil !== null,
+    vin: car.vin,
+    model: state.details.descriptions.model ?? '',
+    odometer: number(car.resource('odometer')),
+    range: number(car.resource('distanceToEmpty')),
+    target: state.battery.target,
+    timeLapse: state.battery.timeLapse,
+    asleep: state.asleep,
+    inUse: state.inUse,
+    noInternet: !state.reachable,
+    driving: car.isDriving,
+    latitude: state.location.latitude,
+    longitude: state.location.longitude,
+    lastCommand:
+      last === undefined
+        ? null
+        : { id: last.id, command: last.command, status: car.statusOf(last), acted: last.actedAt !== null },
+  };
+}

@@ -1,0 +1,156 @@
+import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { demoCars, electricCar, startSimulator, type Simulator } from '../../../src/simulator';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const missing = existsSync(executablePath)
+  ? ''
+  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
+
+describe(`The page of the demo cars in a browser${missing && ` (pending: ${missing})`}`, function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let simulator: Simulator;
+  let page: Page;
+  const complaints: string[] = [];
+
+  before(async function () {
+    if (missing !== '') {
+      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
+      this.skip();
+    }
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  after(() => browser?.close());
+
+  beforeEach(async () => {
+    simulator = await startSimulator({ open: true, cars: Object.values(demoCars) });
+    page = await open('en-US');
+  });
+  afterEach(async () => {
+    await page.close();
+    await simulator.close();
+    assert.deepEqual(complaints.splice(0), []);
+  });
+
+  async function open(locale: string): Promise<Page> {
+    const opened = await browser.newPage({ locale, reducedMotion: 'reduce', viewport: { width: 1100, height: 1000 } });
+    opened.on('pageerror', (error) => complaints.push(error.message));
+    opened.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    await opened.goto(simulator.url);
+    await opened.getByRole('heading', { name: 'XC60' }).waitFor();
+    return opened;
+  }
+
+  const part = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}(:|$)`) });
+  const until = (name: string) => part(name).first().waitFor();
+  const control = (name: string) => page.locator('#switches').getByRole('button', { name, exact: true });
+
+  it('closes a window at a click and opens it at the next, with its state beside it', async () => {
+    const note = page.locator('[data-for=rearRightWindow] text');
+    assert.equal(await note.textContent(), 'open');
+    await part('Rear right window').click();
+    await until('Rear right window: closed');
+    assert.equal(simulator.car().state.windows.rearRight, 'CLOSED');
+    assert.equal(await note.isVisible(), false);
+    await part('Rear right window').click();
+    await until('Rear right window: open');
+    assert.equal(await part('Rear right window').getAttribute('aria-pressed'), 'true');
+  });
+
+  it('is used by keyboard, too', async () => {
+    await part('Front left door').focus();
+    await page.keyboard.press('Enter');
+    await until('Front left door: open');
+    await page.keyboard.press('Space');
+    await until('Front left door: closed');
+    await page.getByRole('radio', { name: 'opens or closes it' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await part('Hood').focus();
+    await page.keyboard.press('Enter');
+    await until('Hood: unknown');
+    assert.equal(await part('Hood').getAttribute('aria-pressed'), 'mixed');
+    assert.equal(simulator.car().state.doors.hood, null);
+  });
+
+  it('has a name for everything that can be used', async () => {
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll('button, input, [role=button], [role=radio]')]
+        .filter((element) => {
+          const named =
+            element.getAttribute('aria-label') ?? element.closest('label')?.textContent ?? element.textContent;
+          return named?.trim() === '' && getComputedStyle(element).display !== 'none';
+        })
+        .map((element) => element.outerHTML),
+    );
+    assert.deepEqual(nameless, []);
+  });
+
+  it('shows what others change, and flashes and honks at a command', async () => {
+    simulator.car().set({ lock: 'UNLOCKED', engineRunning: true, commandPlan: { answerAfterMs: 0 } });
+    await until('Lock: unlocked');
+    assert.equal(await control('Engine').getAttribute('aria-pressed'), 'true');
+    const sent = await fetch(
+      `${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/commands/honk-flash`,
+      {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer any',
+          'vendor-api-key': 'any',
+          'content-type': 'application/vnd.vendor.api.connected-vehicle.honkandflash.v1+json',
+        },
+      },
+    );
+    assert.equal(sent.status, 202);
+    await page.locator('svg[data-flash=true][data-honk=true]').waitFor({ timeout: 10_000 });
+    await page.getByText('honk-flash: COMPLETED').waitFor();
+    await page.locator('svg:not([data-flash])').waitFor();
+  });
+
+  it('plugs, charges and drives the electric car', async () => {
+    await page.getByRole('button', { name: 'XC40, electric' }).click();
+    await page.getByRole('heading', { name: 'XC40' }).waitFor();
+    const car = simulator.car(electricCar.vin);
+    await page.getByText('charging (target 90 %)').waitFor();
+    await control('Charge cable').click();
+    await page.getByText('not charging (target 90 %)').waitFor();
+    assert.equal(car.state.charger.connection, 'DISCONNECTED');
+    await page.getByRole('slider', { name: /Battery/ }).fill('91');
+    await page.getByRole('status').first().waitFor();
+    await control('Charge cable').click();
+    await page.getByText('charged (target 90 %)').waitFor();
+    assert.equal(car.state.battery.level, 91);
+    await page.getByRole('button', { name: 'Drive home' }).click();
+    await page.getByRole('button', { name: 'Driving home…' }).waitFor();
+    assert.equal(car.isDriving, true);
+    await page.getByRole('button', { name: 'As at first' }).click();
+    await page.getByRole('button', { name: 'Drive home' }).waitFor();
+    assert.equal(car.isDriving, false);
+  });
+
+  it('lets the next request fail', async () => {
+    await page.getByRole('button', { name: 'Quota spent', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove: Quota spent' }).waitFor();
+    assert.equal(simulator.faults.list[0]?.error, 'quota');
+    await page.getByRole('button', { name: 'Remove: Quota spent' }).click();
+    await page.getByText('Nothing goes wrong.').waitFor();
+    assert.deepEqual(simulator.faults.list, []);
+  });
+
+  it('says when the service has gone', async () => {
+    await simulator.close();
+    await page.getByText('No connection to the simulated service.').waitFor();
+    // The browser itself complains of the lost connection.
+    complaints.splice(0);
+    simulator = await startSimulator({ open: true });
+  });
+
+  it('speaks German to a German browser', async () => {
+    const german = await open('de-AT');
+    await german.getByRole('button', { name: 'Fenster hinten rechts: offen' }).waitFor();
+    assert.equal(await german.title(), 'Demo-Autos');
+    await german.close();
+  });
+});
