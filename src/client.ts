@@ -622,6 +622,8 @@ function recordOf(
   const openUntil =
     invocation.readyUntil ??
     (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
+  const known: Command | undefined = isCommandName(command) ? commands[command] : undefined;
+  const assumedMinutes = meaning.outcome === 'failed' ? undefined : known?.assumedMinutes;
   return {
     id,
     command,
@@ -634,6 +636,7 @@ function recordOf(
     message: invocation.message ?? meaning.sentence,
     async: invocation.async,
     ...(openUntil !== null && { openUntil }),
+    ...(assumedMinutes !== undefined && { assumedUntil: new Date(sentAt + assumedMinutes * 60_000).toISOString() }),
   };
 }
 

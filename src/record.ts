@@ -14,7 +14,7 @@ export const outcomeShape = z.enum([
   'undetermined',
 ] as const satisfies readonly Outcome[]);
 
-/** Checks the record that a flow hands on: it may have been stored, changed or written by hand. */
+/** A flow hands the record on, so it may have been stored, changed or written by hand. */
 const recordShape = z.lazy(() =>
   z.looseObject({
     id: z.string().check(z.minLength(1)),
@@ -38,13 +38,14 @@ const recordShape = z.lazy(() =>
       null,
     ),
     openUntil: z.optional(z.string()),
+    assumedUntil: z.optional(z.string()),
   }),
 );
 
 /**
- * The invocation record (contract 4). `id` is the pack's own name for the invocation, `requestStatus` the service's word
- * verbatim or null where it said none, `sentAt` and `openUntil` ISO-8601; `openUntil` only for unlock: until when the tailgate can
- * be opened, where that is known.
+ * The invocation record (docs/message-contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the service's
+ * word verbatim, or null where it said none. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
+ * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
 
@@ -61,7 +62,7 @@ export function parseRecord(input: unknown): CommandRecord {
 }
 
 /**
- * Which watch a message with `cancel` names: a record's id, in `payload.id` or as the payload itself; null for all of them.
+ * The watch that a message with `cancel` names: the id of a record, in `payload.id` or as the payload itself; null for all watches.
  * @throws VehicleError INPUT_INVALID
  */
 export function cancelledId(payload: unknown): string | null {
@@ -69,7 +70,7 @@ export function cancelledId(payload: unknown): string | null {
   const id = named ? (payload as { id?: unknown }).id : payload;
   if (typeof id === 'string' && id !== '') return id;
   if (id === null || id === undefined) return null;
-  // A button's payload is a time or nothing: it names no watch.
+  // The payload of a button is a time or nothing, so it names no watch.
   if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
   throw new VehicleError(
     'INPUT_INVALID',

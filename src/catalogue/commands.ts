@@ -22,10 +22,12 @@ export interface Command {
   /** What the property `access` of the configuration must hold (docs/message-contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
-   * The verdict that a lock measured after the command proves; absent where the doors do not show the command. An unlocked
-   * tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that proves nothing.
+   * The verdict that a value measured after the command proves: of the engine for `engine`, else of the lock. Absent where no read
+   * shows the command. An unlocked tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that proves nothing.
    */
-  proof?: { LOCKED?: boolean; UNLOCKED?: boolean };
+  proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED', boolean>>;
+  /** No read shows the effect; it is assumed to last so many minutes (docs/energy-location-api.md 5.1). */
+  assumedMinutes?: number;
 }
 
 /** Seconds (docs/service.md 4.2 rule 1). */
@@ -105,6 +107,7 @@ export const commands = {
     },
     scopes: ['conve:climatization_start_stop'],
     access: 'climate',
+    assumedMinutes: 30,
   },
   'climatization-stop': {
     routes: {
@@ -124,11 +127,13 @@ export const commands = {
     },
     scopes: ['conve:engine_start_stop'],
     access: 'engine',
+    proof: { RUNNING: true, STOPPED: false },
   },
   'engine-stop': {
     routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/engine-stop', contentType: json, unlisted: true } },
     scopes: ['conve:engine_start_stop'],
     access: 'engine',
+    proof: { STOPPED: true, RUNNING: false },
   },
 } as const satisfies Record<string, Command>;
 

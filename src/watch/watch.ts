@@ -3,12 +3,10 @@ import { meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
-import type { Reading } from '../reading';
 import { systemClock, type Clock } from '../util/clock';
 import type { CommandRecord } from '../record';
 import { endingAt } from '../util/abort';
 import type { Invocation } from '../wire/invocations';
-import type { Members } from '../wire/readings';
 
 export interface StatusChange {
   requestStatus: string | null;
@@ -20,7 +18,7 @@ export interface StatusChange {
 export interface WatchReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;
-  /** What the doors prove: true, false, or null where nothing could be checked. */
+  /** The proof of the doors, or of the engine: true, false, or null where nothing could be checked. */
   verified: boolean | null;
   /** Since the command was sent. */
   elapsedMs: number;
@@ -28,48 +26,49 @@ export interface WatchReport extends CommandRecord {
 }
 
 export interface WatchUpdate {
-  /** True once, for the last update: the verdict. */
+  /** True once, for the last update: the result. */
   settled: boolean;
   report: WatchReport;
 }
 
-type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'doors'> & Partial<Pick<VehicleClient, 'clockSkewMs'>>;
+type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'doors'> &
+  Partial<Pick<VehicleClient, 'clockSkewMs' | 'group'>>;
 
 export interface WatchOptions {
   client: WatchedClient;
   /** From the start of the watch. Default 180 000. */
   timeoutMs?: number;
-  /** Longest time between two looks. Default 5 000. */
+  /** Longest time between two polls. Default 5 000. */
   intervalMs?: number;
-  /** Read the doors at the end. Default true. */
+  /** Read the doors or the engine at the end. Default true. */
   verify?: boolean;
-  /** Milliseconds since 1970; earlier than now where a watch is taken up again. */
+  /** Milliseconds since 1970; earlier than now where a watch is resumed. */
   startedAt?: number;
   history?: readonly StatusChange[];
   signal?: AbortSignal;
   clock?: Clock;
 }
 
-/** When to look: soon, then less and less often. */
-const firstLookMs = 2_000;
+/** The first poll comes soon, the others less and less often. */
+const firstPollMs = 2_000;
 const growth = 1.5;
-/** How long the look that is under way when the time is up may go on. */
-const lastLookMs = 10_000;
-/** Watches of one vehicle share looks that are so close together. */
+/** How long a poll that is in flight when the time is up may go on. */
+const lastPollMs = 10_000;
+/** Watches of one vehicle share polls that are so close together. */
 const shareMs = 1_000;
-/** A status that says nothing may be followed by one that does: this many looks must find it before it is the end. */
-const looksAtAnUnclearStatus = 3;
-/** The doors lag behind the command (field notes 1.9): how long to wait for a value measured after it. */
-const proofLooksMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
-/** So far the clocks of car and service may be apart. */
+/** After a status that says nothing, another one may follow: so many polls must find it before it counts as the end. */
+const maxUnclearPolls = 3;
+/** The doors lag behind the command (docs/field-notes.md 1.9): how long to wait for a value that was measured after it. */
+const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
+/** The clocks of car and service may differ so far. */
 const clocksDifferByMs = 5_000;
-/** A slow service must not hold back the verdict. */
-const longestProofMs = 30_000;
+/** A slow service must not hold back the result. */
+const maxProofMs = 30_000;
 
 /**
- * Follows a command to its end: an update for each change of its state, then the verdict, once. No order of states is
- * assumed, and a look that fails is no failed command.
- * @throws VehicleError UNTRUSTED_LINK before the first look; CANCELLED through the signal
+ * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
+ * a poll that fails is no failed command.
+ * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* watchCommand(
   record: CommandRecord,
@@ -77,7 +76,7 @@ export async function* watchCommand(
 ): AsyncGenerator<WatchUpdate, void, void> {
   const clock = options.clock ?? systemClock;
   const interval = options.intervalMs ?? 5_000;
-  // A watch that is taken up again has its time from then, but none from the future of a clock that was set back.
+  // The time of a resumed watch counts from its first start, but not from the future if the clock was set back.
   const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
   const expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
   const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), expires);
@@ -89,15 +88,15 @@ export async function* watchCommand(
     lastStatus === record.requestStatus
       ? { ...record, outcome: meaningOf(lastStatus).outcome }
       : { ...record, ...stateOf(lastStatus) };
-  let sameUnclearLooks = 0;
-  let wait = Math.min(firstLookMs, interval);
+  let unclearPolls = 0;
+  let wait = Math.min(firstPollMs, interval);
   let lastFailure: VehicleError | null = null;
-  let looks = 0;
-  /** What a clock that is set back meanwhile cannot move. */
+  let polls = 0;
+  /** A timer is not affected by a clock that is set back meanwhile. */
   let timeIsUp = false;
   const stopTimer = clock.after(deadline - clock.now(), () => (timeIsUp = true));
 
-  // Copies: whoever gets them may change them, and the watch goes on.
+  // Copies, because the receiver may change them while the watch goes on.
   const report = (reason: string, verified: boolean | null): WatchReport => ({
     ...current,
     async: current.async && { ...current.async },
@@ -108,23 +107,23 @@ export async function* watchCommand(
   });
 
   try {
-    while (mayChange(current) && current.async?.href && sameUnclearLooks < looksAtAnUnclearStatus) {
+    while (mayChange(current) && current.async?.href && unclearPolls < maxUnclearPolls) {
       const left = timeIsUp ? 0 : deadline - clock.now();
-      // What happened while nobody watched is worth a look, however late.
-      if (left <= 0 && looks > 0) break;
+      // After a restart, the command is polled once, however late.
+      if (left <= 0 && polls > 0) break;
       await clock.sleep(
         Math.max(0, Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now())))),
         options.signal,
       );
-      looks += 1;
+      polls += 1;
       wait = Math.min(interval, wait * growth);
       try {
-        const look = (signal: AbortSignal): Promise<Invocation> =>
+        const poll = (signal: AbortSignal): Promise<Invocation> =>
           options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
         const { requestStatus, message } = await endingAt(
-          Math.max(deadline, clock.now()) + lastLookMs,
+          Math.max(deadline, clock.now()) + lastPollMs,
           { clock, signal: options.signal },
-          look,
+          poll,
         );
         lastFailure = null;
         const changed = requestStatus !== null && requestStatus !== current.requestStatus;
@@ -132,14 +131,14 @@ export async function* watchCommand(
           history.push({ requestStatus, at: new Date(clock.now()).toISOString() });
           current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
         }
-        sameUnclearLooks = current.outcome === 'undetermined' ? sameUnclearLooks + 1 : 0;
+        unclearPolls = current.outcome === 'undetermined' ? unclearPolls + 1 : 0;
         if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
       } catch (error) {
         lastFailure = asVehicleError(error);
-        // The end of the time, while the service had not answered yet.
+        // The time was up before the service had answered.
         if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
         if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
-        // The link is gone: nothing more will be learned from it.
+        // The link is gone, and no poll of it can succeed any more.
         if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
       }
     }
@@ -147,15 +146,16 @@ export async function* watchCommand(
     stopTimer();
   }
 
-  const doors = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
-  const reason = reasonOf(current, doors, {
+  const proof = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
+  const reason = reasonOf(current, proof, {
     expired: deadline === expires,
     lastFailure,
     now: clock.now(),
     lastChangeAt: history.at(-1)?.at,
   });
   if (current.outcome === 'pending') current = { ...current, outcome: 'undetermined' };
-  yield { settled: true, report: report(reason, doors?.verified ?? null) };
+  if (current.outcome === 'failed') delete current.assumedUntil;
+  yield { settled: true, report: report(reason, proof?.verified ?? null) };
 }
 
 const stateOf = (requestStatus: string | null): { requestStatus: string | null; outcome: Outcome; message: string } => {
@@ -173,73 +173,102 @@ const retryDelay = (failure: VehicleError | null, now: number): number =>
 
 interface Proof {
   verified: boolean | null;
-  /** Doors that stand open, from the newest reading. */
+  /** Doors that are open in the newest reading; none where the engine was read. */
+  open: string[];
+  /** The source, as a sentence names it. */
+  source: 'the doors say' | 'the engine status says';
+}
+
+/** The value of a reading that can prove a command, and when the car measured it. */
+interface Evidence {
+  value: 'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | null;
+  measuredAt: string | null;
   open: string[];
 }
 
 /**
- * Reads the doors until the lock was measured after the command, and once more where that reading may be from before the
- * car acted. Null where the doors prove nothing of this command, or could not be read.
+ * Reads the doors or the engine until the value was measured after the command, and once more where that reading may be from before
+ * the car acted. Null where no read proves the command, or none succeeded.
  */
 async function readProof(
   record: CommandRecord,
-  client: Pick<WatchedClient, 'doors' | 'clockSkewMs'>,
+  client: WatchedClient,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<Proof | null> {
   const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
   if (command?.proof === undefined) return null;
+  const isEngine = command.access === 'engine';
+  const mayDisprove = Object.values(command.proof).includes(false);
   const endedAt = clock.now();
   let best: Proof | null = null;
-  for (const pause of proofLooksMs) {
-    if (clock.now() + pause >= endedAt + longestProofMs) break;
+  for (const pause of proofPollsMs) {
+    if (clock.now() + pause >= endedAt + maxProofMs) break;
     if (pause > 0) await clock.sleep(pause, signal);
-    const doors = await endingAt(endedAt + longestProofMs, { clock, signal }, (ending) =>
-      tryDoors(record, client, ending, signal),
+    const evidence = await endingAt(endedAt + maxProofMs, { clock, signal }, (ending) =>
+      readEvidence(isEngine ? readEngine : readDoors, record, client, ending, signal),
     );
-    if (doors === null) continue;
+    if (evidence === null) continue;
     const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
-    const verified = proofOf(command.proof, doors, { sentAt: at(Date.parse(record.sentAt)), now: at(clock.now()) });
-    best = { verified, open: doors.vehicle.open ?? [] };
-    // An unlocked tailgate leaves the lock as it was: no later look would prove more.
-    if (command.proof.LOCKED === undefined) break;
+    const verified = verdictOf(command.proof, evidence, {
+      sentAt: at(Date.parse(record.sentAt)),
+      now: at(clock.now()),
+    });
+    best = { verified, open: evidence.open, source: isEngine ? 'the engine status says' : 'the doors say' };
+    // An unlocked tailgate leaves the lock as it was, so no later poll would prove more.
+    if (!mayDisprove) break;
     if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
-    // What speaks against the command may be from before the car acted: look again while there is time.
-    if (
-      isAfter(doors.payload['carLocked']?.timestamp, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))
-    )
-      break;
+    // A value against the command may be from before the car acted: it is read again while there is time.
+    if (isAfter(evidence.measuredAt, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))) break;
   }
   return best;
 }
 
-async function tryDoors(
+type ReadEvidence = (record: CommandRecord, client: WatchedClient, signal: AbortSignal) => Promise<Evidence | null>;
+
+async function readEvidence(
+  read: ReadEvidence,
   record: CommandRecord,
-  client: Pick<WatchedClient, 'doors' | 'clockSkewMs'>,
+  client: WatchedClient,
   ending: AbortSignal,
   closing?: AbortSignal,
-): Promise<Reading<Members> | null> {
-  const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
+): Promise<Evidence | null> {
   try {
-    return await client.doors({ vin: record.vin, interface: iface, maxAgeMs: shareMs, signal: ending });
+    return await read(record, client, ending);
   } catch (error) {
     if (closing?.aborted) throw asVehicleError(error);
     return null;
   }
 }
 
-/** What a lock proves that was measured after the command was sent; null where nothing newer came, or where it proves nothing. */
-function proofOf(
+async function readDoors(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence> {
+  const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
+  const { payload, vehicle } = await client.doors({ vin: record.vin, interface: iface, maxAgeMs: shareMs, signal });
+  const { locked } = vehicle;
+  return {
+    value: locked === true ? 'LOCKED' : locked === false ? 'UNLOCKED' : null,
+    measuredAt: payload['carLocked']?.timestamp ?? null,
+    open: vehicle.open ?? [],
+  };
+}
+
+async function readEngine(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence | null> {
+  const reading = await client.group?.('engine-status', { vin: record.vin, maxAgeMs: shareMs, signal });
+  const engine = reading?.payload['engineStatus'];
+  if (engine === undefined) return null;
+  const word = String(engine.value).toUpperCase();
+  return { value: word === 'RUNNING' || word === 'STOPPED' ? word : null, measuredAt: engine.timestamp, open: [] };
+}
+
+/** The proof of a value that was measured after the command was sent; null where there is no newer value, or where it proves nothing. */
+function verdictOf(
   proof: NonNullable<Command['proof']>,
-  doors: Reading<Members>,
+  { value, measuredAt }: Evidence,
   { sentAt, now }: { sentAt: number; now: number },
 ): boolean | null {
-  const measuredAt = doors.payload['carLocked']?.timestamp;
-  // What is ahead of its time may as well be from before the command.
+  // A value with a future timestamp may as well be from before the command.
   if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + clocksDifferByMs)) return null;
-  const { locked } = doors.vehicle;
-  if (locked === true) return proof.LOCKED ?? null;
-  return locked === false ? (proof.UNLOCKED ?? null) : null;
+  return value === null ? null : (proof[value] ?? null);
 }
 
 const isAfter = (timestamp: string | null | undefined, moment: number): boolean =>
@@ -252,7 +281,7 @@ interface Ending {
   lastChangeAt: string | undefined;
 }
 
-/** The verdict in a sentence; what the doors say is added where it helps. */
+/** The result in a sentence; the proof is added where it helps. */
 function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
   const sentences = [endSentence(record, ending)];
   if (isDoorOpen(record) && proof !== null && proof.open.length > 0) {
@@ -260,13 +289,15 @@ function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): s
   }
   if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));
   if (record.outcome !== 'succeeded' && proof?.verified === true)
-    sentences.push('All the same, the doors say that it happened.');
+    sentences.push(`All the same, ${proof.source} that it happened.`);
   if (record.outcome === 'succeeded' && proof?.verified === false)
-    sentences.push('But the doors say that it did not happen: look at the car.');
+    sentences.push(`But ${proof.source} that it did not happen: look at the car.`);
+  if (record.outcome === 'succeeded' && record.assumedUntil !== undefined)
+    sentences.push(`No read shows whether it still runs: it is assumed to run until ${record.assumedUntil}.`);
   return sentences.join(' ');
 }
 
-/** Only the tailgate is released, and for a time (specification 4.1 rule 2, 4.2 rule 1). */
+/** Only the tailgate is released, and for a limited time (docs/service.md 4.1 rule 2, 4.2 rule 1). */
 function unlockSentences(record: CommandRecord, { now, lastChangeAt }: Ending): string[] {
   const { openUntil, sentAt } = record;
   if (
@@ -281,7 +312,7 @@ function unlockSentences(record: CommandRecord, { now, lastChangeAt }: Ending): 
   return ['It is the tailgate that can be opened now; the doors unlock when it is opened.', ...until];
 }
 
-/** The time of a v1 unlock begins when the car acts, which was at the latest when its success was seen. */
+/** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
 const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>
   Math.max(
     Date.parse(openUntil),
@@ -291,7 +322,7 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
 function endSentence(record: CommandRecord, { expired, lastFailure }: Ending): string {
   if (record.outcome !== 'pending') return record.message;
   if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
-  const failure = lastFailure === null ? '' : ` The last look failed: ${lastFailure.message}`;
+  const failure = lastFailure === null ? '' : ` The last poll failed: ${lastFailure.message}`;
   if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
     return 'The link to the state of the command is gone, before the car had answered.';
   const end = expired ? 'The link to the state of the command expired' : 'The time to watch the command ran out';

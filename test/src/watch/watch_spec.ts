@@ -402,4 +402,77 @@ describe('the watch', () => {
     await assert.rejects(follow(foreign), (error: VehicleError) => error.code === 'UNTRUSTED_LINK');
     assert.equal(service.requests.length, 0);
   });
+
+  describe('of an engine command', () => {
+    const sendEngine = async (command: string): Promise<CommandRecord> => {
+      const sent = client.send(command, { vin });
+      await whileMoving(sent);
+      return sent;
+    };
+
+    it('proves its result by an engine status that was measured after the command', async () => {
+      for (const command of ['engine-start', 'engine-stop']) {
+        const record = await sendEngine(command);
+        service.clearRequests();
+        const [updates] = await followAll([record]);
+        const verdict = updates?.at(-1)?.report;
+        assert.deepEqual([verdict?.outcome, verdict?.verified], ['succeeded', true]);
+        assert.ok(service.requests.some(({ path }) => path.endsWith('/engine-status')));
+        assert.ok(!service.requests.some(({ path }) => path.endsWith('/doors')));
+      }
+    });
+
+    it('says so where the engine did not start', async () => {
+      service
+        .car()
+        .set({ commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }], answerAfterMs: 0 } });
+      const record = await sendEngine('engine-start');
+      await clock.advance(1_000);
+      service.car().report();
+      const [updates] = await followAll([record]);
+      const verdict = updates?.at(-1)?.report;
+      assert.deepEqual([verdict?.outcome, verdict?.verified], ['succeeded', false]);
+      assert.match(verdict?.reason ?? '', /But the engine status says that it did not happen: look at the car\./);
+    });
+
+    it('proves nothing by a status from before the command, an unknown word or a failed read', async () => {
+      for (const fault of [
+        { error: 'not-supported' as const },
+        { status: 200, body: { data: { engineStatus: { value: 'HUMMING', timestamp: '2026-06-01T09:00:00Z' } } } },
+      ]) {
+        const record = await sendEngine('engine-start');
+        service.faults.add({ match: { path: '/engine-status' }, ...fault });
+        const [updates] = await followAll([record]);
+        assert.equal(updates?.at(-1)?.report.verified, null);
+        service.faults.clear();
+      }
+    });
+  });
+
+  describe('of a climate command', () => {
+    it('calls a started climatization assumed, for 30 minutes, and reads nothing for it', async () => {
+      const sent = client.send('climatization-start', { vin });
+      await whileMoving(sent);
+      const record = await sent;
+      assert.equal(record.assumedUntil, new Date(Date.parse(record.sentAt) + 30 * 60_000).toISOString());
+      service.clearRequests();
+      const [updates] = await followAll([parseRecord(JSON.parse(JSON.stringify(record)))]);
+      const verdict = updates?.at(-1)?.report;
+      assert.deepEqual(
+        [verdict?.outcome, verdict?.verified, verdict?.assumedUntil],
+        ['succeeded', null, record.assumedUntil],
+      );
+      assert.match(verdict?.reason ?? '', /assumed to run until 2026-/);
+      assert.equal(service.requests.length, 0);
+    });
+
+    it('assumes nothing of one that failed or was stopped', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'REJECTED' }], answerAfterMs: 0 } });
+      for (const command of ['climatization-start', 'climatization-stop']) {
+        const sent = client.send(command, { vin });
+        await whileMoving(sent);
+        assert.equal((await sent).assumedUntil, undefined);
+      }
+    });
+  });
 });
