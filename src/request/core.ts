@@ -289,11 +289,19 @@ export class RequestCore {
 
   /** A pause that the service asks for holds for all requests with this key. */
   #failure(response: TransportResponse, { scopes, api }: Pick<ReadRequest, 'scopes' | 'api'>): VehicleError {
-    const failure = failureOf(response, { scopes, now: this.#clock.now() });
+    const failure = failureOf(response, { scopes: this.#lacking(scopes), now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
       this.#options.limiter.blockUntil(failure.code, failure.retryAt, api);
     }
     return this.#options.redactor?.error(failure) ?? failure;
+  }
+
+  /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */
+  #lacking(scopes: readonly string[]): readonly string[] {
+    const needed = ['openid', ...scopes];
+    const granted = this.#options.tokens.describe().scopes ?? [];
+    const lacking = needed.filter((scope) => !granted.includes(scope));
+    return lacking.length === 0 ? needed : lacking;
   }
 
   /** Never shorter than the service asks for. */

@@ -14,7 +14,7 @@ export interface FailedAnswer {
 }
 
 export interface FailureContext {
-  /** Scopes that the endpoint needs, to name them when one is missing. */
+  /** The scopes to name when one is missing. */
   scopes: readonly string[];
   /** Milliseconds since 1970. */
   now: number;
@@ -95,7 +95,8 @@ const rules: readonly Rule[] = [
   {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
-    sentence: 'The token may not do this. It needs the scopes {scopes}: add them to the application and sign in again.',
+    sentence:
+      'The token may not do this. It lacks {scopes}. Tick that at the developer portal and under “Access” in the vehicle configuration, then sign in again.',
   },
   {
     when: said(/allowed markets/, 404),
@@ -153,16 +154,12 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
   const resolvedId = operationIdOf(answer.headers) ?? operationId;
-  return new VehicleError(
-    rule.code,
-    rule.sentence.replace('{scopes}', ['openid', ...context.scopes.filter((scope) => scope !== 'openid')].join(', ')),
-    {
-      httpStatus: answer.status,
-      ...(rule.retryable !== undefined && { retryable: rule.retryable }),
-      ...(retryAt !== null && { retryAt }),
-      ...(resolvedId !== null && { operationId: resolvedId }),
-    },
-  );
+  return new VehicleError(rule.code, rule.sentence.replace('{scopes}', context.scopes.join(', ')), {
+    httpStatus: answer.status,
+    ...(rule.retryable !== undefined && { retryable: rule.retryable }),
+    ...(retryAt !== null && { retryAt }),
+    ...(resolvedId !== null && { operationId: resolvedId }),
+  });
 }
 
 function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string | null } {

@@ -157,7 +157,7 @@ describe('failures of the service', () => {
   it('names the scopes that the endpoint needs', () => {
     const failure = failureOf(
       { status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') },
-      { scopes: ['conve:doors_status', 'conve:lock_status'], now },
+      { scopes: ['openid', 'conve:doors_status', 'conve:lock_status'], now },
     );
     assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
   });
