@@ -1,4 +1,4 @@
-import type { ServedInterface } from './dialect';
+import type { InterfaceName } from '../catalogue/reads';
 
 /** What goes back over the wire: an object is sent as JSON, a text as it is. */
 export interface Answer {
@@ -138,7 +138,7 @@ export type RefusalName = keyof typeof refusals;
 /** What a refusal needs to know of the request that it answers. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
-  interface: ServedInterface | null;
+  interface: InterfaceName | null;
   operationId: string;
   /** As the key header is written in the messages: `VCC-API-KEY`. */
   keyHeader: string;

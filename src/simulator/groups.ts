@@ -1,3 +1,4 @@
+import type { GroupName } from '../catalogue/groups';
 import type { ResourceName } from '../catalogue/reads';
 import { hasTank, rangeKm } from './battery';
 import type { Car } from './car';
@@ -21,7 +22,6 @@ export interface GroupMember {
 }
 
 export interface Group {
-  scopes: readonly string[];
   members: Record<string, GroupMember>;
 }
 
@@ -117,25 +117,21 @@ const statistic = (name: StatisticName, unit: string): GroupMember => ({
   of: { path: `statistics.${name}`, value: ({ state }) => state.statistics[name] },
 });
 
-export const groups: Record<string, Group> = {
+export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
   engine: {
-    scopes: ['conve:diagnostics_engine_status'],
     members: {
       oilLevelWarning: { from: 'oilLevel', words: { ...levels, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
       engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: levels },
     },
   },
   'engine-status': {
-    scopes: ['conve:engine_status'],
     members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
   },
   fuel: {
-    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
     members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
   },
-  odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
+  odometer: { members: { odometer: { from: 'odometer', unit: 'km' } } },
   statistics: {
-    scopes: ['conve:trip_statistics'],
     members: {
       averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
       averageFuelConsumptionAutomatic: statistic('averageFuelConsumptionAutomatic', 'l/100km'),
@@ -151,7 +147,6 @@ export const groups: Record<string, Group> = {
     },
   },
   tyres: {
-    scopes: ['conve:tyre_status'],
     members: {
       frontLeft: { from: 'frontLeftTyrePressure', words: pressure },
       frontRight: { from: 'frontRightTyrePressure', words: pressure },
@@ -160,11 +155,9 @@ export const groups: Record<string, Group> = {
     },
   },
   warnings: {
-    scopes: ['conve:warnings'],
     members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])),
   },
   diagnostics: {
-    scopes: ['conve:diagnostics_workshop'],
     members: {
       serviceWarning: {
         from: 'serviceWarningStatus',
@@ -181,7 +174,6 @@ export const groups: Record<string, Group> = {
     },
   },
   brakes: {
-    scopes: ['conve:brake_status'],
     members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: levels } },
   },
 };
