@@ -31,6 +31,7 @@ export * from './record';
 export { createRedactor, type Redactor } from './redact';
 export * from './reading';
 export * from './service';
+export { ownDirectory } from './state/directory-owner';
 export { FileStateStore, type FileStateStoreOptions } from './state/file-state-store';
 export { Seal } from './state/seal';
 export * from './state/state-file';
