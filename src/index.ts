@@ -15,6 +15,7 @@ export * from './commands/arming';
 export * from './last-readings';
 export * from './account-check';
 export * from './client';
+export { linkSignals } from './util/abort';
 export * from './util/clock';
 export * from './commands/dispatcher';
 export * from './errors';

@@ -5,7 +5,7 @@ import type { TokenSource } from '../session/token-source';
 import { isReset, type Transport, type TransportResponse } from '../transport';
 import { failureOf, operationIdOf, parseJson } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
-import { eitherOf, reasonOf } from '../util/abort';
+import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { RateLimiter, RequestKind } from '../limits/rate-limiter';
 import type { Redactor } from '../redact';
@@ -152,11 +152,15 @@ export class RequestCore {
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
-    const before = eitherOf(request.signal, request.cancel);
+    return withSignals([request.signal, request.cancel], (before) => this.#command(request, before));
+  }
+
+  /** @param before cancels the command only while nothing has been sent */
+  async #command(request: CommandRequest, before: AbortSignal): Promise<Answer> {
     const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
     const deadline = this.#clock.monotonic() + wait;
     const token = await this.#tokenInTurn({ kind: 'command', api: request.api, deadline, signal: before });
-    if (before?.aborted) throw reasonOf(before);
+    if (before.aborted) throw reasonOf(before);
     await request.beforeSend?.();
     let dispatched = false;
     let response: TransportResponse;
@@ -169,7 +173,7 @@ export class RequestCore {
         timeoutMs: request.timeoutMs,
         signal: request.signal,
         onDispatch: () => {
-          if (before?.aborted) throw reasonOf(before);
+          if (before.aborted) throw reasonOf(before);
           request.onDispatch?.();
           dispatched = true;
         },
