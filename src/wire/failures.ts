@@ -1,4 +1,5 @@
 import { VehicleError, type ErrorCode } from '../errors';
+import { parseJson } from '../util/json';
 import { defaultPauses, refillTime, retryAfter } from './retry-after';
 import { identifier } from './schemas';
 
@@ -206,16 +207,6 @@ function findTexts(body: object): Found {
     else if (typeof value === 'object' && value !== null) values.push(...Object.entries(value).slice(0, maxValues));
   }
   return found;
-}
-
-/** Content types lie (docs/field-notes.md 1.11): whether it is JSON shows when it is parsed. */
-export function parseJson(body: string): unknown {
-  try {
-    // Some servers put a byte order mark first.
-    return JSON.parse(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/field-notes.md 0). */

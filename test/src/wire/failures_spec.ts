@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { ErrorCode } from '../../../src/errors';
-import { failureOf, parseJson } from '../../../src/wire/failures';
+import { parseJson } from '../../../src/util/json';
+import { failureOf } from '../../../src/wire/failures';
 
 const now = Date.parse('2026-06-01T08:00:00Z');
 const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
