@@ -77,7 +77,7 @@ export = (RED: NodeAPI): void => {
 
       const sendEvents = (events: GuardEvent[]): void => {
         for (const event of events) {
-          const payload = { ...event, text: guardText(event, guardWordsOf(RED)) };
+          const payload = { text: guardText(event, guardWordsOf(RED)), ...event };
           const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };
           send(event.type === 'clear' ? [null, out] : [out, null]);
         }

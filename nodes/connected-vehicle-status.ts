@@ -41,12 +41,12 @@ export = (RED: NodeAPI): void => {
       const account = await vehicle.account();
       const { client, journal } = account;
       badge.note = () => expiryNote(RED, account);
-      const chosen = parseReads(msg['read'] ?? (options.read === 'several' ? options.reads : options.read));
+      const chosen = parseReads(given(msg['read']) ?? (options.read === 'several' ? options.reads : options.read));
       const vin = vehicle.chooseVin(msg['vin'], options.vin);
       const duePoll = polls.get(msg);
       const readOptions = {
         vin,
-        interface: parseInterface(msg['interface'] ?? options.interface),
+        interface: parseInterface(given(msg['interface']) ?? options.interface),
         signal,
         ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
       };
@@ -95,7 +95,15 @@ export = (RED: NodeAPI): void => {
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);
 };
 
-function fill(msg: Message, { payload, vehicle }: AnyReading): Message {
+/** An empty property of the message stands for the setting of the node. */
+const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
+
+function fill(msg: Message, reading: AnyReading): Message {
+  const { payload, vehicle } = reading;
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
-  return { ...msg, payload, vehicle, topic };
+  const place = runtime().placeOf(reading);
+  if (place === undefined) return { ...msg, payload, vehicle, topic };
+  // A place that came with the message is none of the car.
+  const { location: _former, ...others } = msg;
+  return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
 }

@@ -626,16 +626,17 @@ function recordOf(
     (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
   const known: Command | undefined = isCommandName(command) ? commands[command] : undefined;
   const assumedMinutes = meaning.outcome === 'failed' ? undefined : known?.assumedMinutes;
+  // Node-RED previews the first members of an object.
   return {
-    id,
+    outcome: meaning.outcome,
     command,
+    message: invocation.message ?? meaning.sentence,
+    requestStatus: invocation.requestStatus,
+    id,
     vin,
     interface: iface,
     sentAt: new Date(sentAt).toISOString(),
     operationId: invocation.operationId,
-    requestStatus: invocation.requestStatus,
-    outcome: meaning.outcome,
-    message: invocation.message ?? meaning.sentence,
     async: invocation.async,
     ...(openUntil !== null && { openUntil }),
     ...(assumedMinutes !== undefined && { assumedUntil: new Date(sentAt + assumedMinutes * 60_000).toISOString() }),

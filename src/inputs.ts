@@ -16,8 +16,9 @@ import {
   type ReadName,
 } from './catalogue/reads';
 import { VehicleError } from './errors';
+import { closestName } from './util/closest';
 
-/** What a message or a form may say, checked before anything is sent; each throws VehicleError INPUT_INVALID. */
+/** Checks what a message or a form says before anything is sent; each function throws VehicleError INPUT_INVALID. */
 
 /** Lists stay readable in an error. */
 export const listOf = (names: readonly string[]): string => names.join(', ');
@@ -30,24 +31,36 @@ export function parseInterface(input: unknown): InterfaceChoice {
 }
 
 export function parseReadName(input: unknown): ReadName {
-  const name = typeof input === 'string' ? input.trim() : '';
+  const name = parseAnyReadName(input);
   if (isReadName(name)) return name;
-  throw noSuchRead(readNames);
+  throw new VehicleError('INPUT_INVALID', `“${name}” is kept by the pack and no read of the service.`);
 }
 
-/** The same, and what the pack itself keeps: one name, or a list of them, each once. */
+/** One name, or a list of names, each once; also the names of what the pack itself keeps. */
 export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
   return Array.isArray(input) ? [...new Set(input.map(parseAnyReadName))] : parseAnyReadName(input);
 }
 
+/** Names are accepted in capitals or small letters and with blanks around them. */
 function parseAnyReadName(input: unknown): AnyReadName {
-  const name = typeof input === 'string' ? input.trim() : '';
+  if (typeof input !== 'string')
+    throw new VehicleError(
+      'INPUT_INVALID',
+      'A read is named by a text, such as "windows"; several by a list of texts.',
+    );
+  const name = input.trim();
   if (isReadName(name) || isLocalReadName(name)) return name;
-  throw noSuchRead([...readNames, ...localReadNames]);
+  const names: readonly AnyReadName[] = [...readNames, ...localReadNames];
+  const written = name.toLowerCase();
+  const found = names.find((other) => other.toLowerCase() === written);
+  if (found !== undefined) return found;
+  const near = closestName(name, names);
+  const hint = near === undefined ? 'The help of the status node lists all names.' : `Did you mean “${near}”?`;
+  throw new VehicleError('INPUT_INVALID', `There is no read “${shown(name)}”. ${hint}`);
 }
 
-const noSuchRead = (names: readonly string[]): VehicleError =>
-  new VehicleError('INPUT_INVALID', `There is no such read. Choose one of: ${listOf(names)}.`);
+/** A short text without control characters, because it ends in a log. */
+const shown = (text: string): string => text.slice(0, 40).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
 
 const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 

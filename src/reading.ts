@@ -59,7 +59,13 @@ export function readingOf<Payload>(
   answer: Answer & { source: 'live' | 'shared' },
   { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
 ): Reading<Payload> {
+  // Node-RED previews the first members of an object: the answer comes before where it is from.
+  const { allClosed, open, locked, ...openness }: Partial<Openness> = parsed.openness ?? {};
   const info: ReadingInfo = {
+    ...(allClosed !== undefined && { allClosed }),
+    ...(open !== undefined && { open }),
+    ...(locked !== undefined && { locked }),
+    ...openness,
     vin,
     read,
     interface: iface,
@@ -67,7 +73,7 @@ export function readingOf<Payload>(
     measuredAt: parsed.measuredAt,
     source: answer.source,
   };
-  return { payload: parsed.payload, vehicle: Object.assign(info, parsed.openness) };
+  return { payload: parsed.payload, vehicle: info };
 }
 
 export type AnyReading = Reading | SeveralReading;
@@ -122,3 +128,17 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
     },
   };
 }
+
+/**
+ * The place of a reading as Node-RED's map and geofence nodes take it (docs/message-contract.md 3): null where the location was read and
+ * cannot be told, undefined where it was not read.
+ */
+export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
+  if (![vehicle.read].flat().includes('location')) return undefined;
+  const location = 'reads' in vehicle ? membersOf(payload).get('location') : payload;
+  const [lat, lon] = ['latitude', 'longitude'].map((name) => membersOf(location).get(name));
+  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
+}
+
+const membersOf = (input: unknown): Map<string, unknown> =>
+  new Map(typeof input === 'object' && input !== null ? Object.entries(input) : []);

@@ -17,15 +17,15 @@ export const outcomeShape = z.enum([
 /** A flow hands the record on, so it may have been stored, changed or written by hand. */
 const recordShape = z.lazy(() =>
   z.looseObject({
-    id: z.string().check(z.minLength(1)),
+    outcome: z._default(outcomeShape, 'undetermined'),
     command: z.string().check(z.regex(commandPattern)),
+    message: z._default(z.string(), ''),
+    requestStatus: text,
+    id: z.string().check(z.minLength(1)),
     vin: z.string(),
     interface: z.enum(['connected-v1', 'connected-v2']),
     sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
     operationId: text,
-    requestStatus: text,
-    outcome: z._default(outcomeShape, 'undetermined'),
-    message: z._default(z.string(), ''),
     async: z._default(
       z.nullable(
         z.object({

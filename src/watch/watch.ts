@@ -98,9 +98,9 @@ export async function* watchCommand(
 
   // Copies, because the receiver may change them while the watch goes on.
   const report = (reason: string, verified: boolean | null): WatchReport => ({
-    ...current,
+    // Node-RED previews the first members of an object: `outcome`, `command`, `reason`.
+    ...withReason(current, reason),
     async: current.async && { ...current.async },
-    reason,
     verified,
     elapsedMs: Math.max(0, clock.now() - Date.parse(record.sentAt)),
     history: history.map((change) => ({ ...change })),
@@ -282,6 +282,13 @@ interface Ending {
 }
 
 /** The result in a sentence; the proof is added where it helps. */
+function withReason(
+  { outcome, command, ...others }: CommandRecord,
+  reason: string,
+): CommandRecord & { reason: string } {
+  return { outcome, command, reason, ...others };
+}
+
 function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
   const sentences = [endSentence(record, ending)];
   if (isDoorOpen(record) && proof !== null && proof.open.length > 0) {

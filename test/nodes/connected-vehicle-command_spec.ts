@@ -34,15 +34,15 @@ describe(type, () => {
       const { payload, vehicle, keep } = await flow.ask({ command, keep: 1 });
       const record = payload as Record<string, unknown>;
       assert.deepEqual(Object.keys(record).slice(0, 10), [
-        'id',
+        'outcome',
         'command',
+        'message',
+        'requestStatus',
+        'id',
         'vin',
         'interface',
         'sentAt',
         'operationId',
-        'requestStatus',
-        'outcome',
-        'message',
         'async',
       ]);
       assert.equal(record['command'], command);
