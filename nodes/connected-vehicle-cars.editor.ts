@@ -26,6 +26,11 @@ function addTab(): void {
       new Promise((resolve) =>
         checkFindings(car.config, (lines) => resolve(lines.map(([text, isProblem = false]) => ({ text, isProblem })))),
       ),
+    async click(car, click) {
+      const { error } = await request<object>(car.key, 'click', click);
+      void update();
+      return error ? [problem(complaint(error))] : [];
+    },
     async diagnostics(car) {
       const { diagnostics, error } = await request<{ diagnostics: object }>(car.config, 'diagnostics');
       if (error) return [problem(complaint(error))];

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../catalogue/reads';
+import type { ServedInterface } from './dialect';
 
 /** What goes back over the wire: an object is sent as JSON, a text as it is. */
 export interface Answer {
@@ -138,7 +138,7 @@ export type RefusalName = keyof typeof refusals;
 /** What a refusal needs to know of the request that it answers. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
-  interface: InterfaceName | null;
+  interface: ServedInterface | null;
   operationId: string;
   /** As the key header is written in the messages: `VCC-API-KEY`. */
   keyHeader: string;

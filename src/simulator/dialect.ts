@@ -6,13 +6,16 @@ import type { Invocation } from './invocation';
 
 export type ConnectedInterface = 'connected-v1' | 'connected-v2';
 
+/** Every interface that the simulated service serves. */
+export type ServedInterface = InterfaceName | 'energy-v2' | 'location-v1';
+
 /** What a view of the car needs to know of the request. */
 export interface ViewContext {
   /** `{base_url}` (specification, introduction). */
   url: string;
   now: number;
   operationId: string;
-  interface: InterfaceName;
+  interface: ServedInterface;
 }
 
 /** How one and the same car looks on the wire. */

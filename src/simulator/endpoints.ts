@@ -1,44 +1,41 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../util/clock';
-import {
-  commands,
-  isCommandName,
-  requestDetails,
-  unlockDurationLimits,
-  type Command,
-  type CommandRoute,
-} from '../catalogue/commands';
+import { commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
 import {
   connectedReadNames,
   connectedReads,
   interfacePaths,
   json,
-  livingReads,
   resourceNames,
   resourceRoute,
   resources,
   type ConnectedRead,
   type ConnectedReadName,
-  type InterfaceName,
-  type LivingReadName,
   type Route,
 } from '../catalogue/reads';
-import { groups as groupRows } from '../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from './car';
-import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
+import {
+  iso,
+  standardCommands,
+  yearAfter,
+  type ConnectedInterface,
+  type Dialect,
+  type ServedInterface,
+  type ViewContext,
+} from './dialect';
 import { capabilitiesBody, energyBody, locationBody } from './energy';
 import { groups } from './groups';
 import { groupBody } from './real';
 import { maxRuntimeMinutes } from './invocation';
-import { extendedListScope } from './tokens';
+import { energyScopes, extendedListScope, extraCommandScopes, locationScope } from './tokens';
 
 /** What answers one path with one method, and what it asks of the request before it does (specification 4, 5). */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
   path: string;
-  interface: InterfaceName;
+  interface: ServedInterface;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
   /** The media types that the accept header (GET) or the content type (POST) may name; `{vendor}` is filled in. */
@@ -180,7 +177,8 @@ function extraCommand(garage: Garage): Endpoint {
     method: 'POST',
     path: `${interfacePaths['connected-v2']}/vehicles/{vin}/commands/{command}`,
     interface: 'connected-v2',
-    scopes: ({ command = '' }) => (isCommandName(command) ? commands[command].scopes : []),
+    scopes: ({ command = '' }) =>
+      Object.hasOwn(extraCommandScopes, command) ? [extraCommandScopes[command] ?? ''] : [],
     mediaTypes: [json],
     answers: json,
     handle(call) {
@@ -313,35 +311,41 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
 
 /** The groups of connected v2 (docs/energy-location-api.md 4). */
 const groupEndpoints = (garage: Garage): Endpoint[] =>
-  Object.entries(groups).map(([name, group]) => {
-    const { path, scopes } = groupRows[name as keyof typeof groups];
-    return connectedRead(garage, name, 'connected-v2', { path, accept: json }, scopes, ({ car }) =>
-      groupBody(car, name, group),
-    );
-  });
+  Object.entries(groups).map(([name, group]) =>
+    connectedRead(
+      garage,
+      name,
+      'connected-v2',
+      { path: `/vehicles/{vin}/${name}`, accept: json },
+      group.scopes,
+      ({ car }) => groupBody(car, name, group),
+    ),
+  );
 
 /** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
 function energyEndpoints(): Endpoint[] {
-  const read = (name: LivingReadName, handle: (call: Call) => Answer): Endpoint => {
-    const { interface: from, path, scopes } = livingReads[name];
-    return {
-      method: 'GET',
-      path: interfacePaths[from] + path,
-      interface: from,
-      scopes,
-      mediaTypes: [json],
-      answers: json,
-      handle,
-    };
-  };
-  const energy = (name: LivingReadName, view: (car: Car) => object): Endpoint =>
-    read(name, (call) =>
+  const read = (
+    from: 'energy-v2' | 'location-v1',
+    path: string,
+    scope: string,
+    handle: (call: Call) => Answer,
+  ): Endpoint => ({
+    method: 'GET',
+    path,
+    interface: from,
+    scopes: [scope],
+    mediaTypes: [json],
+    answers: json,
+    handle,
+  });
+  const energy = (name: string, scope: string, view: (car: Car) => object): Endpoint =>
+    read('energy-v2', `/energy/v2/vehicles/{vin}/${name}`, scope, (call) =>
       call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
     );
   return [
-    energy('charging', energyBody),
-    energy('chargingCapabilities', capabilitiesBody),
-    read('location', (call) =>
+    energy('state', energyScopes.state, energyBody),
+    energy('capabilities', energyScopes.capabilities, capabilitiesBody),
+    read('location-v1', '/location/v1/vehicles/{vin}/location', locationScope, (call) =>
       call.car.state.location.shared
         ? { status: 200, body: locationBody(call.car, call.context.operationId) }
         : call.refuse('no-position'),

@@ -1,4 +1,3 @@
-import type { GroupName } from '../catalogue/groups';
 import type { ResourceName } from '../catalogue/reads';
 import { hasTank, rangeKm } from './battery';
 import type { Car } from './car';
@@ -22,6 +21,7 @@ export interface GroupMember {
 }
 
 export interface Group {
+  scopes: readonly string[];
   members: Record<string, GroupMember>;
 }
 
@@ -117,21 +117,25 @@ const statistic = (name: StatisticName, unit: string): GroupMember => ({
   of: { path: `statistics.${name}`, value: ({ state }) => state.statistics[name] },
 });
 
-export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
+export const groups: Record<string, Group> = {
   engine: {
+    scopes: ['conve:diagnostics_engine_status'],
     members: {
       oilLevelWarning: { from: 'oilLevel', words: { ...levels, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
       engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: levels },
     },
   },
   'engine-status': {
+    scopes: ['conve:engine_status'],
     members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
   },
   fuel: {
+    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
     members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
   },
-  odometer: { members: { odometer: { from: 'odometer', unit: 'km' } } },
+  odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
   statistics: {
+    scopes: ['conve:trip_statistics'],
     members: {
       averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
       averageFuelConsumptionAutomatic: statistic('averageFuelConsumptionAutomatic', 'l/100km'),
@@ -147,6 +151,7 @@ export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
     },
   },
   tyres: {
+    scopes: ['conve:tyre_status'],
     members: {
       frontLeft: { from: 'frontLeftTyrePressure', words: pressure },
       frontRight: { from: 'frontRightTyrePressure', words: pressure },
@@ -155,9 +160,11 @@ export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
     },
   },
   warnings: {
+    scopes: ['conve:warnings'],
     members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])),
   },
   diagnostics: {
+    scopes: ['conve:diagnostics_workshop'],
     members: {
       serviceWarning: {
         from: 'serviceWarningStatus',
@@ -174,6 +181,7 @@ export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
     },
   },
   brakes: {
+    scopes: ['conve:brake_status'],
     members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: levels } },
   },
 };

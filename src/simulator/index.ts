@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { ApiName } from '../catalogue/reads';
 import type { Car } from './car';
 import { Control, isControl } from './control';
 import { Faults } from './faults';
 import { Identity } from './identity';
+import type { Api } from './limits';
 import { settle, type SimulatorOptions } from './options';
 import { SimulatorServer, type Count, type RecordedRequest } from './server';
 import { Service } from './service';
@@ -30,7 +30,7 @@ export interface Simulator {
   /** Forgets the requests, and counts connections and requests anew. */
   clearRequests(): void;
   /** Requests of the day that passed the limits, by API: each has a quota of its own. */
-  readonly requestsToday: Readonly<Partial<Record<ApiName, number>>>;
+  readonly requestsToday: Readonly<Partial<Record<Api, number>>>;
   /** Sockets. */
   readonly connections: Readonly<Count>;
   /** Requests, without those of the control interface. */
@@ -127,7 +127,7 @@ export { byRule, type CarChanges, type CarState } from './car-state';
 export type { Car } from './car';
 export type { Invocation } from './invocation';
 export type { Fault, FaultOptions, Faults } from './faults';
-export { realLimits, type LimitOptions } from './limits';
+export { realLimits, type Api, type LimitOptions } from './limits';
 export type { Count, RecordedRequest } from './server';
 export type { SimulatorOptions } from './options';
 export { everyScope } from './tokens';

@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock';
-import type { ApiName } from '../catalogue/reads';
+import type { ServedInterface } from './dialect';
 
 /** Limits of field notes 5; a limit that is not given does not apply. */
 export interface LimitOptions {
@@ -21,6 +21,11 @@ const day = 86_400_000;
 /** What is over the limit, and for how long. */
 export type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
 
+/** The APIs that have a day's quota of their own (docs/energy-location-api.md 7.1). */
+export type Api = 'connected' | 'extended' | 'energy' | 'location';
+
+export const apiOf = (name: ServedInterface): Api => (/^[a-z]+/.exec(name) as [Api])[0];
+
 interface Day {
   startedAt: number;
   count: number;
@@ -32,7 +37,7 @@ export class Limits {
   readonly #clock: Clock;
   #requests: number[] = [];
   #commands: number[] = [];
-  readonly #days = new Map<ApiName, Day>();
+  readonly #days = new Map<Api, Day>();
 
   constructor(limits: LimitOptions, clock: Clock) {
     this.#limits = limits;
@@ -40,7 +45,7 @@ export class Limits {
   }
 
   /** Counts a request, or says why it is not let through. */
-  take(api: ApiName, isCommand: boolean): Excess | null {
+  take(api: Api, isCommand: boolean): Excess | null {
     const { requestsPerMinute = Infinity, commandsPerMinute = Infinity, requestsPerDay = Infinity } = this.#limits;
     const now = this.#clock.now();
     const today = this.#dayOf(api, now);
@@ -61,11 +66,11 @@ export class Limits {
   }
 
   /** The requests of the day, by API. */
-  get today(): Readonly<Partial<Record<ApiName, number>>> {
+  get today(): Readonly<Partial<Record<Api, number>>> {
     return Object.fromEntries([...this.#days.keys()].map((api) => [api, this.#dayOf(api, this.#clock.now()).count]));
   }
 
-  #dayOf(api: ApiName, now: number): Day {
+  #dayOf(api: Api, now: number): Day {
     let found = this.#days.get(api);
     if (found === undefined || now >= found.startedAt + day)
       this.#days.set(api, (found = { startedAt: now, count: 0 }));

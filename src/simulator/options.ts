@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../util/clock';
 import { demoCar, type CarOptions } from './demo-car';
-import { interfaceNames, type InterfaceName } from '../catalogue/reads';
+import { interfacePaths } from '../catalogue/reads';
+import type { ServedInterface } from './dialect';
 import type { LimitOptions } from './limits';
 
 /** How a simulated service is started. Everything has a default. */
@@ -38,12 +39,20 @@ export interface SimulatorOptions {
    * The interfaces that the service has. Default: every one. Paths of extended v1 answer 410 where it is left out, as the
    * real service does since it was retired; paths of another one 404.
    */
-  interfaces?: readonly InterfaceName[];
+  interfaces?: readonly ServedInterface[];
   /** Simulated limits (field notes 5). Default: none. */
   limits?: LimitOptions;
   /** Where ids, codes and tokens come from. Default: random UUIDs. */
   newId?: () => string;
 }
+
+/** The base path of each interface. */
+export const paths: Readonly<Record<ServedInterface, string>> = {
+  ...interfacePaths,
+  'energy-v2': '/energy/v2',
+  'location-v1': '/location/v1',
+};
+export const everyInterface = Object.keys(paths) as ServedInterface[];
 
 export type Settings = Required<Omit<SimulatorOptions, 'redirectUris'>> & { redirectUris: readonly string[] | null };
 
@@ -64,7 +73,7 @@ export function settle(options: SimulatorOptions): Settings {
     refreshGraceSeconds: 0,
     cars: [demoCar],
     open: false,
-    interfaces: interfaceNames,
+    interfaces: everyInterface,
     limits: {},
     newId: randomUUID,
     ...options,

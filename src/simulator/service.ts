@@ -1,11 +1,11 @@
 import { Access } from './access';
 import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
 import { Car } from './car';
-import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../catalogue/reads';
+import type { ServedInterface } from './dialect';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
-import { Limits } from './limits';
-import { operationHeader, type Settings } from './options';
+import { Limits, apiOf, type Api } from './limits';
+import { everyInterface, operationHeader, paths, type Settings } from './options';
 import { plain } from './plain';
 import { real } from './real';
 import type { ServiceRequest } from './request';
@@ -69,7 +69,7 @@ export class Service {
       refuse(name, context, details);
     const keyRefused = this.#access.refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
-    const excess = this.#limits.take(apiOf[endpoint.interface], endpoint.method === 'POST');
+    const excess = this.#limits.take(apiOf(endpoint.interface), endpoint.method === 'POST');
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
     const refused = this.#access.refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
@@ -85,7 +85,7 @@ export class Service {
   }
 
   /** The requests of the day, by API. */
-  get requestsToday(): Readonly<Partial<Record<ApiName, number>>> {
+  get requestsToday(): Readonly<Partial<Record<Api, number>>> {
     return this.#limits.today;
   }
 
@@ -108,5 +108,5 @@ export class Service {
   }
 }
 
-const interfaceOf = (path: string): InterfaceName | null =>
-  interfaceNames.find((name) => path.startsWith(`${interfacePaths[name]}/`)) ?? null;
+const interfaceOf = (path: string): ServedInterface | null =>
+  everyInterface.find((name) => path.startsWith(`${paths[name]}/`)) ?? null;

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { openingKeys } from '../../src/index';
+import { openingNames } from '../../src/simulator/car-view-state';
 import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
@@ -34,8 +36,8 @@ describe('The words of the tab "Cars"', () => {
   it('stand in the catalogue for every fact, every word and every outcome', () => {
     const known = catalogue('en-US');
     const text = sources.join('\n');
-    const facts = [...text.matchAll(/'((?:windows|doors)\.\w+)'/g)].map(([, name = '']) => name);
-    for (const name of facts) assert.ok(known.has(`name.${name.replace('.', '-')}`), name);
+    for (const name of openingKeys) assert.ok(known.has(`name.${name}`), name);
+    for (const name of [...openingNames, 'lock', 'plug']) assert.ok(known.has(`part.${name}`), name);
     const shown = /'(AVAILABLE [A-Z_ ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
     assert.deepEqual(
       [...known.keys()].filter((key) => key.startsWith('word.')).sort(),

@@ -44,13 +44,12 @@ describe('What the tab "Cars" asks of the runtime', () => {
     const [car] = await cars();
     assert.ok(car);
     assert.deepEqual(values(car), {
-      'windows.frontLeft': 'closed',
-      'windows.frontRight': null,
-      'windows.rearLeft': 'open',
-      'windows.rearRight': 'closed',
-      ...('windows.sunroof' in car.facts && { 'windows.sunroof': 'absent' }),
+      frontLeftWindow: 'closed',
+      frontRightWindow: null,
+      rearLeftWindow: 'open',
+      rearRightWindow: 'closed',
     });
-    const { measuredAt, receivedAt } = car.facts['windows.rearLeft'] ?? {};
+    const { measuredAt, receivedAt } = car.facts['rearLeftWindow'] ?? {};
     assert.ok(!Number.isNaN(Date.parse(String(measuredAt))) && !Number.isNaN(Date.parse(String(receivedAt))));
     assert.equal(service.requests.length, 1);
   });
@@ -130,8 +129,8 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await flow.until(() => flow.outputs[1]?.[0]);
     const all = await cars();
     assert.equal(all.length, 1);
-    assert.equal(all[0]?.facts['windows.rearRight']?.value, 'open');
-    assert.equal(all[0]?.facts.lock?.value, true);
+    assert.equal(all[0]?.facts['rearRightWindow']?.value, 'open');
+    assert.equal(all[0]?.facts.carLocked?.value, true);
   });
 
   it('says why a configuration cannot work', async () => {
@@ -150,8 +149,8 @@ describe('What the tab "Cars" asks of the runtime', () => {
       const car = (await cars()).find(({ vin }) => vin === `…${demoCar.vin.slice(-6)}`);
       assert.deepEqual(await read(car?.key ?? ''), { failed: [] });
       const known = (await cars()).find(({ key }) => key === car?.key);
-      assert.equal(known?.facts['windows.rearRight']?.value, 'open');
-      assert.equal(known?.facts.lock?.value, true);
+      assert.equal(known?.facts['rearRightWindow']?.value, 'open');
+      assert.equal(known?.facts.carLocked?.value, true);
       assert.deepEqual((await cars()).find(({ key }) => key !== car?.key)?.facts, {});
       const count = service.requests.length;
       await read(car?.key ?? '');

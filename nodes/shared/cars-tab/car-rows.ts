@@ -21,36 +21,10 @@ export interface CarRowGroup {
 
 type Facts = CarSummary['facts'];
 
-/** Shown from the beginning; anything else only once it was read. */
-const always = new Set<FactName>([
-  'lock',
-  'windows.frontLeft',
-  'windows.frontRight',
-  'windows.rearLeft',
-  'windows.rearRight',
-  'doors.frontLeft',
-  'doors.frontRight',
-  'doors.rearLeft',
-  'doors.rearRight',
-  'doors.hood',
-  'doors.tailGate',
-]);
-
 const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
-  ['car', ['lock', 'availability', 'engineRunning']],
-  ['windows', ['windows.frontLeft', 'windows.frontRight', 'windows.rearLeft', 'windows.rearRight', 'windows.sunroof']],
-  [
-    'doors',
-    [
-      'doors.frontLeft',
-      'doors.frontRight',
-      'doors.rearLeft',
-      'doors.rearRight',
-      'doors.tailGate',
-      'doors.hood',
-      'doors.tankLid',
-    ],
-  ],
+  ['car', ['carLocked', 'availability', 'engineRunning']],
+  ['windows', ['frontLeftWindow', 'frontRightWindow', 'rearLeftWindow', 'rearRightWindow', 'sunroof']],
+  ['doors', ['frontLeftDoor', 'frontRightDoor', 'rearLeftDoor', 'rearRightDoor', 'tailGate', 'hood', 'tankLid']],
   [
     'energy',
     [
@@ -64,6 +38,12 @@ const groups: readonly (readonly [title: string, names: readonly FactName[]])[] 
     ],
   ],
 ];
+
+/** Every car has these: they are shown before they were read. */
+const isAlwaysShown = (name: FactName): boolean =>
+  name === 'carLocked' || (isOpening(name) && name !== 'sunroof' && name !== 'tankLid');
+
+const isOpening = (name: FactName): boolean => /(Window|Door|^tailGate|^hood|^sunroof|^tankLid)$/.test(name);
 
 /** The units of the values, in the words of the service, as this tab writes them. */
 const units: Readonly<Record<string, string>> = {
@@ -92,20 +72,17 @@ export function rowGroupsOf(facts: Facts): CarRowGroup[] {
 
 function rowOf(name: FactName, facts: Facts): CarRow[] {
   const fact = facts[name];
-  if ((fact === undefined && !always.has(name)) || fact?.value === 'absent') return [];
+  if ((fact === undefined && !isAlwaysShown(name)) || fact?.value === 'absent') return [];
   const { text, tone } = meaningOf(name, fact, facts);
-  return [{ name, label: labelOf(name), text, tone, fact }];
+  return [{ name, label: say(`name.${name}`), text, tone, fact }];
 }
-
-/** `windows.frontLeft` is called as a key of its own, because a dot parts the keys of a catalogue. */
-export const labelOf = (name: string): string => say(`name.${name.replace('.', '-')}`);
 
 function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<CarRow, 'text' | 'tone'> {
   if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
   const { value, unit } = fact;
   if (value === null) return { text: say('state.unknown'), tone: 'unknown' };
-  if (name.includes('.')) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
-  if (name === 'lock')
+  if (isOpening(name)) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
+  if (name === 'carLocked')
     return {
       text: say(value === true ? 'state.locked' : 'state.unlocked'),
       tone: value === true ? 'plain' : 'attention',
@@ -117,7 +94,7 @@ function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<C
     return { text: `${numberText(value, 1)} ${known}`.trim(), tone: 'plain' };
   }
   const text = translated.has(String(value)) ? say(`word.${String(value)}`) : String(value);
-  const minutes = facts.chargingMinutes?.value;
+  const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
   return { text: charges ? say('state.charging', { text, minutes: numberText(minutes) }) : text, tone: 'plain' };
 }

@@ -1,5 +1,7 @@
+import type { CarClick } from '../../../src/simulator/index';
 import type { CarSummary } from '../overview/cars';
 import { ageOf, numberText, refreshAges, timeText } from './ages';
+import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
 import { button, element, iconOf } from './elements';
 import { shared, wordsOf } from '../editor/words';
@@ -11,6 +13,8 @@ export interface PanelActions {
   read(car: CarSummary): Promise<PanelMessage[]>;
   check(car: CarSummary): Promise<PanelMessage[]>;
   diagnostics(car: CarSummary): Promise<PanelMessage[]>;
+  /** Changes a demo car. */
+  click(car: CarSummary, click: CarClick): Promise<PanelMessage[]>;
 }
 
 export interface PanelMessage {
@@ -51,6 +55,9 @@ export class CarsPanel {
   readonly #messages = element('div', { class: 'cars-messages', role: 'status' });
   readonly #chooser = element('select', { 'aria-label': say('label.choose') });
   readonly #head = new Section<CarSummary>('head', headOf);
+  readonly #drawing: CarDrawing;
+  readonly #demo: Section<Pick<CarSummary, 'demo' | 'demoPage'>>;
+  readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
   readonly #list = new Section<CarSummary['facts']>('list', listOf);
   readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>>(
     'account',
@@ -59,9 +66,14 @@ export class CarsPanel {
   readonly #commands = new Section<Pick<CarSummary, 'commands' | 'watches'>>('commands', commandsOf);
   #cars: readonly CarSummary[] = [];
   #chosen = '';
+  #drawn = '';
 
   constructor(actions: PanelActions) {
     this.#actions = actions;
+    const click = (what: CarClick): void => void this.#act((car) => actions.click(car, what), false);
+    this.#drawing = new CarDrawing((part) => click({ part }));
+    this.#demo = new Section('demo', (car) => demoOf(car, click));
+    this.#more.append(this.#demo.root);
     const on =
       (work: (car: CarSummary) => Promise<PanelMessage[]>): (() => void) =>
       () =>
@@ -92,7 +104,12 @@ export class CarsPanel {
     });
     this.#body.append(
       this.#head.root,
-      element('div', { class: 'cars-car' }, this.#list.root),
+      element(
+        'div',
+        { class: 'cars-car' },
+        element('div', { class: 'cars-picture' }, this.#drawing.root, this.#more),
+        this.#list.root,
+      ),
       buttons,
       this.#messages,
       this.#account.root,
@@ -141,6 +158,10 @@ export class CarsPanel {
     );
     if (car === undefined) return;
     this.#head.show(car);
+    this.#drawing.show(car, this.#drawn !== car.key);
+    this.#drawn = car.key;
+    this.#more.hidden = car.demo === null;
+    this.#demo.show({ demo: car.demo, demoPage: car.demoPage });
     this.#list.show(car.facts);
     this.#account.show(car);
     this.#commands.show(car);
@@ -163,13 +184,68 @@ export class CarsPanel {
     );
   }
 
-  async #act(work: (car: CarSummary) => Promise<PanelMessage[]>): Promise<void> {
+  async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
     const car = this.#car;
     if (car === undefined) return;
-    this.#tell([{ text: say('state.asking'), isProblem: false }]);
+    if (takesLong) this.#tell([{ text: say('state.asking'), isProblem: false }]);
     this.#tell(await work(car));
   }
 }
+
+const switches = ['engine', 'climate', 'asleep', 'inUse', 'noInternet'] as const;
+
+/** What can be done to a demo car besides clicking it. */
+function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click: (what: CarClick) => void): Node[] {
+  if (demo === null) return [];
+  const isOn = {
+    engine: demo.engineRunning === true,
+    climate: demo.climateRunning === true,
+    asleep: demo.asleep,
+    inUse: demo.inUse,
+    noInternet: demo.noInternet,
+  };
+  const toggle = (part: (typeof switches)[number]): HTMLElement => {
+    const made = element(
+      'button',
+      { type: 'button', class: 'cars-switch', 'data-key': part, 'aria-pressed': String(isOn[part]) },
+      say(`demo.${part}`),
+    );
+    made.addEventListener('click', () => click({ part, to: !isOn[part] }));
+    return made;
+  };
+  const slider = (part: 'level' | 'fuel', value: number | null | undefined, max: number, unit: string): Node[] => {
+    if (value === undefined) return [];
+    const input = element('input', { type: 'range', min: '0', max: String(max), 'data-key': part });
+    input.value = String(value ?? 0);
+    const shown = element('output', {}, value === null ? '?' : `${Math.round(value)} ${unit}`);
+    input.addEventListener('input', () => (shown.textContent = `${input.value} ${unit}`));
+    input.addEventListener('change', () => click({ part, to: Number(input.value) }));
+    return [element('label', { class: 'cars-slider' }, element('span', {}, say(`demo.${part}`)), input, shown)];
+  };
+  const drive = button(say(demo.driving ? 'demo.driving' : 'demo.drive'), 'fa-road', () => click({ part: 'drive' }));
+  drive.disabled = demo.driving;
+  drive.dataset['key'] = 'drive';
+  const reset = button(say('demo.reset'), 'fa-undo', () => click({ part: 'reset' }));
+  reset.dataset['key'] = 'reset';
+  return [
+    element('div', { class: 'cars-switches', role: 'group', 'aria-label': say('demo.state') }, ...switches.map(toggle)),
+    ...slider('level', demo.level, 100, '%'),
+    ...slider('fuel', demo.fuel, 70, 'l'),
+    element('div', { class: 'cars-buttons' }, drive, reset),
+    ...(demoPage !== null && isLoopback(location.hostname)
+      ? [
+          element(
+            'a',
+            { href: demoPage, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' },
+            say('demo.page'),
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The page of the demo car can be reached only on the machine that Node-RED runs on. */
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 const titleOf = ({ name, service }: CarSummary): string =>
   name || shared(`service.${service}`, { defaultValue: service || say('label.car') });
@@ -206,7 +282,7 @@ function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'qu
     element('h4', {}, say('heading.account')),
     element('p', { class: problem === null ? null : 'cars-problem' }, problem ?? sessionText(car)),
     ...(car.readOnly ? [element('p', {}, say('session.readOnly'))] : []),
-    ...quotaBars(car.quota),
+    ...car.quota.flatMap(quotaElements),
   ];
 }
 
@@ -220,39 +296,35 @@ function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session
   return say('session.since', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) });
 }
 
-function quotaBars(quota: CarSummary['quota']): Node[] {
-  if (quota === null) return [];
-  const stopped = quota.stoppedUntil;
+function quotaElements({ api, used, limit, stoppedUntil }: CarSummary['quota'][number]): Node[] {
+  const label = say(`quota.${api}`);
   return [
-    quotaBar(say('quota.all'), quota.usedToday, quota.perDay),
-    ...(stopped === null
+    limit === null ? element('p', {}, `${label}: ${numberText(used)}`) : quotaBar(label, used, limit),
+    ...(stoppedUntil === null
       ? []
-      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(stopped) }))]),
+      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(stoppedUntil) }))]),
   ];
 }
 
-function quotaBar(label: string, used: number, all: number): HTMLElement {
-  const text = say('quota.used', { used: numberText(used), all: numberText(all) });
-  const share = all > 0 ? Math.min(1, used / all) : 0;
+function quotaBar(label: string, used: number, limit: number): HTMLElement {
+  const text = say('quota.used', { used: numberText(used), all: numberText(limit) });
+  const share = limit > 0 ? Math.min(1, used / limit) : 0;
   const fill = element('div', { class: share > 0.9 ? 'cars-full' : null });
   fill.style.width = `${share * 100}%`;
+  const meter = {
+    role: 'meter',
+    'aria-label': label,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(limit),
+    'aria-valuenow': String(Math.min(used, limit)),
+    'aria-valuetext': text,
+  };
   return element(
     'div',
     { class: 'cars-quota' },
     element('span', {}, label),
     element('span', {}, text),
-    element(
-      'div',
-      {
-        role: 'meter',
-        'aria-label': label,
-        'aria-valuemin': '0',
-        'aria-valuemax': String(all),
-        'aria-valuenow': String(Math.min(used, all)),
-        'aria-valuetext': text,
-      },
-      fill,
-    ),
+    element('div', meter, fill),
   );
 }
 

@@ -3,6 +3,7 @@ import type { Account, JournalEntry } from '../../../src/index';
 import { runtime } from '../load';
 import { redactor } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
+import { clickDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Facts } from './facts';
 import { knownOverview, type Overview } from './overview';
 
@@ -17,10 +18,15 @@ export interface CarSummary {
   /** Short; null where no VIN is known. */
   vin: string | null;
   facts: Facts;
+  /** The demo car as it really is; null for any other car. */
+  demo: DemoView | null;
+  /** The address of the demo car's own page, on the machine that Node-RED runs on. */
+  demoPage: string | null;
   session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
   /** Why there is no session: the configuration cannot work. */
   problem: string | null;
-  quota: ReturnType<Account['quota']> | null;
+  /** Of each API. */
+  quota: { api: string; used: number; limit: number | null; stoppedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
 }
@@ -73,6 +79,12 @@ export async function readCar(RED: NodeAPI, key: string, signal: AbortSignal): P
       .filter(({ code }) => code !== 'NOT_SUPPORTED')
       .map(({ message }) => redactor().text(message)),
   };
+}
+
+/** Changes a demo car. @throws VehicleError INPUT_INVALID */
+export async function clickCar(RED: NodeAPI, key: string, click: unknown): Promise<void> {
+  const car = (await findCars(RED)).find((one) => one.key === key);
+  await clickDemoCar(car?.source.options.service === 'demo' ? (car.vin ?? '') : '', click);
 }
 
 /** Windows, doors and availability always; of the energy what flows have read before, else the fuel. */
@@ -162,6 +174,7 @@ async function viewOf({ key, vin, facts, config, name, source }: FoundCar): Prom
   const { options, account, problem, overviews, journals } = source;
   const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
   const token = account?.token() ?? null;
+  const isDemo = options.service === 'demo' && vin !== null;
   return {
     key,
     config,
@@ -170,6 +183,8 @@ async function viewOf({ key, vin, facts, config, name, source }: FoundCar): Prom
     readOnly: options.readOnly,
     vin: vin === null ? null : runtime().shortVin(vin),
     facts,
+    demo: isDemo ? await demoViewOf(vin) : null,
+    demoPage: isDemo ? await demoPage() : null,
     session: token && {
       kind: token.kind,
       expiresAt: token.expiresAt,
@@ -178,7 +193,7 @@ async function viewOf({ key, vin, facts, config, name, source }: FoundCar): Prom
       problem: token.problem,
     },
     problem,
-    quota: account?.quota() ?? null,
+    quota: account === null ? [] : quotaOf(account),
     watches: overviews
       .flatMap(({ watches }) => watches)
       .filter((watch) => watch.vin === vin)
@@ -197,6 +212,16 @@ async function viewOf({ key, vin, facts, config, name, source }: FoundCar): Prom
         sentBy: sentBy && cut(sentBy),
       })),
   };
+}
+
+/** The connected vehicle API always, the others once a request was sent to them. */
+function quotaOf(account: Account): CarSummary['quota'] {
+  const { perDay, apis } = account.quota();
+  // Nobody pays for requests to the simulated service.
+  const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;
+  return Object.entries(apis).flatMap(([api, { usedToday: used, stoppedUntil }]) =>
+    api === 'connected' || used > 0 || stoppedUntil !== null ? [{ api, used, limit, stoppedUntil }] : [],
+  );
 }
 
 const cut = (text: string): string => (text.length > 300 ? `${text.slice(0, 299)}…` : text);

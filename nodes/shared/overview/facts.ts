@@ -1,5 +1,6 @@
-import type { ReadName, Reading } from '../../../src/index';
+import type { OpeningKey, ReadName, Reading } from '../../../src/index';
 import { isRecord } from '../input/input-handler';
+import { runtime } from '../load';
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {
@@ -12,40 +13,20 @@ export interface Fact {
   receivedAt: string;
 }
 
-const windows = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'sunroof'] as const;
-const doors = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'hood', 'tailGate', 'tankLid'] as const;
+/** Single values, by the names of their reads, which are also their names in a group. */
+const singles = [
+  'engineRunning',
+  'fuelAmount',
+  'distanceToEmpty',
+  'batteryChargeLevel',
+  'electricRange',
+  'chargingStatus',
+  'chargerConnectionStatus',
+  'estimatedChargingTimeToTargetBatteryChargeLevel',
+  'odometer',
+] as const;
 
-/** Not every car has one, and the service then says `UNSPECIFIED` instead of leaving it out (docs/field-notes.md 1.5). */
-const optional = new Set<string>(['windows.sunroof', 'doors.tankLid']);
-
-type OpeningName = `windows.${(typeof windows)[number]}` | `doors.${(typeof doors)[number]}`;
-
-/** The single values by the names of their reads and of the members of a group. */
-const singles = {
-  frontLeftWindowOpen: 'windows.frontLeft',
-  frontRightWindowOpen: 'windows.frontRight',
-  rearLeftWindowOpen: 'windows.rearLeft',
-  rearRightWindowOpen: 'windows.rearRight',
-  frontLeftDoorOpen: 'doors.frontLeft',
-  frontRightDoorOpen: 'doors.frontRight',
-  rearLeftDoorOpen: 'doors.rearLeft',
-  rearRightDoorOpen: 'doors.rearRight',
-  hoodOpen: 'doors.hood',
-  tailGateOpen: 'doors.tailGate',
-  carLocked: 'lock',
-  engineRunning: 'engineRunning',
-  fuelAmount: 'fuelAmount',
-  distanceToEmpty: 'distanceToEmpty',
-  batteryChargeLevel: 'batteryChargeLevel',
-  electricRange: 'electricRange',
-  distanceToEmptyBattery: 'electricRange',
-  chargingStatus: 'chargingStatus',
-  chargerConnectionStatus: 'chargerConnectionStatus',
-  estimatedChargingTimeToTargetBatteryChargeLevel: 'chargingMinutes',
-  odometer: 'odometer',
-} as const satisfies Record<string, OpeningName | string>;
-
-export type FactName = OpeningName | (typeof singles)[keyof typeof singles] | 'availability' | 'model';
+export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model';
 export type Facts = Partial<Record<FactName, Fact>>;
 
 const maxText = 60;
@@ -64,14 +45,20 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
     };
   };
   const putSingle = (name: string, member: unknown): void => {
-    if (Object.hasOwn(singles, name)) put(singles[name as keyof typeof singles], member);
+    // `frontLeftWindowOpen` and `carLocked` are openings.
+    const opening = name.replace(/Open$/, '');
+    if (isOpening(opening)) put(opening, member);
+    else if (isSingle(name)) put(name, member);
   };
 
-  if (read === 'windows') {
-    for (const name of windows) if (Object.hasOwn(payload, name)) put(`windows.${name}`, payload[name]);
-  } else if (read === 'doors') {
-    for (const name of doors) if (Object.hasOwn(payload, name)) put(`doors.${name}`, payload[name]);
-    put('lock', payload['carLocked']);
+  if (read === 'windows' || read === 'doors') {
+    const { openingKeys, openings } = runtime();
+    for (const key of openingKeys) {
+      const { name, read: group } = openings[key];
+      if (group !== read || !Object.hasOwn(payload, name)) continue;
+      if (isAbsent(key, payload[name], vehicle)) facts[key] = absentAt(vehicle.receivedAt);
+      else put(key, payload[name]);
+    }
   } else if (read === 'accessibility') {
     // The reason says more than UNAVAILABLE, and there is none while the car is available.
     put('availability', { ...payload, value: payload['unavailableReason'] ?? payload['value'] });
@@ -88,17 +75,27 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
   return facts;
 }
 
+const isOpening = (name: string): name is OpeningKey => Object.hasOwn(runtime().openings, name);
+const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);
+
+const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
+
+/** A car without a tank lid or a sunroof says `UNSPECIFIED` for ever; of the sunroof, the reading knows which of both it means. */
+const isAbsent = (key: OpeningKey, member: unknown, { absent }: Reading['vehicle']): boolean =>
+  key === 'sunroof'
+    ? absent?.includes('sunroof') === true
+    : key === 'tankLid' && isRecord(member) && member['value'] === 'UNSPECIFIED';
+
 /** Only words that are known mean something; any other one is as good as none. */
 function valueOf(name: FactName, value: unknown): Fact['value'] {
-  if (name.includes('.')) {
-    if (value === 'OPEN' || value === true) return 'open';
-    if (value === 'AJAR') return 'ajar';
-    if (value === 'CLOSED' || value === false) return 'closed';
-    return value === 'UNSPECIFIED' && optional.has(name) ? 'absent' : null;
-  }
-  if (name === 'lock') {
+  if (name === 'carLocked') {
     if (value === 'LOCKED' || value === true) return true;
     return value === 'UNLOCKED' || value === false ? false : null;
+  }
+  if (isOpening(name)) {
+    if (value === 'OPEN' || value === true) return 'open';
+    if (value === 'AJAR') return 'ajar';
+    return value === 'CLOSED' || value === false ? 'closed' : null;
   }
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   return typeof value === 'boolean' ? value : textOf(value);

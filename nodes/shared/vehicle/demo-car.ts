@@ -45,6 +45,8 @@ export async function demoAccess(options: VehicleOptions): Promise<AccountOption
     owner: 'demo',
     ...settingsOf(options),
     limits: noQuota,
+    // Whoever has just clicked the car sees it with the next read.
+    shareForMs: 0,
   };
 }
 

@@ -20,14 +20,14 @@ describe('What the tab "Cars" knows of a car', () => {
     observe('windows', { frontLeft: member('OPEN', '2026-11-22T09:00:00Z'), rearLeft: member('AJAR') });
     observe('doors', { hood: member('CLOSED'), carLocked: member('LOCKED') });
     observe('rearRightWindowOpen', member(true));
-    assert.deepEqual(['windows.frontLeft', 'windows.rearLeft', 'windows.rearRight', 'doors.hood', 'lock'].map(value), [
+    assert.deepEqual(['frontLeftWindow', 'rearLeftWindow', 'rearRightWindow', 'hood', 'carLocked'].map(value), [
       'open',
       'ajar',
       'open',
       'closed',
       true,
     ]);
-    assert.deepEqual(overview.car(vin).facts['windows.frontLeft'], {
+    assert.deepEqual(overview.car(vin).facts['frontLeftWindow'], {
       value: 'open',
       unit: null,
       measuredAt: '2026-11-22T09:00:00.000Z',
@@ -39,21 +39,25 @@ describe('What the tab "Cars" knows of a car', () => {
     for (const word of [null, undefined, '', 'UNSPECIFIED', 'closed', 0, {}, ['CLOSED'], 'LOCKED?']) {
       observe('windows', { frontLeft: member(word) });
       observe('doors', { hood: member(word), carLocked: member(word) });
-      assert.deepEqual(['windows.frontLeft', 'doors.hood', 'lock'].map(value), [null, null, null], String(word));
+      assert.deepEqual(['frontLeftWindow', 'hood', 'carLocked'].map(value), [null, null, null], String(word));
     }
     observe('windows', { frontRight: null, rearLeft: 'CLOSED' });
-    assert.deepEqual(['windows.frontRight', 'windows.rearLeft'].map(value), [undefined, undefined]);
+    assert.deepEqual(['frontRightWindow', 'rearLeftWindow'].map(value), [undefined, undefined]);
   });
 
-  it('knows that a car has no sunroof where the service does not specify it', () => {
+  it('knows what a car does not have', () => {
     observe('windows', { sunroof: member('UNSPECIFIED') });
-    assert.equal(value('windows.sunroof'), 'absent');
+    observe('doors', { tankLid: member('UNSPECIFIED') });
+    assert.deepEqual(['sunroof', 'tankLid'].map(value), [null, 'absent']);
+    const { payload, vehicle: info } = reading({ sunroof: member('UNSPECIFIED') });
+    overview.observe('windows', vin, { payload, vehicle: { ...info, absent: ['sunroof'] } });
+    assert.equal(value('sunroof'), 'absent');
   });
 
   it('takes no answer in place of a newer one', () => {
     observe('carLocked', member(false), '2026-11-22T10:00:05.000Z');
     observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
-    assert.equal(value('lock'), false);
+    assert.equal(value('carLocked'), false);
   });
 
   it('keeps nothing of a position, of unknown members, of long texts and of bodies that are no objects', () => {
