@@ -7,7 +7,7 @@ import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { CommandOptions } from './shared/input/options';
 import { showOutcome } from './shared/status/outcome-status';
-import { patienceOf } from './shared/input/wait-policy';
+import { waitPolicy } from './shared/input/wait-policy';
 import { safeRecord } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';
 import { persistInFlightCommands } from './shared/watches/in-flight-commands';
@@ -18,7 +18,7 @@ import { word } from './shared/node-red/i18n';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);
-    const { Arming, commandOptions, isUnlock, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
+    const { Arming, commandOptions, needsArming, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const arming = new Arming(clock(), () => badge.clear('armed'));
     /** The commands that wait here, for their turn or for a car that takes commands. */
@@ -57,8 +57,8 @@ export = (RED: NodeAPI): void => {
       const { commands } = account;
       badge.note = () => expiryNote(RED, account);
       const command = msg['command'] ?? options.command;
-      const unlocks = isUnlock(command);
-      const mustBeArmed = unlocks ? arming.take(options.arming) : undefined;
+      const isGuarded = needsArming(command);
+      const mustBeArmed = isGuarded ? arming.take(options.arming) : undefined;
 
       const own = new AbortController();
       unsent.add(own);
@@ -71,7 +71,7 @@ export = (RED: NodeAPI): void => {
           interface: parseInterface(msg['interface'] ?? options.interface),
           unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
           runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
-          ...patienceOf(options, unlocks),
+          ...waitPolicy(options, isGuarded),
           onWaiting: () => badge.show('waiting', 'waiting'),
           beforeSend: (sent) => {
             stored = sent.id;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const histories = process.argv[2] ?? '10000';
-const specs = ['watch_model_spec', 'commands/dispatch_model_spec', 'guard_oracle_spec'].map(
+const specs = ['watch/watch-model_spec', 'commands/dispatch-model_spec', 'guard/guard-oracle_spec'].map(
   (name) => `${root}dist/test/src/${name}.js`,
 );
 

@@ -33,7 +33,6 @@ export * from './reading';
 export * from './service';
 export { FileStateStore, type FileStateStoreOptions } from './state/file-state-store';
 export { Seal } from './state/seal';
-export * from './state/state-file';
 export {
   MemoryStateStore,
   removeAll,

@@ -1,21 +1,21 @@
 import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 
-/** A safety catch: what it guards passes once, within some seconds after it was armed. */
+/** Arming: a guarded command may be sent once, within some seconds after an arming message. */
 export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
   #armed: Armed | null = null;
   #disarms = 0;
 
-  /** @param onEnd called when an arming ends that nobody has used */
+  /** @param onEnd called when an arming ends unused */
   constructor(clock: Clock, onEnd: () => void = () => undefined) {
     this.#clock = clock;
     this.#onEnd = onEnd;
   }
 
   /**
-   * @param seconds how long; 0: there is no catch here
+   * @param seconds how long it holds; 0 if this node needs no arming
    * @throws VehicleError INPUT_INVALID
    */
   arm(seconds: number): void {
@@ -32,7 +32,7 @@ export class Arming {
     };
   }
 
-  /** Takes back what is armed, and what was armed for something that waits. */
+  /** Takes back the arming, also that of a command that waits. */
   disarm(): void {
     this.#disarms += 1;
     if (this.#end() !== null) this.#onEnd();
@@ -51,9 +51,9 @@ export class Arming {
   }
 
   /**
-   * Uses the arming up.
-   * @returns throws INPUT_INVALID where it does not hold any more: for whoever sends later
-   * @throws VehicleError INPUT_INVALID where it is not armed (any more)
+   * Uses up the arming.
+   * @returns a check for the moment of sending, which throws INPUT_INVALID if the arming no longer holds
+   * @throws VehicleError INPUT_INVALID if it is not armed
    */
   take(seconds: number): () => void {
     if (seconds === 0) return () => undefined;
@@ -61,7 +61,7 @@ export class Arming {
     if (armed === null || !this.#holds(armed)) {
       throw new VehicleError(
         'INPUT_INVALID',
-        `Unlock is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one unlock.`,
+        `This command is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one command.`,
       );
     }
     const disarms = this.#disarms;
@@ -69,18 +69,18 @@ export class Arming {
       if (disarms !== this.#disarms)
         throw new VehicleError(
           'INPUT_INVALID',
-          'The arming was taken back while the unlock waited, so it was not sent.',
+          'The arming was taken back while the command waited, so it was not sent.',
         );
       if (!this.#holds(armed)) {
         throw new VehicleError(
           'INPUT_INVALID',
-          `The arming ran out after ${armed.seconds} seconds, while the unlock waited, so it was not sent. Arm it again, and send it again.`,
+          `The arming ran out after ${armed.seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
         );
       }
     };
   }
 
-  /** A wall clock that was set back ends it, too. */
+  /** A clock that was set back ends it, too. */
   #holds({ at, seconds }: Armed): boolean {
     const age = this.#clock.now() - at;
     return age >= 0 && age < seconds * 1000;

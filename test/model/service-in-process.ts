@@ -15,6 +15,8 @@ export interface Said {
   response: TransportResponse;
   lock: string | null;
   lockMeasuredAt: number;
+  engine: 'RUNNING' | 'STOPPED' | null;
+  engineMeasuredAt: number;
 }
 
 const url = 'http://127.0.0.1:1';
@@ -57,8 +59,15 @@ export class ServiceInProcess implements Transport {
     if (mishap === 'error') return { status: 500, headers: {}, body: '{"error":{"message":"INTERNAL_SERVER_ERROR"}}' };
     if (mishap === 'html')
       return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Maintenance</html>' };
-    const { lock } = this.car.state;
-    this.said.push({ request, response, lock, lockMeasuredAt: this.car.measuredAt('lock') });
+    const { lock, engineRunning } = this.car.state;
+    this.said.push({
+      request,
+      response,
+      lock,
+      lockMeasuredAt: this.car.measuredAt('lock'),
+      engine: engineRunning === null ? null : engineRunning ? 'RUNNING' : 'STOPPED',
+      engineMeasuredAt: this.car.measuredAt('engineRunning'),
+    });
     return response;
   }
 

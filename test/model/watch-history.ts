@@ -220,16 +220,25 @@ export async function liveThrough(random: Random): Promise<Met> {
     assert.equal(verdict.elapsedMs, clock.now() - Date.parse(record.sentAt));
   };
 
-  /** What the last answer about the doors, if any, proves: from the car itself, not from the wire. */
+  /** The proof of the last answer about the doors or the engine, if any: from the car itself, not from the wire. */
   const truthOf = (record: CommandRecord, heardBefore: number): boolean | null => {
-    const last = service.said.slice(heardBefore).findLast(({ request }) => request.url.pathname.endsWith('/doors'));
-    if (last === undefined || last.lockMeasuredAt <= Date.parse(record.sentAt)) return null;
+    const isEngine = record.command.startsWith('engine-');
+    const path = isEngine ? '/engine-status' : '/doors';
+    const last = service.said
+      .slice(heardBefore)
+      .findLast(({ request, response }) => request.url.pathname.endsWith(path) && response.status === 200);
+    if (last === undefined) return null;
+    const value = isEngine ? last.engine : last.lock;
+    const measuredAt = isEngine ? last.engineMeasuredAt : last.lockMeasuredAt;
+    if (measuredAt <= Date.parse(record.sentAt)) return null;
     const proofs: Record<string, Record<string, boolean>> = {
       lock: { LOCKED: true, UNLOCKED: false },
       'lock-reduced-guard': { LOCKED: true, UNLOCKED: false },
       unlock: { UNLOCKED: true },
+      'engine-start': { RUNNING: true, STOPPED: false },
+      'engine-stop': { STOPPED: true, RUNNING: false },
     };
-    return proofs[record.command]?.[last.lock ?? ''] ?? null;
+    return proofs[record.command]?.[value ?? ''] ?? null;
   };
 
   let over = false;

@@ -228,6 +228,19 @@ describe(type, () => {
       }
     });
 
+    for (const command of ['engine-start', 'ENGINE_START', 'unlock']) {
+      it(`sends ${command} only when it was armed, once`, async () => {
+        await load({ arming: 30 });
+        assert.equal(code(await flow.fail({ command })), 'INPUT_INVALID');
+        flow.send({ arm: true });
+        await flow.until(() => flow.badges.at(-1)?.text?.includes('30'));
+        assert.ok((await flow.ask({ command })).payload);
+        assert.equal(code(await flow.fail({ command })), 'INPUT_INVALID');
+        assert.equal(posts(), 1);
+        await flow.ask({ command: 'engine-stop' });
+      });
+    }
+
     it('shows an arming as long as it holds', async () => {
       const clock = new ManualClock();
       useClock(clock);

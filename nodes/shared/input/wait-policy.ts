@@ -1,23 +1,23 @@
 import type { DispatchOptions } from '../../../src/index';
 import type { CommandOptions } from './options';
 
-/** An unlock that may not wait is sent so soon or not at all: neither the quota nor the network may hold it back for longer. */
+/** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
 const promptMs = 10_000;
 
-/** What a command does where it cannot be sent at once, by the settings of its node; an unlock waits only where that is chosen besides. */
-export function patienceOf(
+/** How a command waits when it cannot be sent at once, by the options of its node. */
+export function waitPolicy(
   options: CommandOptions,
-  unlocks: boolean,
+  isGuarded: boolean,
 ): Pick<DispatchOptions, 'precheck' | 'whenBusy' | 'whenUnavailable' | 'waitMs'> {
-  const mayWait = !unlocks || options.waitUnlock;
+  const mayWait = !isGuarded || options.waitUnlock;
   const whenBusy = mayWait ? options.whenBusy : 'refuse';
   const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';
   const waits = whenBusy === 'queue' || whenUnavailable === 'wait';
   return {
-    // Who lets other commands wait does not want an unlock sent into the blue either.
+    // A user whose other commands wait for the car does not want an unlock sent to a car that cannot take it.
     precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
     whenBusy,
     whenUnavailable,
-    waitMs: waits ? options.deadline * 1000 : unlocks ? promptMs : undefined,
+    waitMs: waits ? options.deadline * 1000 : isGuarded ? promptMs : undefined,
   };
 }

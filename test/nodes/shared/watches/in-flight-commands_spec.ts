@@ -97,4 +97,80 @@ describe('a command whose answer nobody was there for', () => {
       assert.equal(kept().length > 0, there);
     });
   }
+
+  /** A deploy that replaces only the watch node. */
+  const replaceWatch = (timeout: number): Promise<void> =>
+    helper.setFlows(
+      [
+        { id: 'tab', type: 'tab', label: 'test' },
+        { id: 'v', type: 'connected-vehicle', ...customVehicle(service) },
+        {
+          id: 'n',
+          z: 'tab',
+          vehicle: 'v',
+          type: 'connected-vehicle-command',
+          command: 'lock',
+          interface: 'v2',
+          wires: [['watch', 'out1']],
+        },
+        { id: 'out0', z: 'tab', type: 'helper' },
+        { id: 'out1', z: 'tab', type: 'helper' },
+        {
+          id: 'watch',
+          z: 'tab',
+          type: 'connected-vehicle-command-status',
+          vehicle: 'v',
+          timeout,
+          wires: [['out0'], []],
+        },
+      ] as never,
+      'nodes',
+      { v: demoCredentials } as never,
+    ) as unknown as Promise<void>;
+
+  it('is followed where its answer comes while a deploy replaces the watch node', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 2_000 } });
+    await load();
+    await underWay();
+    let close = (): void => undefined;
+    const closing = new Promise<void>((began) => {
+      flow.node('watch').on('close', (done: () => void) => {
+        close = done;
+        began();
+      });
+    });
+    const deploy = replaceWatch(200);
+    await closing;
+    while (!service.requests.some(({ method, status }) => method === 'POST' && status !== 0)) await clock.advance(500);
+    // Long enough for a record that is not held back; what is on the wire and on disk needs real time.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(flow.outputs[1]?.length, 0);
+    close();
+    await deploy;
+    await pass(() => flow.outputs[0]?.length === 1);
+    assert.equal(flow.outputs[1]?.length, 1);
+    await pass(() => kept().length === 0);
+  });
+
+  it('is followed where a deploy replaces the watch node in the moment in which the record is handed over', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    await load();
+    const command = flow.node('n') as unknown as { send(...messages: unknown[]): void };
+    const send = command.send.bind(command);
+    let deploy: Promise<void> | undefined;
+    for (const [round, ticks] of [0, 0, 1, 2, 3, 5, 8].entries()) {
+      command.send = (...messages) => {
+        send(...messages);
+        const start = async (): Promise<void> => {
+          for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+          await replaceWatch(300 + round);
+        };
+        deploy = start();
+      };
+      flow.send();
+      await pass(() => flow.outputs[0]?.length === round + 1);
+      await deploy;
+    }
+    assert.equal(posts(), 7);
+  });
 });
