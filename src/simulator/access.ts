@@ -7,7 +7,7 @@ import { everyScope, type Tokens } from './tokens';
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const all: ReadonlySet<string> = new Set(everyScope);
 
-/** Who may pass (specification 5; what is said to those who may not: field notes 1.11). */
+/** Checks key, token, media type and scopes of a request (docs/service.md 5; the refusals: docs/field-notes.md 1.11). */
 export class Access {
   readonly #settings: Settings;
   readonly #tokens: Tokens;
@@ -21,14 +21,14 @@ export class Access {
     this.#operationHeader = operationHeader(settings.apiKeyHeader);
   }
 
-  /** The key first: that is what the gateway looks at. */
+  /** The key comes first, because the gateway checks it. */
   refusesKey(headers: IncomingHttpHeaders): RefusalName | null {
     const key = headers[this.#keyHeader];
     if (key === undefined || key === '') return 'key-missing';
     return this.#settings.open || key === this.#settings.apiKey ? null : 'key-refused';
   }
 
-  /** Then the token, the media type and the scopes. */
+  /** Checks the token, the media type and the scopes. */
   refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const scopes = token === undefined ? null : this.#settings.open ? all : this.#tokens.scopesOf(token);
@@ -42,7 +42,7 @@ export class Access {
     return endpoint.interface === 'energy-v2' ? 'energy-forbidden' : 'scope-missing';
   }
 
-  /** The correlation id that the client chose (field notes 1.1). */
+  /** The correlation id that the client chose (docs/field-notes.md 1.1). */
   clientOperationId(headers: IncomingHttpHeaders): string | undefined {
     const id = headers[this.#operationHeader];
     return typeof id === 'string' ? id : undefined;

@@ -1,6 +1,6 @@
-import type { ServedInterface } from './dialect';
+import type { InterfaceName } from '../catalogue/reads';
 
-/** What goes back over the wire: an object is sent as JSON, a text as it is. */
+/** An HTTP response: an object is sent as JSON, a text as it is. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
@@ -9,7 +9,7 @@ export interface Answer {
   stream?: (send: (text: string) => void) => () => void;
 }
 
-/** The shapes in which the service says no; several exist on one host (field notes 1.11, 3.3). */
+/** The shapes of error bodies; several exist on one host (docs/field-notes.md 1.11, 3.3). */
 export const errorShapes = [
   'application',
   'status',
@@ -35,7 +35,7 @@ export interface Refusal {
 }
 
 /**
- * Every refusal by name: what the service says by itself, and what a fault can make it say (field notes 1.11, 3.3, 4.2).
+ * Every refusal by name: those of the service itself and those that a fault can cause (docs/field-notes.md 1.11, 3.3, 4.2).
  * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
  */
 export const refusals = {
@@ -135,10 +135,10 @@ export const refusals = {
 
 export type RefusalName = keyof typeof refusals;
 
-/** What a refusal needs to know of the request that it answers. */
+/** The parts of a request that a refusal depends on. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
-  interface: ServedInterface | null;
+  interface: InterfaceName | null;
   operationId: string;
   /** As the key header is written in the messages: `VCC-API-KEY`. */
   keyHeader: string;
@@ -148,7 +148,7 @@ export interface RefusalContext {
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';
-  // Who the caller is, the gateway decides, not the extended vehicle interface (field notes 3.3).
+  // The gateway checks the token, not the extended vehicle interface (docs/field-notes.md 3.3).
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
 

@@ -1,7 +1,7 @@
 import type { CarState } from './car-state';
 
 /**
- * The drive battery: how its charge grows, and what the energy state tells of it (docs/energy-location-api.md 2.2, 2.3, 8).
+ * The drive battery: how its charge grows, and the energy state that follows from it (docs/energy-location-api.md 2.2, 2.3, 8).
  * Pure functions of the car's state; `Car` decides when they apply.
  */
 
@@ -84,7 +84,7 @@ export const hasTank = ({ details }: CarState): boolean => details.fuelType !== 
 export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
   plugIn && battery.level !== null ? Math.round((battery.fullRange * Math.floor(battery.level)) / 100) : null;
 
-/** Everything that the energy state tells. */
+/** The energy state of a car. */
 export function energyState(state: CarState): Record<EnergyMember, EnergyValue> {
   const { battery, charger, energy } = state;
   const status = chargingStatus(state);

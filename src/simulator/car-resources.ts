@@ -1,9 +1,9 @@
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 
-/** What the extended resources of a simulated car hold (specification 2.8). */
+/** The value of an extended resource of a simulated car (docs/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;
 
-/** The resources that follow from the modelled car, with the path of what they follow from: one truth, many views. */
+/** The resources that follow from the modelled car, with the path that each follows from, so that all views agree. */
 const modelled: Partial<Record<string, string>> = {
   carLocked: 'lock',
   engineRunning: 'engineRunning',
@@ -51,7 +51,7 @@ function fallback(row: Resource): ResourceValue {
   return row.kind === 'double' ? 1.5 : 1;
 }
 
-/** Why a value cannot be that of the resource, or nothing. A word may be one that nobody has named: that is what tests are for. */
+/** The reason why a value cannot be that of the resource, or nothing. Any word is allowed, because tests need unknown ones. */
 export function valueProblem(name: ResourceName, value: ResourceValue): string {
   const { kind } = resources[name];
   const type = kind === 'boolean' || kind === 'enum' ? { boolean: 'boolean', enum: 'string' }[kind] : 'number';
@@ -66,11 +66,11 @@ const truths: Partial<Record<string, boolean>> = {
   UNLOCKED: false,
 };
 
-/** What the car says of itself in a word, as the boolean of an extended resource; a word that cannot be told is null. */
+/** A word of the car as the boolean of an extended resource; null for a word that means neither. */
 export const asBoolean = (word: unknown): boolean | null =>
   typeof word === 'boolean' ? word : (truths[String(word)] ?? null);
 
-/** The other way round. */
+/** The boolean of an extended resource as a word of the car. */
 export function resourceWords(path: string, value: ResourceValue): string | null {
   if (typeof value !== 'boolean') return null;
   if (path === 'lock') return value ? 'LOCKED' : 'UNLOCKED';

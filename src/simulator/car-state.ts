@@ -5,9 +5,9 @@ import { isResourceName, resourceNames, type ResourceName } from '../catalogue/r
 import { defaultValue, isModelled, resourceWords, valueProblem, type ResourceValue } from './car-resources';
 import { groups } from './groups';
 
-/** What a simulated car is, and what may be changed about it. One schema serves the tests and the control interface. */
+/** The state of a simulated car and the schema of its changes, for tests and the control interface. */
 
-/** The step of a command plan whose word the car's own rules give (specification 3). */
+/** The status of a step of a command plan that stands for the result of the car's own rules (docs/service.md 3). */
 export const byRule = 'BY_RULE';
 
 const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));
@@ -27,7 +27,7 @@ const step = z.strictObject({
   afterMs: wait,
   /** Any word, or `BY_RULE`. */
   status: z.string({ error: 'a status word, or BY_RULE' }),
-  /** Whether the car does it then. Default: where the word is, or comes out as, a success. */
+  /** Whether the car carries the command out at this step. Default: if the status is a success. */
   acts: z.optional(flag),
 });
 
@@ -50,7 +50,7 @@ const changes = z.partial(
       fuelType: text,
       externalColour: text,
       batteryCapacityKWH: z.nullable(z.number({ error: 'a number of kilowatt-hours, or null' })),
-      /** Null: pictures of the simulator's own, with a validity period (specification 2.2). */
+      /** Null: pictures of the simulator's own, with a validity period (docs/service.md 2.2). */
       images: partial({ exteriorImageUrl: text, internalImageUrl: text }),
       descriptions: partial({ model: text, steering: text, upholstery: text }),
     }),
@@ -62,7 +62,7 @@ const changes = z.partial(
     /** Whether the car can be charged at a plug. */
     plugIn: flag,
     battery: partial({
-      /** Percent. Null: the car does not tell. */
+      /** Percent. Null: unknown. */
       level: z.nullable(percent),
       target: percent,
       /** Nominal capacity. */
@@ -83,11 +83,11 @@ const changes = z.partial(
       /** Whether the car waits for the time that its driver set. */
       scheduled: flag,
     }),
-    /** How the energy interface tells of it, with the oddities that were seen (docs/energy-location-api.md 2.5). */
+    /** How the energy interface reports the battery, with oddities of real cars (docs/energy-location-api.md 2.5). */
     energy: partial({
-      /** What each member cannot be told because of: `NOT_SUPPORTED`. Null: it can be told. */
+      /** Members that answer with an error, by its code: `NOT_SUPPORTED`. Null: the member has a value. */
       errors: z.partialRecord(z.enum(energyMembers), z.nullable(z.string())),
-      /** What the capabilities claim instead of what follows. Null: what follows. */
+      /** Members whose capability differs from the truth. Null: it does not differ. */
       capabilities: z.partialRecord(z.enum(energyMembers), z.nullable(flag)),
       /** Whether the service answers 404 for this car. */
       notFound: flag,
@@ -119,9 +119,9 @@ const changes = z.partial(
     /** False: no internet. */
     reachable: flag,
     powerSaving: flag,
-    /** A car without the platform-based infotainment system (specification 4.1 rule 1). */
+    /** A car without the platform-based infotainment system (docs/service.md 4.1 rule 1). */
     classic: flag,
-    /** What accessibility says instead of what follows from the flags above; null: what follows. */
+    /** The answer of accessibility in place of the one that follows from the flags above. Null: that one. */
     availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
     /** Values of the extended resources. One that follows from the car (`frontLeftWindowOpen`) changes the car. */
     resources: z.optional(
@@ -132,7 +132,7 @@ const changes = z.partial(
     ),
     /** Names of reads, resources and commands that this car does not have. */
     unsupported: z.array(z.string()),
-    /** Commands that the specification does not name, as path segments: `climatization-start` (field notes 1.7). */
+    /** Commands that the specification does not name, as path segments: `climatization-start` (docs/field-notes.md 1.7). */
     extraCommands: z.array(
       z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' })),
     ),
@@ -149,13 +149,13 @@ const changes = z.partial(
     ),
     /** When a member was last retrieved from the vehicle, ISO-8601, by its path. */
     measuredAt: z.optional(z.record(z.string(), z.string())),
-    /** How commands go from now on. */
+    /** The course of the commands to come. */
     commandPlan: partial({
-      /** What the v1 link says as time goes by; the last word stays. v2 answers with the last word only. */
+      /** The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only. */
       steps: z.array(step).check(z.minLength(1, { error: 'at least one step' })),
       /** How long a v2 command blocks. */
       answerAfterMs: wait,
-      /** How long after the end the reads show it (field notes 1.9: the doors lag). */
+      /** The time from the end of a command until reads show its effect (docs/field-notes.md 1.9: the doors lag). */
       effectAfterMs: wait,
     }),
   }),
@@ -164,7 +164,7 @@ const changes = z.partial(
 const trip = z.strictObject({
   km: z.number({ error: 'a number of kilometers' }).check(z.minimum(0, { error: 'at least 0' })),
   minutes: above('a number of minutes above 0'),
-  /** Where the trip ends. Absent: where it began. */
+  /** The position at the end. Absent: that of the start. */
   latitude: z.optional(between(-90, 90, 'a number of degrees from -90 to 90')),
   longitude: z.optional(between(-180, 180, 'a number of degrees from -180 to 180')),
   altitude: z.optional(z.nullable(z.number({ error: 'a number of meters, or null' }))),

@@ -31,6 +31,6 @@ export interface CarViewState extends Record<OpeningName, OpeningState> {
   /** Liters. Null: unknown. Absent: the car has no tank. */
   fuel?: number | null;
   engineRunning: boolean | null;
-  /** Whether a climatization that was started is assumed to run: no read tells it. */
+  /** Whether a climatization is assumed to run. No read shows it. */
   climateRunning?: boolean;
 }

@@ -24,7 +24,7 @@ interface ScheduledEvent {
   act: (at: number) => void;
 }
 
-/** How many invocations a car remembers; the service keeps its log for a year (docs/service.md 2.5). */
+/** A car remembers this many invocations; the service keeps its log for a year (docs/service.md 2.5). */
 const logLength = 20_000;
 
 const minute = 60_000;
@@ -49,8 +49,8 @@ export class Car {
   #events: ScheduledEvent[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
   #released: Invocation[] = [];
-  /** What the energy state last told, as JSON by member: a member whose value changes gets a new time. */
-  #told: Record<string, string> = {};
+  /** The last energy state, as JSON by member: a member whose value changes gets a new time. */
+  #lastEnergy: Record<string, string> = {};
   /** The percent that the battery is charging. */
   #chargeStep: { from: number; at: number; ms: number } | null = null;
   #climateUntil: number | null = null;
@@ -83,7 +83,7 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
-  /** When a climatization that was started ends by itself, milliseconds since 1970; null: none runs. No read tells it. */
+  /** The time at which the climatization ends by itself, milliseconds since 1970. Null: none runs. No read shows it. */
   get climateUntil(): number | null {
     this.#runDue();
     return this.#climateUntil;
@@ -151,7 +151,7 @@ export class Car {
     return this.replace(this.#initial);
   }
 
-  /** The car tells the service everything anew: all times become now. */
+  /** The car reports everything anew: all times become now. */
   report(): this {
     this.#runDue();
     this.#measured.clear();
@@ -191,7 +191,7 @@ export class Car {
   }
 
   /**
-   * Drives somewhere. The car tells its status at the start, each minute and at the end; its position only at the end
+   * Drives somewhere. The car reports its status at the start, each minute and at the end; its position only at the end
    * (docs/energy-location-api.md 3, 8).
    * @throws VehicleError INPUT_INVALID
    */
@@ -203,7 +203,7 @@ export class Car {
     const now = this.#clock.now();
     this.#trip = trip;
     this.#merge({ charger: { connection: 'DISCONNECTED' }, lock: 'UNLOCKED', engineRunning: true, inUse: true }, now);
-    this.#touch(toldOnTrips, now);
+    this.#touch(reportedOnTrips, now);
     const { odometer = 0, tripMeter1 = 0, tripMeter2 = 0 } = this.#state.resources;
     const metersAtStart = { odometer, tripMeter1, tripMeter2 };
     const end = now + trip.minutes * minute;
@@ -214,7 +214,7 @@ export class Car {
         const share = (at - now) / (end - now);
         this.#consume(trip.km * (share - since));
         this.#merge({ resources: advanced(metersAtStart, trip.km * share) }, at);
-        this.#touch(toldOnTrips, at);
+        this.#touch(reportedOnTrips, at);
         if (at < end) drive(at, share);
         else this.#arrive(trip, at);
       });
@@ -241,7 +241,7 @@ export class Car {
     return this.#measured.get(path) ?? this.#reportedAt;
   }
 
-  /** What stands on the wire instead of a member, where a test said so. */
+  /** The JSON in place of a member, where a test set one. */
   override(path: string): Override | undefined {
     return this.#overrides.get(path);
   }
@@ -251,7 +251,7 @@ export class Car {
     if (path !== null) return asBoolean(partOf(this.state, path));
     if (name === 'distanceToEmpty' && !hasTank(this.state)) return rangeKm(this.#state);
     const value = this.state.resources[name] ?? null;
-    // A trip leaves more digits than a car tells.
+    // A trip leaves more digits than a car reports.
     return typeof value === 'number' ? rounded(value) : value;
   }
 
@@ -259,7 +259,7 @@ export class Car {
     return this.measuredAt(isModelled(name) ?? `resources.${name}`);
   }
 
-  /** What accessibility says (docs/service.md 2.7). An asleep car cannot be told from one in power saving mode. */
+  /** The answer of accessibility (docs/service.md 2.7). An asleep car looks like one in power saving mode. */
   get availability(): { value: string | null; unavailableReason: string | null } {
     const { availability, reachable, inUse, asleep, powerSaving } = this.state;
     if (availability !== null) return availability;
@@ -356,7 +356,7 @@ export class Car {
     this.#merge({ engineRunning: false, inUse: false, lock: 'LOCKED' }, at);
     if (latitude !== undefined && longitude !== undefined)
       this.#merge({ location: { latitude, longitude, altitude, heading } }, at);
-    this.#touch([...toldOnTrips, 'location'], at);
+    this.#touch([...reportedOnTrips, 'location'], at);
   }
 
   #merge(changes: CarChanges, now: number): void {
@@ -403,9 +403,9 @@ export class Car {
 
   #touchEnergy(at: number): void {
     for (const [member, value] of Object.entries(energyState(this.#state))) {
-      const told = JSON.stringify(value);
-      if (this.#told[member] !== told) this.#touch([`energy.${member}`], at);
-      this.#told[member] = told;
+      const now = JSON.stringify(value);
+      if (this.#lastEnergy[member] !== now) this.#touch([`energy.${member}`], at);
+      this.#lastEnergy[member] = now;
     }
   }
 
@@ -451,8 +451,8 @@ export class Car {
 
 const doorPaths = ['lock', ...Object.keys(newState().doors).map((name) => `doors.${name}`)];
 
-/** The parts that the car tells while it drives. */
-const toldOnTrips = [
+/** The parts that the car reports while it drives. */
+const reportedOnTrips = [
   ...doorPaths,
   ...Object.keys(newState().windows).map((name) => `windows.${name}`),
   'engineRunning',
@@ -474,7 +474,7 @@ const isOpen = (word: string | null): boolean => word === 'OPEN' || word === 'AJ
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/** The meters that can be told, so many kilometers on. */
+/** The known meters, so many kilometers on. */
 const advanced = (meters: Record<string, ResourceValue>, km: number): Record<string, ResourceValue> =>
   Object.fromEntries(
     Object.entries(meters).map(([name, value]) => {

@@ -5,7 +5,7 @@ import type { Car } from './car';
 import type { CarChanges, DoorName, WindowName } from './car-state';
 import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
 
-/** A click on a part of the drawn car: what a person may do to a simulated car without knowing its whole state. */
+/** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
 
 /** The group and the member of the car's state that hold an opening. */
 const places = {
@@ -29,7 +29,7 @@ const lockWords = { locked: 'LOCKED', unlocked: 'UNLOCKED', unknown: 'UNSPECIFIE
 const openingState = z.optional(z.enum(['open', 'ajar', 'closed', 'unknown']));
 const onOff = z.optional(z.boolean());
 
-/** `to` absent: the other state, as a switch does. */
+/** Without `to`, the part changes to its other state. */
 const click = z.discriminatedUnion('part', [
   z.strictObject({ part: z.enum(openingNames), to: openingState }),
   z.strictObject({ part: z.literal('lock'), to: z.optional(z.enum(['locked', 'unlocked', 'unknown'])) }),
@@ -116,7 +116,7 @@ export interface SimulatedCarView extends CarViewState {
   driving: boolean;
   latitude: number;
   longitude: number;
-  /** What the page makes the car flash, honk or lock for; its id tells a new one from one that was shown before. */
+  /** The page makes the car flash or honk for it. By its id, a command is shown once. */
   lastCommand: { id: string; command: string; status: string; acted: boolean } | null;
 }
 

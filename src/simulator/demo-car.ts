@@ -15,7 +15,7 @@ export const demoCar: CarOptions = {
   extraCommands: [...optionalCommands],
 };
 
-/** What a car without a tank and a combustion engine cannot tell. */
+/** Values that a car without a tank and a combustion engine lacks. */
 const noEngine: CarChanges = {
   resources: {
     fuelAmount: null,
@@ -54,7 +54,7 @@ export const electricCar: CarOptions = {
   extraCommands: climate,
 };
 
-/** A plug-in hybrid that tells everything. */
+/** A plug-in hybrid with a value for everything. */
 export const hybridCar: CarOptions = {
   vin: 'YV1HYBR1DPLUGDEM3',
   details: { fuelType: 'PETROL/ELECTRIC', batteryCapacityKWH: 18.8, descriptions: { model: 'XC60' } },
@@ -68,7 +68,7 @@ export const hybridCar: CarOptions = {
   extraCommands: climate,
 };
 
-/** A plug-in hybrid of the United States, which answers in miles and cannot tell everything (docs/energy-location-api.md 2.5). */
+/** A plug-in hybrid of the United States, which answers in miles and lacks some members (docs/energy-location-api.md 2.5). */
 export const milesCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1M1LESPLUGDEMO4',
@@ -84,7 +84,7 @@ export const milesCar: CarOptions = {
   },
 };
 
-/** A plug-in hybrid of the classic platform, which tells three members of the ten (docs/energy-location-api.md 2.5). */
+/** A plug-in hybrid of the classic platform, which has three of the ten members (docs/energy-location-api.md 2.5). */
 export const classicHybridCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1CLASS1CPLUGDM5',

@@ -6,22 +6,19 @@ import type { Invocation } from './invocation';
 
 export type ConnectedInterface = 'connected-v1' | 'connected-v2';
 
-/** Every interface that the simulated service serves. */
-export type ServedInterface = InterfaceName | 'energy-v2' | 'location-v1';
-
-/** What a view of the car needs to know of the request. */
+/** The parts of a request that the bodies depend on. */
 export interface ViewContext {
   /** `{base_url}` (specification, introduction). */
   url: string;
   now: number;
   operationId: string;
-  interface: ServedInterface;
+  interface: InterfaceName;
 }
 
-/** How one and the same car looks on the wire. */
+/** The shapes of the bodies; both dialects show the same car. */
 export interface Dialect {
   name: 'plain' | 'real';
-  /** What stands around the data node of a connected answer. */
+  /** The envelope of the data node of a connected answer. */
   envelope(data: unknown, status: number, context: ViewContext): unknown;
   windows(car: Car, context: ViewContext): unknown;
   doors(car: Car, context: ViewContext): unknown;
@@ -30,14 +27,20 @@ export interface Dialect {
   accessibility(car: Car): unknown;
   /** The whole body of an extended resource. */
   resource(car: Car, name: ResourceName): unknown;
-  /** The body of the answer to a v1 command (specification 2.5). */
+  /** The body of the answer to a v1 command (docs/service.md 2.5). */
   accepted(invocation: Invocation, status: string, context: ViewContext & { href: string }): unknown;
   /** The body of the answer to a v2 command, once it has ended. */
   ended(car: Car, invocation: Invocation, status: string): unknown;
 }
 
-/** Puts a member into a body, unless an override says what stands there instead. */
-export function put(body: Record<string, unknown>, name: string, car: Car, path: string, member: () => unknown): void {
+/** Puts a member into a body, or the override that a test set for it. */
+export function putMember(
+  body: Record<string, unknown>,
+  name: string,
+  car: Car,
+  path: string,
+  member: () => unknown,
+): void {
   const override = car.override(path);
   if (override === undefined) body[name] = member();
   else if (override !== 'missing') body[name] = override.json ?? null;
@@ -64,7 +67,7 @@ export function resourceValue(car: Car, name: ResourceName): ResourceValue {
   return typeof value === 'number' && resources[name].kind === 'integer' ? Math.floor(value) : value;
 }
 
-/** One year (specification 2.5). */
+/** One year (docs/service.md 2.5). */
 export function yearAfter(ms: number): string {
   const date = new Date(ms);
   date.setUTCFullYear(date.getUTCFullYear() + 1);
@@ -86,6 +89,6 @@ export function commandsOf(car: Car): string[] {
   );
 }
 
-/** Where the simulator serves a picture of the car; the address is good for a quarter of an hour (specification 2.2, 8). */
+/** The address of a picture of the car, valid for a quarter of an hour (docs/service.md 2.2, 8). */
 export const imageUrl = (car: Car, view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${car.vin}/${view}.svg?expires=${now + 15 * 60_000}`;

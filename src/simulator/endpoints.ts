@@ -1,41 +1,44 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../util/clock';
-import { commands, requestDetails, unlockDurationLimits, type Command, type CommandRoute } from '../catalogue/commands';
+import {
+  commands,
+  isCommandName,
+  requestDetails,
+  unlockDurationLimits,
+  type Command,
+  type CommandRoute,
+} from '../catalogue/commands';
 import {
   connectedReadNames,
   connectedReads,
   interfacePaths,
   json,
+  livingReads,
   resourceNames,
   resourceRoute,
   resources,
   type ConnectedRead,
   type ConnectedReadName,
+  type InterfaceName,
+  type LivingReadName,
   type Route,
 } from '../catalogue/reads';
+import { groups as groupRows } from '../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from './car';
-import {
-  iso,
-  standardCommands,
-  yearAfter,
-  type ConnectedInterface,
-  type Dialect,
-  type ServedInterface,
-  type ViewContext,
-} from './dialect';
+import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
 import { capabilitiesBody, energyBody, locationBody } from './energy';
 import { groups } from './groups';
 import { groupBody } from './real';
 import { maxRuntimeMinutes } from './invocation';
-import { energyScopes, extendedListScope, extraCommandScopes, locationScope } from './tokens';
+import { extendedListScope } from './tokens';
 
-/** What answers one path with one method, and what it asks of the request before it does (specification 4, 5). */
+/** The handler of one path and method, and the requirements that a request must meet first (docs/service.md 4, 5). */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
   path: string;
-  interface: ServedInterface;
+  interface: InterfaceName;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
   /** The media types that the accept header (GET) or the content type (POST) may name; `{vendor}` is filled in. */
@@ -45,7 +48,7 @@ export interface Endpoint {
   handle(call: Call): Answer | Promise<Answer>;
 }
 
-/** One request that may pass. */
+/** A request that passed key, limits, token and scopes. */
 export interface Call {
   car: Car;
   parameters: Record<string, string>;
@@ -54,8 +57,8 @@ export interface Call {
   refuse(name: RefusalName, details?: Partial<Refusal>): Answer;
 }
 
-/** What the endpoints serve from. */
-export interface Garage {
+/** Everything that the endpoints share. */
+export interface EndpointParts {
   cars: ReadonlyMap<string, Car>;
   clock: Clock;
   dialect: Dialect;
@@ -66,23 +69,23 @@ export interface Garage {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/** The routes of the catalogue (specification 4.1 to 4.3), and in the real dialect those of the field notes. */
-export function endpointsOf(garage: Garage): Endpoint[] {
+/** The routes of the catalogue (docs/service.md 4.1 to 4.3), and in the real dialect those of the field notes. */
+export function endpointsOf(parts: EndpointParts): Endpoint[] {
   return [
-    ...connectedEndpoints(garage),
-    ...commandEndpoints(garage),
-    requestDetail(garage),
-    ...resourceEndpoints(garage),
-    ...groupEndpoints(garage),
+    ...connectedEndpoints(parts),
+    ...commandEndpoints(parts),
+    requestDetail(parts),
+    ...resourceEndpoints(parts),
+    ...groupEndpoints(parts),
     ...energyEndpoints(),
-    ...(garage.dialect.name === 'real' ? realEndpoints(garage) : []),
+    ...(parts.dialect.name === 'real' ? realEndpoints(parts) : []),
   ];
 }
 
 type ReadView = (call: Call) => unknown;
 
-function connectedEndpoints(garage: Garage): Endpoint[] {
-  const { dialect, cars } = garage;
+function connectedEndpoints(parts: EndpointParts): Endpoint[] {
+  const { dialect, cars } = parts;
   const views: Record<ConnectedReadName, ReadView> = {
     windows: ({ car, context }) => dialect.windows(car, context),
     doors: ({ car, context }) => dialect.doors(car, context),
@@ -93,7 +96,7 @@ function connectedEndpoints(garage: Garage): Endpoint[] {
   };
   return connectedReadNames.flatMap((name) => {
     const { routes, scopes }: ConnectedRead = connectedReads[name];
-    return entries(routes).map(([from, route]) => connectedRead(garage, name, from, route, scopes, views[name]));
+    return entries(routes).map(([from, route]) => connectedRead(parts, name, from, route, scopes, views[name]));
   });
 }
 
@@ -105,7 +108,7 @@ const entries = <Row extends Route | CommandRoute>(
   );
 
 function connectedRead(
-  { dialect }: Garage,
+  { dialect }: EndpointParts,
   name: string,
   from: ConnectedInterface,
   { path, accept }: Route,
@@ -131,18 +134,18 @@ const lacks = (car: Car, name: string): boolean => car.state.unsupported.include
 const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
-function commandEndpoints(garage: Garage): Endpoint[] {
+function commandEndpoints(parts: EndpointParts): Endpoint[] {
   const named = standardCommands.flatMap((name) => {
     const { routes, scopes }: Command = commands[name];
     return entries<CommandRoute>(routes)
-      .filter(([, route]) => route.unlisted !== true || garage.dialect.name === 'real')
-      .map(([from, route]) => commandEndpoint(garage, name, from, route, scopes));
+      .filter(([, route]) => route.unlisted !== true || parts.dialect.name === 'real')
+      .map(([from, route]) => commandEndpoint(parts, name, from, route, scopes));
   });
-  return [...named, extraCommand(garage)];
+  return [...named, extraCommand(parts)];
 }
 
 function commandEndpoint(
-  garage: Garage,
+  parts: EndpointParts,
   name: string,
   from: ConnectedInterface,
   route: CommandRoute,
@@ -156,7 +159,7 @@ function commandEndpoint(
     mediaTypes: [route.contentType],
     answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
     handle(call) {
-      // "It is unavailable for classic cars" (specification 4.1 rule 1).
+      // "It is unavailable for classic cars" (docs/service.md 4.1 rule 1).
       if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
         return unsupported(call, name);
       const body =
@@ -165,36 +168,35 @@ function commandEndpoint(
           : { unlockDuration: unlockDurationLimits.maximum };
       if ('status' in body) return body;
       return from === 'connected-v1'
-        ? accept(garage, call, name, body.unlockDuration)
-        : carryOut(garage, call, name, body.unlockDuration);
+        ? accept(parts, call, name, body.unlockDuration)
+        : carryOut(parts, call, name, body.unlockDuration);
     },
   };
 }
 
 /** A command that only some cars take (docs/field-notes.md 1.7, docs/energy-location-api.md 5). */
-function extraCommand(garage: Garage): Endpoint {
+function extraCommand(parts: EndpointParts): Endpoint {
   return {
     method: 'POST',
     path: `${interfacePaths['connected-v2']}/vehicles/{vin}/commands/{command}`,
     interface: 'connected-v2',
-    scopes: ({ command = '' }) =>
-      Object.hasOwn(extraCommandScopes, command) ? [extraCommandScopes[command] ?? ''] : [],
+    scopes: ({ command = '' }) => (isCommandName(command) ? commands[command].scopes : []),
     mediaTypes: [json],
     answers: json,
     handle(call) {
       const { command = '' } = call.parameters;
       const { extraCommands, charger } = call.car.state;
       if (!extraCommands.includes(command)) return unsupported(call, command);
-      if (command !== 'engine-start') return carryOut(garage, call, command, unlockDurationLimits.maximum);
+      if (command !== 'engine-start') return carryOut(parts, call, command, unlockDurationLimits.maximum);
       const body = bodyOf(call, runtimeRequest, 'invalid-runtime');
       if ('status' in body) return body;
       if (charger.connection === 'CONNECTED') return call.refuse('plugged-in');
-      return carryOut(garage, call, command, unlockDurationLimits.maximum, body.runtimeMinutes);
+      return carryOut(parts, call, command, unlockDurationLimits.maximum, body.runtimeMinutes);
     },
   };
 }
 
-/** 0 is what the service's own description allows (field notes 2.2); the tailgate locks again at once. */
+/** The service's own description allows 0 (docs/field-notes.md 2.2): the tailgate locks again at once. */
 const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
@@ -212,8 +214,13 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/** v1: the service takes the command and says where its state can be read (specification 2.5). */
-function accept({ dialect, newId }: Garage, { car, context }: Call, command: string, unlockDuration: number): Answer {
+/** v1: the service takes the command and answers with the link to its status (docs/service.md 2.5). */
+function accept(
+  { dialect, newId }: EndpointParts,
+  { car, context }: Call,
+  command: string,
+  unlockDuration: number,
+): Answer {
   const id = newId().replaceAll('-', '');
   const invocation = car.invoke({
     id,
@@ -231,9 +238,9 @@ function accept({ dialect, newId }: Garage, { car, context }: Call, command: str
 const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
   `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
 
-/** v2: the request blocks until the command has ended (field notes 1.9). */
+/** v2: the request blocks until the command has ended (docs/field-notes.md 1.9). */
 async function carryOut(
-  { dialect, newId, clock, signal }: Garage,
+  { dialect, newId, clock, signal }: EndpointParts,
   call: Call,
   command: string,
   unlockDuration: number,
@@ -256,8 +263,8 @@ async function carryOut(
   return { status: 200, body: dialect.ended(car, invocation, status) };
 }
 
-/** What `async.href` of a v1 command leads to (field notes 2.2). */
-function requestDetail({ dialect, clock }: Garage): Endpoint {
+/** The target of `async.href` of a v1 command (docs/field-notes.md 2.2). */
+function requestDetail({ dialect, clock }: EndpointParts): Endpoint {
   return {
     method: 'GET',
     path: `${interfacePaths['connected-v1']}/vehicles/{vin}/requests/{id}`,
@@ -268,7 +275,7 @@ function requestDetail({ dialect, clock }: Garage): Endpoint {
     handle(call) {
       const { car, context } = call;
       const invocation = car.invocation(call.parameters['id'] ?? '');
-      // "The invocation log is kept for one year" (specification 2.5).
+      // "The invocation log is kept for one year" (docs/service.md 2.5).
       if (invocation === undefined || clock.now() >= Date.parse(yearAfter(invocation.receivedAt)))
         return call.refuse('not-found', { description: 'No such request' });
       const data = {
@@ -284,7 +291,7 @@ function requestDetail({ dialect, clock }: Garage): Endpoint {
   };
 }
 
-function resourceEndpoints({ dialect }: Garage): Endpoint[] {
+function resourceEndpoints({ dialect }: EndpointParts): Endpoint[] {
   const shared = {
     method: 'GET',
     interface: 'extended-v1',
@@ -292,7 +299,7 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
     answers: dialect.name === 'real' ? `${json};charset=UTF-8` : json,
   } as const;
   const path = interfacePaths['extended-v1'] + resourceRoute.path;
-  // Unsupported resource: 403 on the real service, not 404 (field notes 3.3).
+  // Unsupported resource: 403 on the real service, not 404 (docs/field-notes.md 3.3).
   const missing = (call: Call, name: string): Answer =>
     dialect.name === 'real'
       ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
@@ -310,42 +317,36 @@ function resourceEndpoints({ dialect }: Garage): Endpoint[] {
 }
 
 /** The groups of connected v2 (docs/energy-location-api.md 4). */
-const groupEndpoints = (garage: Garage): Endpoint[] =>
-  Object.entries(groups).map(([name, group]) =>
-    connectedRead(
-      garage,
-      name,
-      'connected-v2',
-      { path: `/vehicles/{vin}/${name}`, accept: json },
-      group.scopes,
-      ({ car }) => groupBody(car, name, group),
-    ),
-  );
+const groupEndpoints = (parts: EndpointParts): Endpoint[] =>
+  Object.entries(groups).map(([name, group]) => {
+    const { path, scopes } = groupRows[name as keyof typeof groups];
+    return connectedRead(parts, name, 'connected-v2', { path, accept: json }, scopes, ({ car }) =>
+      groupBody(car, name, group),
+    );
+  });
 
 /** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
 function energyEndpoints(): Endpoint[] {
-  const read = (
-    from: 'energy-v2' | 'location-v1',
-    path: string,
-    scope: string,
-    handle: (call: Call) => Answer,
-  ): Endpoint => ({
-    method: 'GET',
-    path,
-    interface: from,
-    scopes: [scope],
-    mediaTypes: [json],
-    answers: json,
-    handle,
-  });
-  const energy = (name: string, scope: string, view: (car: Car) => object): Endpoint =>
-    read('energy-v2', `/energy/v2/vehicles/{vin}/${name}`, scope, (call) =>
+  const read = (name: LivingReadName, handle: (call: Call) => Answer): Endpoint => {
+    const { interface: from, path, scopes } = livingReads[name];
+    return {
+      method: 'GET',
+      path: interfacePaths[from] + path,
+      interface: from,
+      scopes,
+      mediaTypes: [json],
+      answers: json,
+      handle,
+    };
+  };
+  const energy = (name: LivingReadName, view: (car: Car) => object): Endpoint =>
+    read(name, (call) =>
       call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
     );
   return [
-    energy('state', energyScopes.state, energyBody),
-    energy('capabilities', energyScopes.capabilities, capabilitiesBody),
-    read('location-v1', '/location/v1/vehicles/{vin}/location', locationScope, (call) =>
+    energy('charging', energyBody),
+    energy('chargingCapabilities', capabilitiesBody),
+    read('location', (call) =>
       call.car.state.location.shared
         ? { status: 200, body: locationBody(call.car, call.context.operationId) }
         : call.refuse('no-position'),
@@ -354,8 +355,8 @@ function energyEndpoints(): Endpoint[] {
 }
 
 /** The lists of the extended interface, which only the real service has (docs/field-notes.md 3.2). */
-function realEndpoints(garage: Garage): Endpoint[] {
-  const { cars, clock } = garage;
+function realEndpoints(parts: EndpointParts): Endpoint[] {
+  const { cars, clock } = parts;
   const lists = {
     method: 'GET',
     interface: 'extended-v1',

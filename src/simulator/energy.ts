@@ -1,13 +1,14 @@
 import { energyMembers, energyMessages, energyState, isClaimed, type EnergyMember, type EnergyValue } from './battery';
 import type { Car } from './car';
-import { put, withDigits } from './dialect';
+import { putMember, withDigits } from './dialect';
 
 /** The bodies of the energy and the location interface; both dialects have the same (docs/energy-location-api.md 2, 3). */
 
 export function energyBody(car: Car): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const values = energyState(car.state);
-  for (const name of energyMembers) put(body, name, car, `energy.${name}`, () => memberBody(car, name, values[name]));
+  for (const name of energyMembers)
+    putMember(body, name, car, `energy.${name}`, () => memberBody(car, name, values[name]));
   return body;
 }
 
@@ -21,7 +22,7 @@ export function capabilitiesBody(car: Car): Record<string, unknown> {
   for (const name of energyMembers) {
     // The one name that differs from the state's.
     const key = name === 'chargingStatus' ? 'chargingSystemStatus' : name;
-    put(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));
+    putMember(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));
   }
   return { getEnergyState: inner };
 }
@@ -29,16 +30,16 @@ export function capabilitiesBody(car: Car): Record<string, unknown> {
 export function locationBody(car: Car, operationId: string): Record<string, unknown> {
   const { longitude, latitude, altitude, heading } = car.state.location;
   const geometry: Record<string, unknown> = { type: 'Point' };
-  put(geometry, 'coordinates', car, 'location.coordinates', () => [
+  putMember(geometry, 'coordinates', car, 'location.coordinates', () => [
     longitude,
     latitude,
     ...(altitude === null ? [] : [altitude]),
   ]);
   const properties: Record<string, unknown> = {};
-  put(properties, 'timestamp', car, 'location.timestamp', () => withDigits(car.measuredAt('location'), 9));
-  if (heading !== null) put(properties, 'heading', car, 'location.heading', () => String(Math.round(heading)));
+  putMember(properties, 'timestamp', car, 'location.timestamp', () => withDigits(car.measuredAt('location'), 9));
+  if (heading !== null) putMember(properties, 'heading', car, 'location.heading', () => String(Math.round(heading)));
   const body: Record<string, unknown> = {};
-  put(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
+  putMember(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
   // Without dashes here.
   return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalContext, type RefusalName } from './answer';
 
-/** Faults on demand: what goes wrong, with which requests, how often. One schema serves the tests and the control interface. */
+/** Faults on demand: their effect, the requests that they hit, and how often. One schema serves tests and control interface. */
 
 const cuts = ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const;
 
@@ -24,7 +24,7 @@ const schema = z.strictObject({
   ),
   shape: z.optional(z.enum(errorShapes)),
   description: z.optional(z.string()),
-  /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (field notes 1.11). */
+  /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/field-notes.md 1.11). */
   refillIn: z.optional(z.string()),
   /** The header, in seconds or as a date. */
   retryAfter: z.optional(z.union([z.number(), z.string()])),
@@ -40,7 +40,7 @@ const schema = z.strictObject({
   hugeBytes: z.optional(z.int().check(z.minimum(1), z.maximum(1 << 28))),
   redirect: z.optional(z.string()),
 
-  /** The answer as it would be, with null for each value, or for each member that has a value (field notes 6.1). */
+  /** The answer as it would be, with null for each value, or for each member that has a value (docs/field-notes.md 6.1). */
   nulls: z.optional(z.enum(['values', 'members'])),
   /** The answer as it would be, with this word for each word. */
   words: z.optional(z.string()),
@@ -52,25 +52,25 @@ const schema = z.strictObject({
   /** The answer as it would be, with times that have so many digits of the second, and this in place of the `Z`. */
   timeDigits: z.optional(z.int().check(z.minimum(0), z.maximum(9))),
   timeOffset: z.optional(z.string()),
-  /** The answer as it would be, without the messages of members that cannot be told (docs/energy-location-api.md 2.2). */
+  /** The answer as it would be, without the messages of members without a value (docs/energy-location-api.md 2.2). */
   withoutMessages: z.optional(z.literal(true)),
 
-  /** Where the connection ends. `after-effect`: everything is done, nothing is answered. */
+  /** The point at which the connection ends. `after-effect`: the request takes effect and is not answered. */
   cut: z.optional(z.enum(cuts)),
-  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (field notes 6.2). */
+  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (docs/field-notes.md 6.2). */
   dropKeepAlive: z.optional(z.literal(true)),
   /** Waits on the clock before anything is done, or, with `afterEffect`, before the answer. */
   latencyMs: z.optional(z.number().check(z.minimum(0))),
-  /** What replaces the answer does so after the request took effect: the car did act, and the service says it failed (field notes 6.2). */
+  /** The answer is replaced after the request took effect: the car acted, and the service says it failed (docs/field-notes.md 6.2). */
   afterEffect: z.optional(z.literal(true)),
-  /** The token endpoint answers a refresh without a refresh token; the old one goes on (field notes 4.2). */
+  /** The token endpoint answers a refresh without a refresh token; the old one goes on (docs/field-notes.md 4.2). */
   withoutRefreshToken: z.optional(z.literal(true)),
 });
 
 export type FaultOptions = z.input<typeof schema>;
 export type FaultCut = (typeof cuts)[number];
 
-/** Parts of a fault that say when, not what. */
+/** Parts of a fault that have no effect by themselves. */
 const notEffects = new Set([
   'match',
   'times',
@@ -167,7 +167,7 @@ const matches = ({ match = {} }: Fault, method: string, path: string): boolean =
   (match.path === undefined ||
     (typeof match.path === 'string' ? path.includes(match.path) : path.search(match.path) >= 0));
 
-/** What a fault answers instead; null: the request goes its way. */
+/** The answer of a fault in place of the service's own; null where the fault has none. */
 export function faultAnswer(fault: Fault, context: RefusalContext): Answer | null {
   const headers = {
     ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
@@ -198,7 +198,7 @@ function replacement(fault: Fault, context: RefusalContext): Answer | null {
   return status === undefined && body === undefined ? null : { status: status ?? 200, body };
 }
 
-/** What a fault does to an answer that is on its way. */
+/** The answer of the service, changed as the fault says. */
 export function distort(answer: Answer, fault: Fault): Answer {
   if (!distortions.some((name) => fault[name] !== undefined)) return answer;
   let body = walk(answer.body, fault);

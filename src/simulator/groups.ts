@@ -1,3 +1,4 @@
+import type { GroupName } from '../catalogue/groups';
 import type { ResourceName } from '../catalogue/reads';
 import { hasTank, rangeKm } from './battery';
 import type { Car } from './car';
@@ -5,23 +6,22 @@ import type { ResourceValue } from './car-resources';
 import type { StatisticName } from './car-state';
 
 /**
- * The further reads of the real service's v2 (field notes 1.10), with the scopes of field notes 4.4. Each member shows a
+ * The groups of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). Each member shows a
  * resource of the car in the words and units that v2 uses, so both interfaces always agree.
  */
 export interface GroupMember {
   /** The resource that it shows. */
   from?: ResourceName;
-  /** Where no resource shows it: its path in the car, and its value. */
+  /** The path in the car and the value, of a member that no resource shows. */
   of?: { path: string; value: (car: Car) => ResourceValue };
   unit?: string;
   /** From the resource's value to the word of v2; what the table does not hold is UNSPECIFIED. */
   words?: Record<string, string>;
-  /** Where a word depends on more than one resource. */
+  /** The word, if it depends on more than one resource. */
   word?: (value: (name: ResourceName) => ResourceValue) => ResourceValue;
 }
 
 export interface Group {
-  scopes: readonly string[];
   members: Record<string, GroupMember>;
 }
 
@@ -40,7 +40,7 @@ const pressure = {
   NORMAL: 'NO_WARNING',
 };
 
-/** The lamps of v2, with the words of `bulbFailure` that mean that one of them fails (specification 2.8). */
+/** The lamps of v2, with the words of `bulbFailure` that mean that one of them fails (docs/service.md 2.8). */
 const lamps: Record<string, readonly string[]> = {
   brakeLightCenterWarning: ['STOP_ANY'],
   brakeLightLeftWarning: ['STOP_ANY'],
@@ -117,25 +117,21 @@ const statistic = (name: StatisticName, unit: string): GroupMember => ({
   of: { path: `statistics.${name}`, value: ({ state }) => state.statistics[name] },
 });
 
-export const groups: Record<string, Group> = {
+export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
   engine: {
-    scopes: ['conve:diagnostics_engine_status'],
     members: {
       oilLevelWarning: { from: 'oilLevel', words: { ...levels, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
       engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: levels },
     },
   },
   'engine-status': {
-    scopes: ['conve:engine_status'],
     members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
   },
   fuel: {
-    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
     members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
   },
-  odometer: { scopes: ['conve:odometer_status'], members: { odometer: { from: 'odometer', unit: 'km' } } },
+  odometer: { members: { odometer: { from: 'odometer', unit: 'km' } } },
   statistics: {
-    scopes: ['conve:trip_statistics'],
     members: {
       averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
       averageFuelConsumptionAutomatic: statistic('averageFuelConsumptionAutomatic', 'l/100km'),
@@ -151,7 +147,6 @@ export const groups: Record<string, Group> = {
     },
   },
   tyres: {
-    scopes: ['conve:tyre_status'],
     members: {
       frontLeft: { from: 'frontLeftTyrePressure', words: pressure },
       frontRight: { from: 'frontRightTyrePressure', words: pressure },
@@ -160,11 +155,9 @@ export const groups: Record<string, Group> = {
     },
   },
   warnings: {
-    scopes: ['conve:warnings'],
     members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])),
   },
   diagnostics: {
-    scopes: ['conve:diagnostics_workshop'],
     members: {
       serviceWarning: {
         from: 'serviceWarningStatus',
@@ -181,7 +174,6 @@ export const groups: Record<string, Group> = {
     },
   },
   brakes: {
-    scopes: ['conve:brake_status'],
     members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: levels } },
   },
 };

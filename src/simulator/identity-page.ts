@@ -1,9 +1,9 @@
 import { escapeHtml, htmlPage, type Answer } from './answer';
 
-/** Where the real identity service has its page (field notes 4.1). */
+/** The path of the page at the real identity service (docs/field-notes.md 4.1). */
 export const authorizePath = '/as/authorization.oauth2';
 
-/** What the page carries from the request to the button. */
+/** The parameters that the page passes from the request to the button. */
 const authorizeParameters = [
   'response_type',
   'client_id',

@@ -7,19 +7,19 @@ import type { ServiceRequest } from './request';
 import { everyScope, jwt, type Tokens } from './tokens';
 
 /**
- * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (field notes 4.1,
+ * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/field-notes.md 4.1,
  * 4.2). The specification leaves all of it open (section 5.4).
  */
 
 const tokenPath = '/as/token.oauth2';
 
 const codeLife = 60_000;
-/** An unused refresh token dies after 7 days (field notes 4.2). */
+/** An unused refresh token dies after 7 days (docs/field-notes.md 4.2). */
 const refreshLife = 7 * 86_400_000;
-/** The whole grant ends after 6 months (field notes 4.2). */
+/** The whole grant ends after 6 months (docs/field-notes.md 4.2). */
 const grantMonths = 6;
 
-/** What a driver allowed once. */
+/** The consent of a driver. */
 interface Grant {
   scopes: readonly string[];
   endsAt: number;
@@ -48,7 +48,7 @@ export class Identity {
     this.#tokens = tokens;
   }
 
-  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (field notes 4.2). */
+  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (docs/field-notes.md 4.2). */
   answer(request: ServiceRequest, url: string, withoutRefreshToken: boolean): Answer | null {
     const { method, path } = request;
     if (path === '/.well-known/openid-configuration') return { status: 200, body: discovery(url) };
@@ -120,7 +120,7 @@ export class Identity {
     if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
     if (form.get('grant_type') === 'refresh_token')
       return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
-    // The password grant is dead (field notes 4.2).
+    // The password grant is dead (docs/field-notes.md 4.2).
     return form.get('grant_type') === 'password'
       ? failure('unauthorized_client', 'The client may not use this grant')
       : failure('unsupported_grant_type', 'There is no such grant');
@@ -155,7 +155,7 @@ export class Identity {
     return this.#granted(grant.scopes, withoutRefreshToken ? null : this.#rotate(grant, now));
   }
 
-  /** Each refresh gives a new refresh token; the old one stops working (field notes 4.2). */
+  /** Each refresh gives a new refresh token; the old one stops working (docs/field-notes.md 4.2). */
   #rotate(grant: Grant, now: number): string {
     for (const [token, { until }] of this.#grants) if (until <= now) this.#grants.delete(token);
     const until = now + this.#settings.refreshGraceSeconds * 1000;
@@ -193,7 +193,7 @@ export class Identity {
 const scopesIn = (parameters: URLSearchParams): string[] =>
   (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
 
-/** What is wrong with a request for sign-in, in the words of OAuth, or null. */
+/** The OAuth error of a request for sign-in, or null. */
 function problemOf(parameters: URLSearchParams): { error: string; error_description: string } | null {
   const scopes = scopesIn(parameters);
   if (parameters.get('response_type') !== 'code')
@@ -218,7 +218,7 @@ const basic = (id: string, secret: string): string =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
-/** The members in the order of field notes 4.2. */
+/** The members in the order of docs/field-notes.md 4.2. */
 const failure = (error: string, description: string, status = 400): Answer => ({
   status,
   headers: { 'cache-control': 'no-store' },

@@ -9,7 +9,7 @@ const drawings = {
     '<path d="M8 20h104v18H8z" fill="#33414d"/><circle cx="36" cy="42" r="14" fill="none" stroke="#c9d3dc" stroke-width="5"/><path d="M62 24h22v10H62z" fill="#7fb2d9"/>',
 };
 
-/** A generic picture of a car; its address expires (specification 2.2). Pictures are fetched by browsers: no key, no token. */
+/** A generic picture of a car; its address expires (docs/service.md 2.2). Pictures are fetched by browsers: no key, no token. */
 export function picture({ path, query }: ServiceRequest, cars: ReadonlyMap<string, Car>, now: number): Answer {
   const [, vin = '', view] = /^\/images\/(\w+)\/(exterior|interior)\.svg$/.exec(path) ?? [];
   if (!cars.has(vin) || (view !== 'exterior' && view !== 'interior')) return { status: 404 };

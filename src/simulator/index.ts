@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { ApiName } from '../catalogue/reads';
 import type { Car } from './car';
 import { Control, isControl } from './control';
 import { Faults } from './faults';
 import { Identity } from './identity';
-import type { Api } from './limits';
-import { settle, type SimulatorOptions } from './options';
+import { withDefaults, type SimulatorOptions } from './options';
 import { SimulatorServer, type Count, type RecordedRequest } from './server';
 import { Service } from './service';
 import { everyScope, Tokens } from './tokens';
 
 /**
- * The simulated service: a real HTTP server on a loopback address that does what the specification says, for cars whose
- * state follows from what was done to them. It is written from the specification, and shares with the client nothing but
+ * The simulated service: a real HTTP server on a loopback address that follows the specification, with stateful cars. It is written from the specification, and shares with the client nothing but
  * the tables of the catalogue.
  */
 
@@ -30,7 +29,7 @@ export interface Simulator {
   /** Forgets the requests, and counts connections and requests anew. */
   clearRequests(): void;
   /** Requests of the day that passed the limits, by API: each has a quota of its own. */
-  readonly requestsToday: Readonly<Partial<Record<Api, number>>>;
+  readonly requestsToday: Readonly<Partial<Record<ApiName, number>>>;
   /** Sockets. */
   readonly connections: Readonly<Count>;
   /** Requests, without those of the control interface. */
@@ -47,7 +46,7 @@ export interface Simulator {
 
 /** @throws VehicleError CONFIG where the port is taken */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const settings = settle(options);
+  const settings = withDefaults(options);
   const closing = new AbortController();
   // Every delayed request waits for it, and there may be many.
   setMaxListeners(0, closing.signal);
@@ -127,7 +126,7 @@ export { byRule, type CarChanges, type CarState } from './car-state';
 export type { Car } from './car';
 export type { Invocation } from './invocation';
 export type { Fault, FaultOptions, Faults } from './faults';
-export { realLimits, type Api, type LimitOptions } from './limits';
+export { realLimits, type LimitOptions } from './limits';
 export type { Count, RecordedRequest } from './server';
 export type { SimulatorOptions } from './options';
 export { everyScope } from './tokens';

@@ -6,7 +6,7 @@ export interface InvocationRequest {
   operationId: string;
   command: string;
   interface: 'connected-v1' | 'connected-v2';
-  /** Seconds that the tailgate can be opened for (specification 4.2 rule 1). */
+  /** Seconds that the tailgate can be opened for (docs/service.md 4.2 rule 1). */
   unlockDuration: number;
   /** Minutes that the engine runs (docs/energy-location-api.md 5.2). Default 15. */
   runtimeMinutes?: number;
@@ -22,7 +22,7 @@ export const maxRuntimeMinutes = 15;
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
-/** One command on its way: what the request's status says, and when (specification 3, field notes 2.2). */
+/** One command on its way: what the request's status says, and when (docs/service.md 3, docs/field-notes.md 2.2). */
 export class Invocation implements InvocationRequest {
   readonly id: string;
   readonly operationId: string;
@@ -48,7 +48,7 @@ export class Invocation implements InvocationRequest {
     this.unlockDuration = request.unlockDuration;
     this.runtimeMinutes = request.runtimeMinutes ?? maxRuntimeMinutes;
     this.receivedAt = now;
-    // v2 answers once, at the end (field notes 1.9): the last word of the plan.
+    // v2 answers once, at the end (docs/field-notes.md 1.9): the last word of the plan.
     const steps =
       request.interface === 'connected-v2'
         ? plan.steps.slice(-1).map((step) => ({ ...step, afterMs: plan.answerAfterMs }))
@@ -86,9 +86,9 @@ export class Invocation implements InvocationRequest {
   }
 
   /**
-   * An unlock is COMPLETED once the tailgate's handle is released (field notes 1.9). The car stays locked. Where nobody
+   * An unlock is COMPLETED once the tailgate's handle is released (docs/field-notes.md 1.9). The car stays locked. Where nobody
    * opens the tailgate in time it locks again, and a v1 link that is read after that says UNLOCK_TIME_FRAME_PASSED
-   * (specification 3): the one word that can follow an end.
+   * (docs/service.md 3): the one word that can follow an end.
    */
   statusAt(now: number): string {
     const status = this.#stepAt(now)?.status ?? 'RUNNING';

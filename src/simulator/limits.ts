@@ -1,14 +1,14 @@
 import type { Clock } from '../util/clock';
-import type { ServedInterface } from './dialect';
+import type { ApiName } from '../catalogue/reads';
 
-/** Limits of field notes 5; a limit that is not given does not apply. */
+/** The limits of docs/field-notes.md 5. One that is not given does not apply. */
 export interface LimitOptions {
   requestsPerMinute?: number;
   commandsPerMinute?: number;
   requestsPerDay?: number;
 }
 
-/** The limits of the real service (field notes 5). */
+/** The limits of the real service (docs/field-notes.md 5). */
 export const realLimits = {
   requestsPerMinute: 100,
   commandsPerMinute: 10,
@@ -18,13 +18,8 @@ export const realLimits = {
 const minute = 60_000;
 const day = 86_400_000;
 
-/** What is over the limit, and for how long. */
+/** The limit that a request exceeds, and the time until the quota is full again. */
 export type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
-
-/** The APIs that have a day's quota of their own (docs/energy-location-api.md 7.1). */
-export type Api = 'connected' | 'extended' | 'energy' | 'location';
-
-export const apiOf = (name: ServedInterface): Api => (/^[a-z]+/.exec(name) as [Api])[0];
 
 interface Day {
   startedAt: number;
@@ -37,7 +32,7 @@ export class Limits {
   readonly #clock: Clock;
   #requests: number[] = [];
   #commands: number[] = [];
-  readonly #days = new Map<Api, Day>();
+  readonly #days = new Map<ApiName, Day>();
 
   constructor(limits: LimitOptions, clock: Clock) {
     this.#limits = limits;
@@ -45,7 +40,7 @@ export class Limits {
   }
 
   /** Counts a request, or says why it is not let through. */
-  take(api: Api, isCommand: boolean): Excess | null {
+  take(api: ApiName, isCommand: boolean): Excess | null {
     const { requestsPerMinute = Infinity, commandsPerMinute = Infinity, requestsPerDay = Infinity } = this.#limits;
     const now = this.#clock.now();
     const today = this.#dayOf(api, now);
@@ -66,11 +61,11 @@ export class Limits {
   }
 
   /** The requests of the day, by API. */
-  get today(): Readonly<Partial<Record<Api, number>>> {
+  get today(): Readonly<Partial<Record<ApiName, number>>> {
     return Object.fromEntries([...this.#days.keys()].map((api) => [api, this.#dayOf(api, this.#clock.now()).count]));
   }
 
-  #dayOf(api: Api, now: number): Day {
+  #dayOf(api: ApiName, now: number): Day {
     let found = this.#days.get(api);
     if (found === undefined || now >= found.startedAt + day)
       this.#days.set(api, (found = { startedAt: now, count: 0 }));
@@ -78,7 +73,7 @@ export class Limits {
   }
 }
 
-/** The gateway's way to write a span: `03:30:56` (field notes 1.11). */
+/** The gateway's way to write a span: `03:30:56` (docs/field-notes.md 1.11). */
 function hoursMinutesSeconds(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return [seconds / 3600, (seconds / 60) % 60, seconds % 60]

@@ -2,14 +2,14 @@ import { commands, isCommandName, type Command } from '../catalogue/commands';
 import { doorMembers, windowMembers } from '../catalogue/members';
 import { interfacePaths, resources, type Resource } from '../catalogue/reads';
 import type { Car } from './car';
-import { commandsOf, imageUrl, iso, put, resourceValue, yearAfter, type Dialect } from './dialect';
+import { commandsOf, imageUrl, iso, putMember, resourceValue, yearAfter, type Dialect } from './dialect';
 
 /**
  * The specification's shapes. Where it shows none, these stand in, all of them covered by the field notes:
  * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
  * - v2 windows and doors have the members of v1 (2.3, 2.4);
- * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (field notes 3.1);
- * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of field notes 2.2.
+ * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (docs/field-notes.md 3.1);
+ * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of docs/field-notes.md 2.2.
  */
 export const plain: Dialect = {
   name: 'plain',
@@ -32,12 +32,12 @@ export const plain: Dialect = {
     const { images, descriptions, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
     for (const [name, value] of Object.entries(details))
-      if (value !== null) put(body, name, car, `details.${name}`, () => value);
-    put(body, 'images', car, 'details.images', () => ({
+      if (value !== null) putMember(body, name, car, `details.${name}`, () => value);
+    putMember(body, 'images', car, 'details.images', () => ({
       exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
       internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
     }));
-    put(body, 'descriptions', car, 'details.descriptions', () => ({
+    putMember(body, 'descriptions', car, 'details.descriptions', () => ({
       model: descriptions.model,
       steering: descriptions.steering,
     }));
@@ -51,9 +51,9 @@ export const plain: Dialect = {
   accessibility(car) {
     const { value, unavailableReason } = car.availability;
     const body = {};
-    put(body, 'availabilityStatus', car, 'availability', () => ({
+    putMember(body, 'availabilityStatus', car, 'availability', () => ({
       value,
-      // "The unavailable reason is given when the vehicle is not available" (specification 2.7).
+      // "The unavailable reason is given when the vehicle is not available" (docs/service.md 2.7).
       ...(value === 'AVAILABLE' ? {} : { unavailableReason }),
       timestamp: iso(car.measuredAt('availability')),
     }));
@@ -62,7 +62,7 @@ export const plain: Dialect = {
   resource(car, name) {
     const row: Resource = resources[name];
     const body = {};
-    put(body, 'resourceValue', car, `resources.${name}`, () => ({
+    putMember(body, 'resourceValue', car, `resources.${name}`, () => ({
       value: resourceValue(car, name),
       ...('unit' in row ? { unit: row.unit } : {}),
       timestamp: iso(car.resourceMeasuredAt(name)),
@@ -96,6 +96,9 @@ function members(
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const name of names)
-    put(body, name, car, pathOf(name), () => ({ value: valueOf(name), timestamp: iso(car.measuredAt(pathOf(name))) }));
+    putMember(body, name, car, pathOf(name), () => ({
+      value: valueOf(name),
+      timestamp: iso(car.measuredAt(pathOf(name))),
+    }));
   return body;
 }

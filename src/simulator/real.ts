@@ -6,7 +6,7 @@ import {
   commandsOf,
   imageUrl,
   iso,
-  put,
+  putMember,
   resourceValue,
   withDigits,
   yearAfter,
@@ -15,7 +15,7 @@ import {
 } from './dialect';
 import type { Group, GroupMember } from './groups';
 
-/** The shapes of the service behind the specification, since August 2026 (field notes 1 to 3, 6.1). */
+/** The shapes of the service behind the specification, since August 2026 (docs/field-notes.md 1 to 3, 6.1). */
 export const real: Dialect = {
   name: 'real',
   envelope: (data, status, { interface: name, operationId }) =>
@@ -29,14 +29,14 @@ export const real: Dialect = {
   details(car, context) {
     const { images, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
-    for (const [name, value] of Object.entries(details)) put(body, name, car, `details.${name}`, () => value);
-    put(body, 'images', car, 'details.images', () => ({
+    for (const [name, value] of Object.entries(details)) putMember(body, name, car, `details.${name}`, () => value);
+    putMember(body, 'images', car, 'details.images', () => ({
       exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
       internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
     }));
     return body;
   },
-  // Relative, and without the interface's own prefix (field notes 1.7).
+  // Relative, and without the interface's own prefix (docs/field-notes.md 1.7).
   commands: (car) =>
     commandsOf(car).map((name) => ({
       command: wireName(name),
@@ -44,18 +44,18 @@ export const real: Dialect = {
     })),
   accessibility(car) {
     const body = {};
-    put(body, 'availabilityStatus', car, 'availability', () => ({
+    putMember(body, 'availabilityStatus', car, 'availability', () => ({
       timestamp: micros(car.measuredAt('availability')),
       unavailableReason: car.availability.unavailableReason,
       value: car.availability.value,
     }));
     return body;
   },
-  // Keyed by its own name, every value a text, the time in milliseconds (field notes 3.1).
+  // Keyed by its own name, every value a text, the time in milliseconds (docs/field-notes.md 3.1).
   resource(car, name) {
     const row: Resource = resources[name];
     const body = {};
-    put(body, name, car, `resources.${name}`, () => {
+    putMember(body, name, car, `resources.${name}`, () => {
       const value = resourceValue(car, name);
       return {
         value: value === null ? null : String(value),
@@ -78,16 +78,16 @@ export const real: Dialect = {
   },
 };
 
-/** `honk-flash` -> `HONK_AND_FLASH` (field notes 1.7). */
+/** `honk-flash` -> `HONK_AND_FLASH` (docs/field-notes.md 1.7). */
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
 const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
 
-/** Six digits of the second (field notes 6.1). */
+/** Six digits of the second (docs/field-notes.md 6.1). */
 const micros = (ms: number): string => withDigits(ms, 6);
 
-/** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (field notes 1.5, 1.6, 2.1). */
+/** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (docs/field-notes.md 1.5, 1.6, 2.1). */
 function members(
   car: Car,
   { interface: name }: ViewContext,
@@ -99,7 +99,7 @@ function members(
   const isV1 = name === 'connected-v1';
   for (const member of [...Object.keys(table), ...(isV1 ? [] : extra)]) {
     const [path, value] = partOf(member);
-    put(body, isV1 ? member : (table[member]?.aliases[0] ?? member), car, path, () =>
+    putMember(body, isV1 ? member : (table[member]?.aliases[0] ?? member), car, path, () =>
       isV1
         ? { value, timestamp: iso(car.measuredAt(path)) }
         : { timestamp: micros(car.measuredAt(path)), unit: null, value },
@@ -113,10 +113,10 @@ export function groupBody(car: Car, name: string, { members: table }: Group): Re
   const body: Record<string, unknown> = {};
   const digits = name === 'statistics' ? 3 : 9;
   for (const [key, member] of Object.entries(table)) {
-    put(body, key, car, `${name}.${key}`, () => {
+    putMember(body, key, car, `${name}.${key}`, () => {
       const value = groupValue(car, member);
       const { from, of } = member;
-      // A petrol car has no charge to tell: the whole member is null.
+      // The whole member is null, as the charge of a petrol car is.
       if (value === null && from === undefined) return null;
       const measuredAt = from === undefined ? car.measuredAt(of?.path ?? '') : car.resourceMeasuredAt(from);
       return { timestamp: withDigits(measuredAt, digits), unit: member.unit ?? null, value };

@@ -1,4 +1,4 @@
-/** Finds what answers a path. Segments in braces match anything: `/vehicles/{vin}/windows`. */
+/** Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. */
 export class Router<Endpoint> {
   readonly #root = new Branch<Endpoint>();
 

@@ -25,7 +25,7 @@ export interface RecordedRequest {
   status: number;
 }
 
-/** How many there were, are now, and were at most at once. */
+/** The total, the number at the moment, and the highest number at once. */
 export interface Count {
   total: number;
   current: number;
@@ -46,7 +46,7 @@ export interface ServerParts {
 const recordLength = 1000;
 const longestBody = 64 * 1024;
 
-/** The sockets, the record of requests, and the faults of the line. */
+/** The HTTP server: sockets, the record of requests, and faults of the connection. */
 export class SimulatorServer {
   readonly requests: RecordedRequest[] = [];
   readonly connections: Count = { total: 0, current: 0, peak: 0 };
@@ -59,7 +59,7 @@ export class SimulatorServer {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#server = createServer((request, response) => {
-      this.#serve(request, response).catch((error: unknown) => this.#giveUp(response, error));
+      this.#serve(request, response).catch((error: unknown) => this.#abandon(response, error));
     });
     this.#server.keepAliveTimeout = 60_000;
     this.#server.on('connection', (socket) => {
@@ -141,8 +141,8 @@ export class SimulatorServer {
     else cutShort(response, record, this.#parts.clock.now(), answer, fault.cut === 'after-headers' ? 0 : 0.5);
   }
 
-  /** Where the client is gone or the simulator closes there is nobody to tell; anything else is a fault of the simulator's own. */
-  #giveUp(response: ServerResponse, error: unknown): void {
+  /** Nobody waits for an answer if the client is gone or the simulator closes; anything else is a fault of the simulator. */
+  #abandon(response: ServerResponse, error: unknown): void {
     if (this.#parts.signal.aborted || response.headersSent) response.destroy();
     else response.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulator failed: ${String(error)}`);
   }
@@ -194,7 +194,10 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 }
 
 /** A text in one piece with its headers is one write; bytes beside them would be two. */
-function packed(now: number, { status, body, headers = {} }: Answer): { text: string; headers: OutgoingHttpHeaders } {
+function serialized(
+  now: number,
+  { status, body, headers = {} }: Answer,
+): { text: string; headers: OutgoingHttpHeaders } {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   // By the simulator's clock: a client may set its own by it.
   const out: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(text), date: new Date(now).toUTCString() };
@@ -214,14 +217,14 @@ function send(response: ServerResponse, record: RecordedRequest, now: number, an
     );
     return;
   }
-  const { text, headers } = packed(now, answer);
+  const { text, headers } = serialized(now, answer);
   response.writeHead(answer.status, headers).end(text);
 }
 
-/** Promises a whole body, sends a part of it, and is gone. */
+/** Announces a whole body, sends a part of it, and closes the connection. */
 function cutShort(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer, part: number): void {
   record.status = answer.status;
-  const { text, headers } = packed(now, answer);
+  const { text, headers } = serialized(now, answer);
   response.writeHead(answer.status, headers);
   response.flushHeaders();
   const { socket } = response.req;

@@ -1,18 +1,18 @@
 import { Access } from './access';
 import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
 import { Car } from './car';
-import type { ServedInterface } from './dialect';
+import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../catalogue/reads';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
-import { Limits, apiOf, type Api } from './limits';
-import { everyInterface, operationHeader, paths, type Settings } from './options';
+import { Limits } from './limits';
+import { operationHeader, type Settings } from './options';
 import { plain } from './plain';
 import { real } from './real';
 import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { Tokens } from './tokens';
 
-/** The vehicle service of the specification: from a request to its answer. Sockets are the server's business. */
+/** The vehicle service: answers requests, and leaves sockets to the server. */
 export class Service {
   readonly cars: ReadonlyMap<string, Car>;
   readonly #settings: Settings;
@@ -69,7 +69,7 @@ export class Service {
       refuse(name, context, details);
     const keyRefused = this.#access.refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
-    const excess = this.#limits.take(apiOf(endpoint.interface), endpoint.method === 'POST');
+    const excess = this.#limits.take(apiOf[endpoint.interface], endpoint.method === 'POST');
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
     const refused = this.#access.refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
@@ -85,7 +85,7 @@ export class Service {
   }
 
   /** The requests of the day, by API. */
-  get requestsToday(): Readonly<Partial<Record<Api, number>>> {
+  get requestsToday(): Readonly<Partial<Record<ApiName, number>>> {
     return this.#limits.today;
   }
 
@@ -99,7 +99,7 @@ export class Service {
     };
   }
 
-  /** The media type, and on v2 the operation id, which stands in no body there (field notes 1.1). */
+  /** The media type, and on v2 the operation id, which stands in no body there (docs/field-notes.md 1.1). */
   #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
     const headers = { ...answer.headers };
     if (answer.status < 300) headers['content-type'] ??= endpoint.answers;
@@ -108,5 +108,5 @@ export class Service {
   }
 }
 
-const interfaceOf = (path: string): ServedInterface | null =>
-  everyInterface.find((name) => path.startsWith(`${paths[name]}/`)) ?? null;
+const interfaceOf = (path: string): InterfaceName | null =>
+  interfaceNames.find((name) => path.startsWith(`${interfacePaths[name]}/`)) ?? null;

@@ -1,34 +1,19 @@
 import type { Clock } from '../util/clock';
 import { commands, requestDetails } from '../catalogue/commands';
-import { connectedReads, resources } from '../catalogue/reads';
-import { groups } from './groups';
+import { groups } from '../catalogue/groups';
+import { readNames, readScopes } from '../catalogue/reads';
 
 /** The scope of the lists that only the real dialect serves (docs/field-notes.md 3.2). */
 export const extendedListScope = 'vehicle:attributes';
-/** Scopes of energy v2 and location v1 (docs/energy-location-api.md 2.1, 3). */
-export const energyScopes = { state: 'energy:state:read', capabilities: 'energy:capability:read' } as const;
-export const locationScope = 'location:read';
-/** Scopes of the commands that only some cars take (docs/energy-location-api.md 5). */
-export const extraCommandScopes: Record<string, string> = {
-  'climatization-start': 'conve:climatization_start_stop',
-  'climatization-stop': 'conve:climatization_start_stop',
-  'engine-start': 'conve:engine_start_stop',
-  'engine-stop': 'conve:engine_start_stop',
-};
 
-/** Every scope that the simulated service knows (specification 5.2, field notes 4.4). */
+/** Every scope that the simulated service knows (docs/service.md 5.2, docs/field-notes.md 4.4). */
 export const everyScope: readonly string[] = [
   ...new Set([
-    'openid',
-    ...Object.values(connectedReads).flatMap((read): readonly string[] => read.scopes),
+    ...readNames.flatMap(readScopes),
+    ...groups.odometer.scopes,
     ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
     ...requestDetails.scopes,
-    ...Object.values(resources).map((resource) => resource.scope),
-    ...Object.values(groups).flatMap((group) => group.scopes),
     extendedListScope,
-    ...Object.values(energyScopes),
-    locationScope,
-    ...Object.values(extraCommandScopes),
   ]),
 ];
 

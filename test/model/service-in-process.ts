@@ -1,6 +1,6 @@
 import { VehicleError } from '../../src/index';
 import type { Car } from '../../src/simulator/index';
-import { settle, type SimulatorOptions } from '../../src/simulator/options';
+import { withDefaults, type SimulatorOptions } from '../../src/simulator/options';
 import { Service } from '../../src/simulator/service';
 import { Tokens } from '../../src/simulator/tokens';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/transport';
@@ -33,7 +33,7 @@ export class ServiceInProcess implements Transport {
   readonly #mishap: (request: TransportRequest) => Mishap;
 
   constructor(options: SimulatorOptions & { clock: ManualClock }, mishap: (request: TransportRequest) => Mishap) {
-    const settings = settle(options);
+    const settings = withDefaults(options);
     this.#clock = options.clock;
     this.#mishap = mishap;
     this.#service = new Service(

@@ -30,7 +30,7 @@ const windshield = 'M-72 206 C-42 188 42 188 72 206 L54 262 C32 253 -32 253 -54 
 const rearWindow = 'M-54 428 C-32 436 32 436 54 428 L70 478 C42 490 -42 490 -70 478 Z';
 const roof = 'M-54 266 C-32 257 32 257 54 266 L54 424 C32 432 -32 432 -54 424 Z';
 
-/** What stands on the left side; the right side mirrors it. */
+/** Paths of the left side; the right side mirrors it. */
 const windowPaths = {
   front: 'M-77 214 L-58 268 L-58 336 L-77 336 C-78 296 -79 254 -77 214 Z',
   rear: 'M-77 342 L-58 342 L-58 422 L-74 472 C-77 432 -78 386 -77 342 Z',
@@ -55,7 +55,7 @@ const side = (mirrored: boolean): string => {
   </g>`;
 };
 
-/** Where the state of a part is written: at a point beside the car, with a line to the part. */
+/** The state of a part is written at a point beside the car, with a line to the part. */
 const callouts: Record<OpeningName, { x: number; y: number; to: [number, number] }> = {
   frontLeftWindow: { x: -132, y: 236, to: [-72, 268] },
   frontRightWindow: { x: 132, y: 236, to: [72, 268] },

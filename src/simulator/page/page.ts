@@ -272,7 +272,7 @@ function showFacts(car: SimulatedCarView): void {
   );
 }
 
-/** What a command that was carried out looks like. */
+/** Shows that the car carried a command out. */
 function signal({ vin, lastCommand: last }: SimulatedCarView): void {
   const before = shownCommands.get(vin);
   const done = last?.acted === true ? last.id : null;

@@ -1,6 +1,6 @@
 import type { CarViewWords } from './car-view';
 
-/** What the page says, by language. */
+/** The texts of the page, by language. */
 export interface PageWords extends CarViewWords {
   title: string;
   intro: string;

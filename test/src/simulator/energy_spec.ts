@@ -150,7 +150,7 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('tells three members of a classic plug-in hybrid', async () => {
+  it('has three members of a classic plug-in hybrid', async () => {
     await start(classicHybridCar);
     const told = Object.entries(await energy()).filter(([, member]: [string, Json]) => member['status'] === 'OK');
     assert.deepEqual(
@@ -178,7 +178,7 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('has a car that denies what it tells, and ends a charge with a fault', async () => {
+  it('has a car that denies a member with a value, and ends a charge with a fault', async () => {
     await start(quirkyCar);
     const idle = await energy();
     assert.equal(idle['chargingPower']?.['code'], 'PROPERTY_NOT_FOUND');
@@ -196,7 +196,7 @@ describe('the energy interface of the simulated service', () => {
     );
   });
 
-  it('tells the charge and the energy use of a hybrid in the groups, too', async () => {
+  it('reports charge and energy use of a hybrid in the groups, too', async () => {
     await start(hybridCar);
     const group = async (name: string) =>
       (await bench.get(`/connected-vehicle/v2/vehicles/{vin}/${name}`)).body['data'];
@@ -218,7 +218,7 @@ describe('the energy interface of the simulated service', () => {
     assert.equal(statistics?.['distanceToEmptyTank']?.['value'], 520);
   });
 
-  it('tells nothing of a tank of an electric car', async () => {
+  it('reports no tank of an electric car', async () => {
     await start(electricCar);
     const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/statistics')).body;
     assert.equal(data?.['distanceToEmptyTank'], null);
@@ -251,7 +251,7 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('distorts what it answers on demand', async () => {
+  it('distorts its answers on demand', async () => {
     await start(electricCar);
     const { faults } = bench.simulator;
     const once = async (fault: Parameters<typeof faults.add>[0]) => {

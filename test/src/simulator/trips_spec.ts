@@ -46,7 +46,7 @@ describe('the location of a simulated car', () => {
     });
   });
 
-  it('refuses places that are none', () => {
+  it('refuses positions that do not exist', () => {
     for (const location of [{ latitude: 91 }, { longitude: -181 }, { heading: 400 }])
       assert.throws(() => bench.simulator.car().set({ location }), { code: 'INPUT_INVALID' });
   });
@@ -58,7 +58,7 @@ describe('a trip of a simulated car', () => {
   const home = { latitude: 57.65, longitude: 12.01, altitude: 40, heading: 90 };
   afterEach(() => bench.simulator.close());
 
-  it('moves the odometer and the fuel each minute, and tells the place at its end', async () => {
+  it('moves the odometer and the fuel each minute, and reports the position at its end', async () => {
     await start(demoCar);
     const car = bench.simulator.car().drive({ km: 20, minutes: 20, ...home });
     const before = car.state.location;
