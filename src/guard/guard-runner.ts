@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
+import { ReportedFailures } from '../polling/reported-failures';
 import type { StateStore } from '../state/state-store';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
@@ -58,7 +59,7 @@ export class GuardRunner {
   #saving: Promise<void> = Promise.resolve();
   #isSaved = true;
   #hasRead = false;
-  readonly #reportedFailures = new Set<GuardRead>();
+  readonly #failures = new ReportedFailures<GuardRead>();
   #startedAt: number;
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
@@ -145,7 +146,7 @@ export class GuardRunner {
   ): Promise<GuardPollResult> {
     const { client, vin } = this.#options;
     const { reading, failures } = await readOpenings({ client, vin, reads, signal, poll: duePoll });
-    return { events: this.step(reading), ...this.#judge(reads, failures) };
+    return { events: this.step(reading), ...this.#failures.judge(reads, failures) };
   }
 
   /** Fulfilled when the last state is stored. */
@@ -163,20 +164,6 @@ export class GuardRunner {
     this.#wallOffset = offset;
     this.#state = withClockSet(this.#state, { since: this.#startedAt, byMs: setBy, at: clock.now() });
     this.#startedAt += setBy;
-  }
-
-  /** Reads that fail with the same code are reported together, another one by the next poll. */
-  #judge(
-    reads: readonly GuardRead[],
-    failures: ReadonlyMap<GuardRead, VehicleError>,
-  ): Pick<GuardPollResult, 'failure' | 'isNewFailure'> {
-    for (const read of reads) if (!failures.has(read)) this.#reportedFailures.delete(read);
-    const failed = reads.flatMap((read) => failures.get(read) ?? []);
-    const unreported = reads.find((read) => failures.has(read) && !this.#reportedFailures.has(read));
-    const failure = unreported === undefined ? failed[0] : failures.get(unreported);
-    for (const [read, { code }] of failures)
-      if (unreported !== undefined && code === failure?.code) this.#reportedFailures.add(read);
-    return { failure: failure ?? null, isNewFailure: unreported !== undefined };
   }
 
   async #save(): Promise<void> {

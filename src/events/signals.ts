@@ -1,0 +1,221 @@
+import type { ReadName } from '../catalogue/reads';
+import { interpretState } from '../openings';
+import type { EventName, EventSettings, Position } from './types';
+
+/** A value that a fact can have, as the service tells it. */
+export type FactValue = string | number | boolean | Position;
+
+/** An event that follows from two values of a fact. */
+export interface Change {
+  event: EventName;
+  place?: string;
+}
+
+/**
+ * A fact of the car that events follow from: a member of a read.
+ * A fact is known where `classOf` gives a class; two values of one class are no change.
+ */
+export interface Signal {
+  read: ReadName;
+  /** The members of the payload that carry it; null: the payload itself; `all`: each member of it. */
+  members: readonly string[] | 'all' | null;
+  /** Tells facts of one member apart. */
+  fact?: string;
+  /** In `payload.name`. Default: none. */
+  nameOf?: (member: string) => string;
+  /** The value of a member (or payload); null where unknown. */
+  extract: (member: Readonly<Record<string, unknown>>) => FactValue | null;
+  changes: (from: FactValue, to: FactValue, settings: EventSettings) => Change[];
+}
+
+type Classes = Readonly<Record<string, string>>;
+
+/** A word with its class; every other word is unknown: the service can add words. */
+const wordOf =
+  (classes: Classes, property = 'value') =>
+  (member: Readonly<Record<string, unknown>>): string | null => {
+    const word = member[property];
+    return typeof word === 'string' && Object.hasOwn(classes, word) ? word : null;
+  };
+
+/** An event for each class that a word changes to. */
+const changesOfWords =
+  (classes: Classes, events: Readonly<Partial<Record<string, EventName>>>) =>
+  (from: FactValue, to: FactValue): Change[] => {
+    const [before, now] = [classes[String(from)], classes[String(to)]];
+    const event = now === undefined ? undefined : events[now];
+    return before === now || event === undefined ? [] : [{ event }];
+  };
+
+const wordSignal = (
+  read: ReadName,
+  members: Signal['members'],
+  classes: Classes,
+  events: Readonly<Partial<Record<string, EventName>>>,
+  more: Partial<Signal> = {},
+): Signal => ({ read, members, extract: wordOf(classes), changes: changesOfWords(classes, events), ...more });
+
+const doors = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'] as const;
+const same = (member: string): string => member;
+
+/** AJAR is open, as everywhere (src/openings.ts). */
+const openingSignal = (
+  read: 'windows' | 'doors',
+  members: readonly string[],
+  opened: EventName,
+  closed: EventName,
+): Signal => ({
+  read,
+  members,
+  nameOf: same,
+  extract: ({ value }) => (interpretState('window', value) === null ? null : String(value)),
+  changes(from, to) {
+    const now = interpretState('window', to);
+    return interpretState('window', from) === now ? [] : [{ event: now === 'open' ? opened : closed }];
+  },
+});
+
+const chargingClasses: Classes = {
+  CHARGING: 'charging',
+  DONE: 'done',
+  IDLE: 'idle',
+  SCHEDULED: 'idle',
+  DISCHARGING: 'idle',
+  ERROR: 'idle',
+};
+
+/** How urgent a service warning is, by the end of its word (docs/energy-location-api.md 4.4). */
+const serviceUrgency = (word: FactValue): number => {
+  const text = String(word);
+  if (text === 'NO_WARNING') return 0;
+  if (text.endsWith('_ALMOST_TIME_FOR_SERVICE')) return 1;
+  if (text.endsWith('_OVERDUE_FOR_SERVICE')) return 3;
+  return text.endsWith('_TIME_FOR_SERVICE') ? 2 : -1;
+};
+
+/** The words of lamps, tyres, fluids and levels (docs/energy-location-api.md 4.3 to 4.6). */
+const warningClasses: Classes = {
+  NO_WARNING: 'off',
+  FAILURE: 'on',
+  SERVICE_REQUIRED: 'on',
+  TOO_LOW: 'on',
+  TOO_HIGH: 'on',
+  VERY_LOW_PRESSURE: 'on',
+  LOW_PRESSURE: 'on',
+  HIGH_PRESSURE: 'on',
+};
+const warningSignal = (read: ReadName, members: Signal['members'], nameOf: (member: string) => string = same): Signal =>
+  wordSignal(read, members, warningClasses, { on: 'warning-on', off: 'warning-off' }, { nameOf });
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+export const isInside = ({ latitude, longitude }: Position, place: Position & { radius: number }): boolean =>
+  metersBetween({ latitude, longitude }, place) <= place.radius;
+
+const earthRadius = 6_371_000;
+
+/** The great-circle distance (haversine). */
+export function metersBetween(one: Position, other: Position): number {
+  const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+  const half = (angle: number): number => Math.sin(radians(angle) / 2) ** 2;
+  const a =
+    half(other.latitude - one.latitude) +
+    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(other.longitude - one.longitude);
+  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(a)));
+}
+
+export const signals: readonly Signal[] = [
+  wordSignal(
+    'doors',
+    ['carLocked'],
+    { LOCKED: 'locked', UNLOCKED: 'unlocked' },
+    { locked: 'locked', unlocked: 'unlocked' },
+  ),
+  openingSignal('doors', doors, 'door-opened', 'door-closed'),
+  openingSignal('doors', ['tailGate'], 'tailgate-opened', 'tailgate-closed'),
+  openingSignal('windows', [...doors, 'sunroof'], 'window-opened', 'window-closed'),
+  {
+    read: 'engineRunning',
+    members: null,
+    extract: ({ value }) => (typeof value === 'boolean' ? value : null),
+    changes: (from, to) => (from === to ? [] : [{ event: to === true ? 'engine-started' : 'engine-stopped' }]),
+  },
+  wordSignal(
+    'charging',
+    ['chargerConnectionStatus'],
+    { CONNECTED: 'yes', DISCONNECTED: 'no' },
+    { yes: 'charger-connected', no: 'charger-disconnected' },
+  ),
+  // A car can report chargerPowerStatus FAULT when it is done (docs/energy-location-api.md 2.3), so that is no fault.
+  wordSignal(
+    'charging',
+    ['chargerConnectionStatus'],
+    { CONNECTED: 'ok', DISCONNECTED: 'ok', FAULT: 'fault' },
+    { fault: 'charger-fault' },
+    { fact: 'fault' },
+  ),
+  wordSignal(
+    'charging',
+    ['chargingStatus'],
+    { ...Object.fromEntries(Object.keys(chargingClasses).map((word) => [word, 'ok'])), ERROR: 'fault' },
+    { fault: 'charger-fault' },
+    { fact: 'fault' },
+  ),
+  {
+    read: 'charging',
+    members: ['chargingStatus'],
+    extract: wordOf(chargingClasses),
+    changes(from, to) {
+      const [before, now] = [chargingClasses[String(from)], chargingClasses[String(to)]];
+      if (before === now) return [];
+      if (now === 'charging') return [{ event: 'charging-started' }];
+      if (now === 'done') return [{ event: 'charging-done' }];
+      return before === 'charging' ? [{ event: 'charging-stopped' }] : [];
+    },
+  },
+  {
+    read: 'charging',
+    members: ['batteryChargeLevel'],
+    extract: ({ value }) => (isNumber(value) ? value : null),
+    changes(from, to, { level }) {
+      const [before, now] = [Number(from) >= level, Number(to) >= level];
+      return before === now ? [] : [{ event: now ? 'battery-above' : 'battery-below' }];
+    },
+  },
+  {
+    read: 'location',
+    members: null,
+    extract: ({ latitude, longitude }) => (isNumber(latitude) && isNumber(longitude) ? { latitude, longitude } : null),
+    changes(from, to, { places }) {
+      if (typeof from !== 'object' || typeof to !== 'object') return [];
+      return places.flatMap((place) => {
+        const [before, now] = [isInside(from, place), isInside(to, place)];
+        return before === now ? [] : [{ event: now ? ('arrived' as const) : ('left' as const), place: place.name }];
+      });
+    },
+  },
+  {
+    read: 'diagnostics',
+    members: ['serviceWarning'],
+    extract: ({ value }) => (typeof value === 'string' && serviceUrgency(value) >= 0 ? value : null),
+    changes: (from, to) => (serviceUrgency(to) > serviceUrgency(from) ? [{ event: 'service-due' }] : []),
+  },
+  warningSignal('warnings', 'all'),
+  warningSignal('tyres', 'all', (member) => `${member}Tyre`),
+  warningSignal('brakes', 'all'),
+  warningSignal('engine', 'all'),
+  warningSignal('diagnostics', ['washerFluidLevelWarning']),
+  wordSignal('accessibility', null, { AVAILABLE: 'yes', UNAVAILABLE: 'no' }, { yes: 'available', no: 'unavailable' }),
+  // Without events of their own: they tell whether a trip has ended.
+  { read: 'odometer', members: null, extract: ({ value }) => (isNumber(value) ? value : null), changes: () => [] },
+  {
+    read: 'accessibility',
+    members: null,
+    fact: 'inUse',
+    extract({ value, unavailableReason }) {
+      if (value === 'AVAILABLE') return false;
+      return value === 'UNAVAILABLE' && unavailableReason === 'CAR_IN_USE' ? true : null;
+    },
+    changes: () => [],
+  },
+];

@@ -1,0 +1,76 @@
+import type { ReadName } from '../catalogue/reads';
+
+/** All events, in the order of the form (docs/message-contract.md 5a), with the reads that tell them. */
+export const eventReads = {
+  locked: ['doors'],
+  unlocked: ['doors'],
+  'door-opened': ['doors'],
+  'door-closed': ['doors'],
+  'window-opened': ['windows'],
+  'window-closed': ['windows'],
+  'tailgate-opened': ['doors'],
+  'tailgate-closed': ['doors'],
+  'engine-started': ['engineRunning'],
+  'engine-stopped': ['engineRunning'],
+  'trip-ended': ['odometer', 'engineRunning', 'accessibility'],
+  'charger-connected': ['charging'],
+  'charger-disconnected': ['charging'],
+  'charging-started': ['charging'],
+  'charging-stopped': ['charging'],
+  'charging-done': ['charging'],
+  'charger-fault': ['charging'],
+  'battery-below': ['charging'],
+  'battery-above': ['charging'],
+  arrived: ['location'],
+  left: ['location'],
+  'service-due': ['diagnostics'],
+  'warning-on': ['warnings', 'tyres', 'brakes', 'engine', 'diagnostics'],
+  'warning-off': ['warnings', 'tyres', 'brakes', 'engine', 'diagnostics'],
+  available: ['accessibility'],
+  unavailable: ['accessibility'],
+} as const satisfies Record<string, readonly ReadName[]>;
+
+export type EventName = keyof typeof eventReads;
+export const eventNames = /* @__PURE__ */ Object.keys(eventReads) as EventName[];
+
+/** Degrees, WGS 84. */
+export interface Position {
+  latitude: number;
+  longitude: number;
+}
+
+export interface Place extends Position {
+  name: string;
+  /** Meters. */
+  radius: number;
+}
+
+export interface EventSettings {
+  events: readonly EventName[];
+  /** Percent: `battery-above` is at or above it, `battery-below` is below it. */
+  level: number;
+  places: readonly Place[];
+}
+
+/** The payloads of reads, by name, as the client gives them. */
+export interface EventReading {
+  /** Milliseconds since 1970. */
+  at: number;
+  payloads: Partial<Record<ReadName, unknown>>;
+  /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
+  skewMs?: number;
+}
+
+/** `payload` of an event, without its sentence (docs/message-contract.md 5a). */
+export interface VehicleEvent {
+  event: EventName;
+  /** The values as the service told them; kilometers for `trip-ended`. */
+  from: unknown;
+  to: unknown;
+  /** The member of doors, windows or warnings; null for other events. */
+  name: string | null;
+  /** The place of `arrived` and `left`; null for other events. */
+  place: string | null;
+  /** ISO-8601. The car still had the old value at `since` and had the new one at `until`. */
+  between: { since: string; until: string };
+}
