@@ -1,4 +1,4 @@
-// `npm run model [histories]`: commands and their watches against the simulated car, and the guard against its brute-force oracle, each on
+// `npm run model [histories]`: commands and their watches against the simulated car, and the guard and the events against their brute-force oracles, each on
 // 10,000 random histories or as many as asked for. A failure names the seed that repeats it.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
