@@ -19,6 +19,18 @@ export * from './util/clock';
 export * from './commands/dispatcher';
 export * from './errors';
 export * from './inputs';
+export { EventRunner, type EventPollResult, type EventRunnerOptions } from './events/event-runner';
+export { parseEventSettings, readsForEvents, type EventRead } from './events/options';
+export { eventText, type EventWords } from './events/text';
+export {
+  eventNames,
+  eventReads,
+  type EventName,
+  type EventSettings,
+  type Place,
+  type Position,
+  type VehicleEvent,
+} from './events/types';
 export { judgeOpenings, openingKeys, openings, type OpeningKey, type Openness } from './openings';
 export * from './guard/reducer';
 export * from './guard/guard-runner';

@@ -5,6 +5,7 @@ import type { Node } from 'node-red';
 import helper = require('node-red-node-test-helper');
 import command = require('../../nodes/connected-vehicle-command');
 import commandStatus = require('../../nodes/connected-vehicle-command-status');
+import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
@@ -16,7 +17,7 @@ export type Received = Record<string, unknown> & {
   vehicle?: Record<string, unknown> & { error?: Record<string, unknown> };
 };
 
-const nodeTypes = [vehicle, status, command, commandStatus, guard];
+const nodeTypes = [vehicle, status, command, commandStatus, guard, event];
 
 /** The properties of a node in a flow, its id and type among them. */
 export type NodeConfig = { id: string; type: string } & Record<string, unknown>;

@@ -178,6 +178,22 @@ export const commandStatusOptions = z.lazy(() =>
 );
 export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
 
+/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the names of the events and the places. */
+export const eventOptions = z.lazy(() =>
+  z.object({
+    name: text,
+    vehicle: text,
+    vin: text,
+    events: z._default(z.array(z.string()), []),
+    /** Percent, for the two battery events. */
+    level: number(20, 1, 100),
+    places: z._default(z.array(z.unknown()), []),
+    /** Seconds; 0 = only on a message. */
+    poll: number(120, 0).check(z.refine(isPoll)),
+  }),
+);
+export type EventOptions = z.infer<typeof eventOptions>;
+
 /** `connected-vehicle-guard`. The guard itself checks what the quiet hours and the time zone say. */
 export const guardOptions = z.lazy(() =>
   z.object({

@@ -1,0 +1,32 @@
+import type { VehicleEvent } from './types';
+
+/** The words of a language. Each is in lower case where the language's sentences allow it. */
+export interface EventWords {
+  /** BCP 47 tag. */
+  language: string;
+  /** `{name} is open`, under the name of an event, or `service-soon` or `service-overdue`. */
+  sentence(key: string): string;
+  /** `rear-right window`, for the name of a door, window or warning. */
+  name(event: VehicleEvent['event'], member: string): string;
+}
+
+/** An event as a sentence for a person, without a full stop: "Rear-right window is open". */
+export function eventText({ event, from, to, name, place }: VehicleEvent, words: EventWords): string {
+  const values: Readonly<Record<string, string>> = {
+    name: name === null ? '' : words.name(event, name),
+    place: place ?? '',
+    value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
+      event === 'trip-ended' ? Number(to) - Number(from) : event.startsWith('battery-') ? Number(to) : 0,
+    ),
+  };
+  const text = words
+    .sentence(sentenceOf(event, to))
+    .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+  return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);
+}
+
+function sentenceOf(event: VehicleEvent['event'], to: unknown): string {
+  if (event !== 'service-due') return event;
+  if (String(to).endsWith('_ALMOST_TIME_FOR_SERVICE')) return 'service-soon';
+  return String(to).endsWith('_OVERDUE_FOR_SERVICE') ? 'service-overdue' : event;
+}

@@ -1,0 +1,185 @@
+import { strict as assert } from 'node:assert';
+import { useClock } from '../../nodes/shared/node-red/time';
+import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+
+const type = 'connected-vehicle-event';
+const second = 1_000;
+const minute = 60 * second;
+
+describe(type, () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    clock = new ManualClock('2026-06-01T08:00:00Z');
+    useClock(clock);
+    service = await startSimulator({ clock, cars: [{ ...electricCar, charger: { connection: 'DISCONNECTED' } }] });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+    useClock(undefined);
+  });
+
+  const load = async (config: Record<string, unknown> = {}): Promise<void> => {
+    Object.assign(flow, { outputs: [[], []], caught: [], completed: [], badges: [] });
+    await flow.load({ type, poll: 60, ...config }, customVehicle(service), demoCredentials);
+  };
+  const pass = async (minutes: number): Promise<void> => {
+    for (let i = 0; i < minutes * 4; i += 1) {
+      await clock.advance(minute / 4);
+      // An answer on the wire needs real time, however little.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) {
+      await clock.advance(second);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const payloads = (): Record<string, unknown>[] =>
+    (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
+  const texts = (): unknown[] => payloads().map(({ text }) => text);
+  const isListening = (): boolean => flow.badges.some(({ text }) => text === 'waiting for events');
+
+  it('sends one message for a change, with a sentence and the time that is known', async () => {
+    await load({ events: ['window-opened', 'window-closed'] });
+    await until(isListening);
+    const before = clock.now();
+    await pass(3);
+    assert.deepEqual(payloads(), []);
+    service.car().openWindow('rearRight');
+    const openedAt = clock.now();
+    await until(() => payloads().length === 1);
+    await pass(3);
+    const [msg, ...others] = flow.outputs[0] ?? [];
+    assert.deepEqual(others, []);
+    assert.equal(msg?.['topic'], 'window-opened');
+    const { between, ...payload } = payloads()[0] as { between: { since: string; until: string } };
+    assert.deepEqual(payload, {
+      event: 'window-opened',
+      vin: service.car().vin,
+      from: 'CLOSED',
+      to: 'OPEN',
+      name: 'rearRight',
+      place: null,
+      text: 'Rear-right window is open',
+    });
+    assert.ok(Date.parse(between.since) <= before && Date.parse(between.until) === openedAt, JSON.stringify(between));
+    service.car().closeWindow('rearRight');
+    await until(() => payloads().length === 2);
+    assert.equal(texts()[1], 'Rear-right window is closed');
+  });
+
+  it('reports after a restart what changed meanwhile, and nothing twice', async () => {
+    await load({ events: ['unlocked', 'locked'] });
+    await until(isListening);
+    service.car().set({ lock: 'UNLOCKED' });
+    await until(() => payloads().length === 1);
+    await flow.unload();
+    await clock.advance(3 * 60 * minute);
+    service.car().set({ lock: 'LOCKED' });
+    const lockedAt = clock.now();
+    await clock.advance(60 * minute);
+    const restartedAt = clock.now();
+    await load({ events: ['unlocked', 'locked'] });
+    await until(() => payloads().length === 1);
+    await pass(5);
+    assert.deepEqual(texts(), ['Car is locked']);
+    const { since, until: known } = payloads()[0]?.['between'] as { since: string; until: string };
+    assert.ok(Date.parse(since) < restartedAt && Date.parse(known) === lockedAt, `${since} ${known}`);
+    await flow.unload();
+    await load({ events: ['unlocked', 'locked'] });
+    await until(isListening);
+    await pass(5);
+    assert.deepEqual(payloads(), []);
+  });
+
+  it('follows a trip and a charge', async () => {
+    const home = { name: 'home', latitude: 57.7, longitude: 11.97, radius: 200 };
+    const car = service.car().set({ location: { latitude: 57.7, longitude: 11.97 }, battery: { level: 52 } });
+    await load({
+      events: [
+        'left',
+        'arrived',
+        'trip-ended',
+        'charger-connected',
+        'charging-started',
+        'charging-done',
+        'battery-above',
+        'engine-stopped',
+      ],
+      places: [home],
+      level: 60,
+    });
+    await until(isListening);
+    car.drive({ km: 12, minutes: 15, latitude: 57.8, longitude: 12.2 });
+    await pass(20);
+    assert.deepEqual(texts().sort(), ['Car is no longer at home', 'Engine is off', 'Trip has ended after 12 km']);
+    car.plug();
+    await pass(600);
+    assert.deepEqual(texts().slice(3).sort(), [
+      'Battery is at 60 %',
+      'Charger is connected',
+      'Charging has started',
+      'Charging is done',
+    ]);
+  });
+
+  it('reads only what its events need', async () => {
+    await load({ events: ['charging-done'] });
+    await until(isListening);
+    await pass(5);
+    assert.ok(service.requests.length > 0);
+    assert.deepEqual(new Set(service.requests.map(({ path }) => path.split('/').at(-1))), new Set(['state']));
+  });
+
+  it('reports an outage once to a Catch node, and the change behind it', async () => {
+    await load({ events: ['unlocked'] });
+    await until(isListening);
+    service.faults.add({ error: 'not-supported' });
+    await pass(5);
+    assert.equal(flow.caught.length, 1);
+    service.car().set({ lock: 'UNLOCKED' });
+    service.faults.clear();
+    await until(() => payloads().length === 1);
+    assert.deepEqual(texts(), ['Car is unlocked']);
+  });
+
+  it('reads at once on a message', async () => {
+    await load({ events: ['unlocked'], poll: 0 });
+    await pass(1);
+    assert.equal(service.requests.length, 0);
+    flow.send({});
+    await flow.until(() => flow.completed.length > 1);
+    service.car().set({ lock: 'UNLOCKED' });
+    await clock.advance(10 * second);
+    flow.send({ question: 'kept' });
+    await flow.until(() => payloads().length > 0);
+    assert.equal(flow.outputs[0]?.[0]?.['question'], 'kept');
+  });
+
+  for (const [what, config, why] of [
+    ['no event', { events: [] }, /No event is chosen/],
+    ['an event that does not exist', { events: ['exploded'] }, /no event “exploded”/],
+    ['a place without coordinates', { events: ['arrived'], places: [{ name: 'home' }] }, /latitude/],
+    ['a latitude of 91', { events: ['arrived'], places: [{ name: 'home', latitude: 91, longitude: 0 }] }, /latitude/],
+    ['a radius of 0', { events: ['left'], places: [{ name: 'home', latitude: 1, longitude: 1, radius: 0 }] }, /radius/],
+    ['no place for an arrival', { events: ['arrived'] }, /need a place/],
+    ['a level of 101', { events: ['battery-above'], level: 101 }, /level/],
+    ['a level in words', { events: ['battery-above'], level: 'ten' }, /level/],
+  ] as const) {
+    it(`fails with CONFIG for ${what}, before anything is sent`, async () => {
+      await load(config);
+      await flow.until(() => flow.caught.length > 0);
+      assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CONFIG');
+      assert.match(String(flow.caught[0]?.vehicle?.error?.['message']), why);
+      assert.equal(service.requests.length, 0);
+    });
+  }
+});
