@@ -42,7 +42,7 @@ export = (RED: NodeAPI): void => {
         onSaveFailed: () => this.warn(word(RED, 'warning.event.notKept')),
       });
       badge.show('waiting', 'checking');
-      if (options.poll > 0) endPolling = runner.startPolling(poller, options.poll * 1000, poll);
+      if (options.poll > 0) endPolling = runner.startPolling(poller, options.poll, poll);
       return { vin, runner };
     };
 

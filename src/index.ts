@@ -20,12 +20,15 @@ export * from './commands/dispatcher';
 export * from './errors';
 export * from './inputs';
 export { EventRunner, type EventPollResult, type EventRunnerOptions } from './events/event-runner';
-export { parseEventSettings, readsForEvents, type EventRead } from './events/options';
+export { parseEventSettings } from './events/options';
 export { eventText, type EventWords } from './events/text';
 export {
   eventNames,
+  eventPolls,
   eventReads,
+  readsForEvents,
   type EventName,
+  type EventRead,
   type EventSettings,
   type Place,
   type Position,

@@ -5,9 +5,15 @@ import type { DuePoll, Poller } from '../polling/poller';
 import { ReportedFailures } from '../polling/reported-failures';
 import type { StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
-import { readsForEvents, type EventRead } from './options';
 import { applyReading, parseEventState, type EventState } from './reducer';
-import type { EventReading, EventSettings, VehicleEvent } from './types';
+import {
+  eventPolls,
+  readsForEvents,
+  type EventRead,
+  type EventReading,
+  type EventSettings,
+  type VehicleEvent,
+} from './types';
 
 export interface EventRunnerOptions {
   settings: EventSettings;
@@ -28,10 +34,6 @@ export interface EventPollResult {
   failure: VehicleError | null;
   isNewFailure: boolean;
 }
-
-/** These change over days and cost a request each, so they are polled at most every half hour. */
-const slowReads: ReadonlySet<EventRead> = new Set(['diagnostics', 'warnings', 'tyres', 'brakes', 'engine']);
-const slowMs = 30 * 60_000;
 
 const storedShape = z.object({ vin: z.string(), state: z.unknown() });
 
@@ -64,14 +66,9 @@ export class EventRunner {
    * @param poll called with the reads that are due
    * @returns ends it
    */
-  startPolling(poller: Poller, everyMs: number, poll: (reads: EventRead[], due: DuePoll) => void): () => void {
-    const { reads } = this;
-    const groups = [
-      { reads: reads.filter((read) => !slowReads.has(read)), everyMs },
-      { reads: reads.filter((read) => slowReads.has(read)), everyMs: Math.max(everyMs, slowMs) },
-    ].filter((group) => group.reads.length > 0);
-    const ends = groups.map((group) =>
-      poller.start({ vin: this.#options.vin, ...group }, (due) =>
+  startPolling(poller: Poller, seconds: number, poll: (reads: EventRead[], due: DuePoll) => void): () => void {
+    const ends = eventPolls(this.#options.settings.events, seconds).map((group) =>
+      poller.start({ vin: this.#options.vin, reads: group.reads, everyMs: group.poll * 1000 }, (due) =>
         poll(
           group.reads.filter((read) => due.reads.includes(read)),
           due,

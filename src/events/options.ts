@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { eventNames, eventReads, type EventName, type EventSettings } from './types';
+import { eventNames, type EventName, type EventSettings } from './types';
 
 const defaultRadius = 200;
 
@@ -70,9 +70,3 @@ function parsePlace(input: unknown): EventSettings['places'][number] {
 
 const config = (sentence: string): VehicleError =>
   new VehicleError('CONFIG', `The node cannot watch for events. ${sentence}`);
-
-/** The reads that the chosen events need. */
-export const readsForEvents = (events: readonly EventName[]) => [
-  ...new Set(events.flatMap((name) => eventReads[name])),
-];
-export type EventRead = (typeof eventReads)[EventName][number];

@@ -32,6 +32,25 @@ export const eventReads = {
 
 export type EventName = keyof typeof eventReads;
 export const eventNames = /* @__PURE__ */ Object.keys(eventReads) as EventName[];
+export type EventRead = (typeof eventReads)[EventName][number];
+
+/** The reads that the chosen events need. */
+export const readsForEvents = (events: readonly EventName[]): EventRead[] => [
+  ...new Set(events.flatMap((name): readonly EventRead[] => eventReads[name])),
+];
+
+const slowSeconds = 30 * 60;
+
+/** These change over days and cost a request each, so they are polled at most every half hour. */
+const isSlow = (read: EventRead): boolean =>
+  read === 'diagnostics' || read === 'warnings' || read === 'tyres' || read === 'brakes' || read === 'engine';
+
+/** The reads of the chosen events with the seconds between two polls. */
+export const eventPolls = (events: readonly EventName[], seconds: number): { reads: EventRead[]; poll: number }[] =>
+  [
+    { reads: readsForEvents(events).filter((read) => !isSlow(read)), poll: seconds },
+    { reads: readsForEvents(events).filter(isSlow), poll: seconds === 0 ? 0 : Math.max(seconds, slowSeconds) },
+  ].filter(({ reads }) => reads.length > 0);
 
 /** Degrees, WGS 84. */
 export interface Position {

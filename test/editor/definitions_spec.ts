@@ -3,6 +3,7 @@ import type { ObjectExpression } from 'acorn';
 import {
   commandOptions,
   commandStatusOptions,
+  eventOptions,
   guardOptions,
   statusOptions,
   vehicleCredentials,
@@ -26,10 +27,11 @@ const options = {
   'connected-vehicle-command': commandOptions,
   'connected-vehicle-command-status': commandStatusOptions,
   'connected-vehicle-guard': guardOptions,
+  'connected-vehicle-event': eventOptions,
 };
 
 /** Properties that a list of the form's own holds. */
-const listed = new Set(['reads', 'watch', 'minutesFor', 'access', 'interfaces']);
+const listed = new Set(['reads', 'watch', 'minutesFor', 'access', 'interfaces', 'events', 'places']);
 
 /** Names that the editor keeps for itself. */
 const reserved =

@@ -3,6 +3,7 @@ import {
   commandNames,
   doorMembers,
   errorCodes,
+  eventNames,
   guardWordKeys,
   openingKinds,
   openingRows,
@@ -121,6 +122,8 @@ describe('The words of the editor', () => {
           if ('words' in resource) need(status, 'word', Object.values(resource.words));
         }
         need(words(language, 'connected-vehicle-guard'), 'kind', openingKinds);
+        need(words(language, 'connected-vehicle-event'), 'event', eventNames);
+        need(runtime, 'event', [...eventNames, 'service-soon', 'service-overdue']);
         need(
           runtime,
           'guard',

@@ -91,7 +91,8 @@ describe(type, () => {
     await until(() => payloads().length === 1);
     await pass(5);
     assert.deepEqual(texts(), ['Car is locked']);
-    const { since, until: known } = payloads()[0]?.['between'] as { since: string; until: string };
+    const { between } = (payloads()[0] ?? assert.fail()) as { between: { since: string; until: string } };
+    const { since, until: known } = between;
     assert.ok(Date.parse(since) < restartedAt && Date.parse(known) === lockedAt, `${since} ${known}`);
     await flow.unload();
     await load({ events: ['unlocked', 'locked'] });
@@ -102,7 +103,9 @@ describe(type, () => {
 
   it('follows a trip and a charge', async () => {
     const home = { name: 'home', latitude: 57.7, longitude: 11.97, radius: 200 };
-    const car = service.car().set({ location: { latitude: 57.7, longitude: 11.97 }, battery: { level: 52 } });
+    const car = service
+      .car()
+      .set({ location: { latitude: 57.7, longitude: 11.97 }, battery: { level: 52, timeLapse: 30 } });
     await load({
       events: [
         'left',
@@ -119,10 +122,12 @@ describe(type, () => {
     });
     await until(isListening);
     car.drive({ km: 12, minutes: 15, latitude: 57.8, longitude: 12.2 });
-    await pass(20);
+    await pass(16);
+    await until(() => payloads().length >= 3);
     assert.deepEqual(texts().sort(), ['Car is no longer at home', 'Engine is off', 'Trip has ended after 12 km']);
     car.plug();
-    await pass(600);
+    await pass(20);
+    await until(() => payloads().length >= 7);
     assert.deepEqual(texts().slice(3).sort(), [
       'Battery is at 60 %',
       'Charger is connected',

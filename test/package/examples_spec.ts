@@ -6,6 +6,7 @@ import {
   parseOptions,
   commandOptions,
   commandStatusOptions,
+  eventOptions,
   guardOptions,
   statusOptions,
   vehicleOptions,
@@ -18,6 +19,7 @@ const shapes = {
   'connected-vehicle-command': commandOptions,
   'connected-vehicle-command-status': commandStatusOptions,
   'connected-vehicle-guard': guardOptions,
+  'connected-vehicle-event': eventOptions,
 } as const;
 
 /** The types of Node-RED's own nodes, as their html names them. */

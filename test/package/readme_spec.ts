@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   commandOptions,
   commandStatusOptions,
+  eventOptions,
   guardOptions,
   statusOptions,
   vehicleCredentials,
@@ -29,6 +30,7 @@ describe('README.md', () => {
       commandOptions,
       commandStatusOptions,
       guardOptions,
+      eventOptions,
     };
     for (const [shape, { def }] of Object.entries(shapes)) {
       for (const property of Object.keys(def.getter().def.shape))

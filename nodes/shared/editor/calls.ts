@@ -1,4 +1,4 @@
-import { callsOfRequests, requestOf } from '../../../src/index';
+import { callsOfRequests, eventNames, eventPolls, requestOf } from '../../../src/index';
 import { serviceInterfaces } from './interfaces';
 import { isKnownRead, versionsOf } from './reads';
 import { wholeVerdict, type Verdict } from './validators';
@@ -25,20 +25,27 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): number 
   RED.nodes.eachNode((node) => {
     if (node.vehicle === vehicle && node.id !== edited?.id) users.push(node);
   });
-  const polled = users.map(
-    ({ id, type, vin, read = 'windows', reads = [], poll = 0, interface: iface, onlyWhileNotInUse }) => ({
-      vehicle: alone ? id : vin || own || '',
-      reads: type.endsWith('-guard')
-        ? ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])]
-        : read === 'several'
-          ? reads
-          : [read],
-      poll: Number(poll),
-      interface: iface,
-    }),
+  const polled = users.flatMap(
+    ({ id, type, vin, read = 'windows', reads = [], events = [], poll = 0, interface: iface, onlyWhileNotInUse }) => {
+      const node = { vehicle: alone ? id : vin || own || '', interface: iface };
+      if (type.endsWith('-event')) {
+        const chosen = eventNames.filter((name) => events.includes(name));
+        return eventPolls(chosen, Number(poll)).map((polls) => ({ ...node, ...polls }));
+      }
+      return {
+        ...node,
+        reads: type.endsWith('-guard')
+          ? ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])]
+          : read === 'several'
+            ? reads
+            : [read],
+        poll: Number(poll),
+      };
+    },
   );
   // The doors keep watch for the others.
-  const saves = polling === 'adaptive' && polled.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
+  const saves =
+    polling === 'adaptive' && polled.some(({ reads, poll }) => poll > 0 && reads.some((read) => read === 'doors'));
   const shareOf = (read: string): number =>
     saves && !(isKnownRead(read) && requestOf(read, ['connected-v2']) === 'doors') ? stretched : 1;
   return Math.round(callsOfRequests(polled, request).reduce((sum, { read, calls }) => sum + calls * shareOf(read), 0));

@@ -26,6 +26,7 @@ export {
   commandNames,
   commands,
   defaultWatch,
+  eventNames,
   isCommandName,
   openingKinds,
   scopesOfCommand,

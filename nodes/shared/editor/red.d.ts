@@ -55,6 +55,7 @@ interface FlowNode {
   vehicle?: string;
   read?: string;
   reads?: string[];
+  events?: string[];
   command?: string;
   verify?: boolean;
   vin?: string | undefined;

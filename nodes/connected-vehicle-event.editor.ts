@@ -1,0 +1,140 @@
+import type { EventOptions } from './shared/input/options';
+
+const {
+  eventNames,
+  labelStyle,
+  nodeField: field,
+  part,
+  pollVerdict,
+  saveProperties,
+  shared,
+  showProperties,
+  textOf,
+  vinVerdict,
+  wholeVerdict,
+  wordsOf,
+} = connectedVehicle;
+
+const say = wordsOf('connected-vehicle-event');
+
+/** Headings of the checklist, each before its first event. */
+const headings: Partial<Record<string, string>> = {
+  locked: 'doors',
+  'engine-started': 'driving',
+  'charger-connected': 'charging',
+  arrived: 'places',
+  'service-due': 'service',
+};
+
+const placeFields = ['name', 'latitude', 'longitude', 'radius'] as const;
+
+function fillEvents(chosen: readonly string[]): void {
+  for (const name of eventNames) {
+    const heading = headings[name];
+    if (heading !== undefined) part('events').append($('<legend>').text(say(`heading.${heading}`)));
+    const box = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
+    part('events').append($('<label>').append(box, $('<span>').text(say(`event.${name}`))));
+  }
+}
+
+function addPlace(place: Record<string, unknown>): void {
+  const row = $('<div class="place">');
+  for (const name of placeFields) {
+    const text = say(`place.${name}`);
+    const input = $('<input type="text">').attr({ placeholder: text, 'aria-label': text });
+    row.append(input.val(String(place[name] ?? '')));
+  }
+  const remove = $('<button type="button" class="red-ui-button red-ui-button-small">');
+  remove.append($('<i class="fa fa-remove">')).attr('aria-label', say('label.remove'));
+  row.append(remove.on('click', () => void row.remove()));
+  part('places').append(row);
+}
+
+/** The rows of the form without the empty ones. */
+const placesOf = (): Record<string, string>[] =>
+  part('places')
+    .find('.place')
+    .get()
+    .map((row) =>
+      Object.fromEntries(
+        $(row)
+          .find('input')
+          .get()
+          .map((input, i) => [placeFields[i] ?? '', textOf($(input))]),
+      ),
+    )
+    .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
+
+function isPlace(place: unknown): boolean {
+  const { name, latitude, longitude, radius } = (place ?? {}) as Record<string, unknown>;
+  const within = (value: unknown, low: number, high: number): boolean => {
+    const text = String(value ?? '')
+      .replace(',', '.')
+      .trim();
+    return text !== '' && Number(text) >= low && Number(text) <= high;
+  };
+  const hasRadius = String(radius ?? '') === '' || within(radius, 1, 1_000_000);
+  return String(name ?? '') !== '' && within(latitude, -90, 90) && within(longitude, -180, 180) && hasRadius;
+}
+
+RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-event.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
+    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    events: {
+      value: [],
+      validate: (value, _opt) => value === undefined || value.length > 0 || say('reason.nothing'),
+    },
+    level: {
+      value: 20,
+      validate(value, _opt) {
+        const whole = wholeVerdict(value, 1);
+        return whole === true && Number(value) > 100 ? say('reason.level') : whole;
+      },
+    },
+    places: {
+      value: [],
+      validate(value, _opt) {
+        const places = (value ?? []) as unknown as unknown[];
+        if (!places.every(isPlace)) return say('reason.place');
+        const needsPlace = (this.events ?? []).some((name) => name === 'arrived' || name === 'left');
+        return !needsPlace || places.length > 0 || say('reason.noPlace');
+      },
+    },
+    poll: {
+      value: 120,
+      validate(value, _opt) {
+        return pollVerdict(this, value);
+      },
+    },
+  },
+  inputs: 1,
+  outputs: 1,
+  inputLabels: () => say('port.input'),
+  outputLabels: () => say('port.output'),
+  paletteLabel: () => say('palette'),
+  label() {
+    return this.name || say('palette');
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  oneditprepare() {
+    fillEvents(this.events ?? []);
+    for (const place of this.places ?? []) addPlace((place ?? {}) as Record<string, unknown>);
+    part('add').on('click', () => addPlace({ radius: 200 }));
+    showProperties(this, field);
+  },
+  oneditsave() {
+    this.events = part('events')
+      .find<HTMLInputElement>('input:checked')
+      .get()
+      .map(({ value }) => value);
+    this.places = placesOf();
+    saveProperties(this, field);
+  },
+});
