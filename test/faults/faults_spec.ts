@@ -1,0 +1,27 @@
+import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { testCertificate } from '../support/test-certificate';
+
+describe('Faults between the nodes and the service', function () {
+  this.timeout(120_000);
+
+  it('break no promise: 120 random ones (2,000: npm run faults)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'faults-'));
+    try {
+      const certificate = join(folder, 'certificate.pem');
+      writeFileSync(certificate, testCertificate.cert);
+      const { stdout } = await promisify(execFile)(process.execPath, [join(__dirname, 'run.js'), '120', '1'], {
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate },
+      });
+      const report = JSON.parse(stdout.slice(stdout.indexOf('{\n'))) as { faults: number; broken: string[] };
+      assert.deepEqual(report.broken, []);
+      assert.ok(report.faults >= 120);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
