@@ -44,6 +44,7 @@ export = (RED: NodeAPI): void => {
       if (watching.has(id)) return;
       const abort = new AbortController();
       watching.set(id, abort);
+      const either = runtime().linkSignals(signal, abort.signal);
       let shown: ReturnType<Overview['watch']> | undefined;
       try {
         // Begun before anything is awaited: the command node forgets its command when the watch has stored it.
@@ -58,7 +59,7 @@ export = (RED: NodeAPI): void => {
           timeoutMs: options.timeout * 1000,
           intervalMs: options.interval * 1000,
           verify: options.verify,
-          signal: AbortSignal.any([signal, abort.signal]),
+          signal: either.signal,
           clock: clock(),
         });
         for await (const update of updates) {
@@ -85,6 +86,7 @@ export = (RED: NodeAPI): void => {
         throw error;
       } finally {
         watching.delete(id);
+        either.unlink();
         shown?.end();
       }
     });

@@ -10,7 +10,7 @@ import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { badgeOf } from './shared/status/node-status';
-import { stateStoreOf } from './shared/vehicle/state-store';
+import { ownStateStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
 interface OpenedGuard {
@@ -27,7 +27,7 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { GuardRunner, guardOptions, guardText, parseOptions, parseVin, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
-    const store = stateStoreOf(RED);
+    const store = ownStateStoreOf(RED, this);
     const key = `guard/${this.id}`;
     /** What to read for a message that the node sends to itself. */
     const ownMessages = new WeakMap<Message, { reads: readonly GuardRead[]; duePoll?: DuePoll }>();

@@ -8,7 +8,7 @@ import { changed, forgetOverview, overviewOf } from './shared/overview/overview'
 import { isDeleted } from './shared/node-red/flows';
 import { runtime } from './shared/load';
 import { redactor, safeError } from './shared/vehicle/redaction';
-import { stateStoreOf } from './shared/vehicle/state-store';
+import { ownStateStoreOf, stateStoreOf } from './shared/vehicle/state-store';
 import type { VehicleNode } from './shared/vehicle/vehicle-node';
 
 /** A store for the journal that signals every change to the tab "Cars". */
@@ -25,9 +25,9 @@ export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);
     const { parseOptions, vehicleOptions, vehicleCredentials, openAccount } = runtime();
-    const store = stateStoreOf(RED);
-    const journal = { store: signalling(store), key: `journal/${this.id}` };
-    const kept = { store, journal, warn: (sentence: string) => this.warn(sentence) };
+    const ownStore = ownStateStoreOf(RED, this);
+    const journal = { store: signalling(ownStore), key: `journal/${this.id}` };
+    const kept = { store: stateStoreOf(RED), journal, warn: (sentence: string) => this.warn(sentence) };
     let opened: Promise<Account> | undefined;
     let demoVin: string | undefined;
 
@@ -73,7 +73,7 @@ export = (RED: NodeAPI): void => {
       clearImmediate(openEarly);
       const close = async (): Promise<void> => {
         await (await opened?.catch(() => undefined))?.close();
-        if (deleted) await store.remove(journal.key);
+        if (deleted) await ownStore.remove(journal.key);
         if (deleted) await forgetSaved(RED, config, this.credentials);
       };
       void close()

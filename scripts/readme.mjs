@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import door from '../dist/src/index.js';
-import { scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
+import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
 
 const {
   chargingMembers,
@@ -134,9 +134,18 @@ const tables = {
     };
     for (const name of readNames) add('reads', name, scopesOfRead(name, availableInterfaces));
     for (const name of commandNames) add('commands', name, scopesOfCommand(name, availableInterfaces));
+    const optional = optionalScopes(availableInterfaces, { access: accessNames });
+    const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
     return table(
-      ['scope', 'reads', 'commands'],
-      [...servedBy].sort().map(([scope, { reads, commands }]) => [code(scope), reads.join(', '), commands.join(', ')]),
+      ['scope', 'access', 'reads', 'commands'],
+      [...servedBy]
+        .sort()
+        .map(([scope, { reads, commands }]) => [
+          code(scope),
+          accessOf(scope) ? code(accessOf(scope)) : '',
+          reads.join(', '),
+          commands.join(', '),
+        ]),
     );
   },
   outcomes: () =>

@@ -40,7 +40,7 @@ import {
 } from './inputs';
 import { judgeOpenings } from './openings';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
-import { eitherOf } from './util/abort';
+import { withSignals } from './util/abort';
 import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './request/core';
 import { addressOf, chooseInterface, followLink, mediaType } from './service';
 import { parseVin } from './vin';
@@ -277,8 +277,10 @@ export class VehicleClient {
    */
   async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
     const order = await this.order(name, options);
-    const before = eitherOf(options.signal, options.cancel);
-    if (options.precheck) await this.mustBeAccessible({ vin: order.vin, ...(before && { signal: before }) });
+    if (options.precheck)
+      await withSignals([options.signal, options.cancel], (signal) =>
+        this.mustBeAccessible({ vin: order.vin, signal }),
+      );
     return this.sendOrder(order, options);
   }
 

@@ -15,6 +15,7 @@ export * from './commands/arming';
 export * from './last-readings';
 export * from './account-check';
 export * from './client';
+export { linkSignals } from './util/abort';
 export * from './util/clock';
 export * from './commands/dispatcher';
 export * from './errors';
@@ -46,6 +47,7 @@ export * from './record';
 export { createRedactor, type Redactor } from './redact';
 export * from './reading';
 export * from './service';
+export { ownDirectory } from './state/directory-owner';
 export { FileStateStore, type FileStateStoreOptions } from './state/file-state-store';
 export { Seal } from './state/seal';
 export {

@@ -98,7 +98,15 @@ export function followLink(service: ServiceProfile, href: string): URL {
   const needsPrefix = /^\/v\d+\//.test(href);
   const target = needsPrefix ? `${service.baseUrl}/connected-vehicle${href}` : href;
   const url = URL.canParse(target, base) ? new URL(target, base) : null;
-  if (url === null || url.origin !== new URL(base).origin || url.username !== '' || url.password !== '') {
+  // A blob: address has the origin of the address inside it.
+  const { protocol, origin } = new URL(base);
+  if (
+    url === null ||
+    url.protocol !== protocol ||
+    url.origin !== origin ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
     throw new VehicleError(
       'UNTRUSTED_LINK',
       'The link of this command leads to another host than the service. The token is not sent there.',

@@ -68,5 +68,19 @@ export function scopesOfService(
   ];
 }
 
+/** The scopes that each access adds to a sign-in: those that a person can leave out. Accesses that add none are not listed. */
+export function optionalScopes(
+  available: readonly InterfaceName[],
+  { access = defaultAccess, readOnly = false }: { access?: readonly AccessName[]; readOnly?: boolean } = {},
+): { access: AccessName; scopes: string[] }[] {
+  const always = scopesOfService(available, { access: [], readOnly });
+  return access
+    .map((name) => ({
+      access: name,
+      scopes: scopesOfService(available, { access: [name], readOnly }).filter((scope) => !always.includes(scope)),
+    }))
+    .filter(({ scopes }) => scopes.length > 0);
+}
+
 const hasRoute = (routes: object, available: readonly InterfaceName[]): boolean =>
   available.some((name) => Object.hasOwn(routes, name));

@@ -2,7 +2,7 @@ import type { CommandOrder, SendOptions, VehicleClient } from '../client';
 import type { Clock } from '../util/clock';
 import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
-import { eitherOf, endingAt } from '../util/abort';
+import { endingAt, withSignals } from '../util/abort';
 import type { WatchReport } from '../watch/watch';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
 import { isFinal, type QueueSlot, type VehicleCommandQueue } from './vehicle-command-queue';
@@ -54,7 +54,9 @@ export class Dispatcher {
       left = true;
     };
     try {
-      return await this.#send(name, { ...options, onLeave });
+      return await withSignals([options.signal, options.cancel], (before) =>
+        this.#send(name, { ...options, onLeave }, before),
+      );
     } catch (error) {
       throw options.signal?.aborted && !left ? stopped() : asVehicleError(error);
     }
@@ -63,9 +65,9 @@ export class Dispatcher {
   async #send(
     name: unknown,
     { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
+    before: AbortSignal,
   ): Promise<CommandRecord> {
     const { client, clock, queue } = this.#options;
-    const before = eitherOf(options.signal, options.cancel) ?? never;
     const startedAt = clock.now();
     // A command that is refused up to here does not disturb those that wait or are under way.
     const order = await client.order(name, options);
@@ -204,8 +206,6 @@ export class Dispatcher {
     }
   }
 }
-
-const never = new AbortController().signal;
 
 const stopped = (): VehicleError =>
   new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command left. It was not sent.');

@@ -3,6 +3,7 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import type { CommandRecord } from '../record';
+import { withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 
 /** A command blocks its car for at most 150 s (docs/field-notes.md 5). */
@@ -121,7 +122,7 @@ export class VehicleCommandQueue {
           if (this.#queueFor(vin).at(-1) !== entry) throw superseded();
         };
         try {
-          const value = await work(AbortSignal.any([until, own.signal]), throwIfSuperseded);
+          const value = await withSignals([until, own.signal], (signal) => work(signal, throwIfSuperseded));
           // A newer command may have come after the work was done and before this continues.
           own.signal.throwIfAborted();
           return value;
@@ -162,7 +163,7 @@ export class VehicleCommandQueue {
   /** Until the next poll is due, or until the command in front ends. */
   async #pause({ ended }: QueueEntry, signal: AbortSignal): Promise<void> {
     try {
-      await this.#clock.sleep(pollEveryMs, AbortSignal.any([signal, ended.signal]));
+      await withSignals([signal, ended.signal], (either) => this.#clock.sleep(pollEveryMs, either));
     } catch (error) {
       if (signal.aborted) throw error;
     }

@@ -3,10 +3,11 @@ import type { ApiName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import type { TokenSource } from '../session/token-source';
 import { isReset, type Transport, type TransportResponse } from '../transport';
-import { failureOf, operationIdOf, parseJson } from '../wire/failures';
+import { failureOf, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
-import { eitherOf, reasonOf } from '../util/abort';
+import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
+import { parseJson } from '../util/json';
 import type { RateLimiter, RequestKind } from '../limits/rate-limiter';
 import type { Redactor } from '../redact';
 import type { SharedReads } from './shared-reads';
@@ -152,11 +153,15 @@ export class RequestCore {
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
-    const before = eitherOf(request.signal, request.cancel);
+    return withSignals([request.signal, request.cancel], (before) => this.#command(request, before));
+  }
+
+  /** @param before cancels the command only while nothing has been sent */
+  async #command(request: CommandRequest, before: AbortSignal): Promise<Answer> {
     const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
     const deadline = this.#clock.monotonic() + wait;
     const token = await this.#tokenInTurn({ kind: 'command', api: request.api, deadline, signal: before });
-    if (before?.aborted) throw reasonOf(before);
+    if (before.aborted) throw reasonOf(before);
     await request.beforeSend?.();
     let dispatched = false;
     let response: TransportResponse;
@@ -169,7 +174,7 @@ export class RequestCore {
         timeoutMs: request.timeoutMs,
         signal: request.signal,
         onDispatch: () => {
-          if (before?.aborted) throw reasonOf(before);
+          if (before.aborted) throw reasonOf(before);
           request.onDispatch?.();
           dispatched = true;
         },
@@ -289,11 +294,19 @@ export class RequestCore {
 
   /** A pause that the service asks for holds for all requests with this key. */
   #failure(response: TransportResponse, { scopes, api }: Pick<ReadRequest, 'scopes' | 'api'>): VehicleError {
-    const failure = failureOf(response, { scopes, now: this.#clock.now() });
+    const failure = failureOf(response, { scopes: this.#lacking(scopes), now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
       this.#options.limiter.blockUntil(failure.code, failure.retryAt, api);
     }
     return this.#options.redactor?.error(failure) ?? failure;
+  }
+
+  /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */
+  #lacking(scopes: readonly string[]): readonly string[] {
+    const needed = ['openid', ...scopes];
+    const granted = this.#options.tokens.describe().scopes ?? [];
+    const lacking = needed.filter((scope) => !granted.includes(scope));
+    return lacking.length === 0 ? needed : lacking;
   }
 
   /** Never shorter than the service asks for. */

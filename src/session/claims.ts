@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseJson } from '../util/json';
 
 /** What an access token says of itself where it is a JWT (docs/field-notes.md 4.2). */
 export interface Claims {
@@ -36,13 +37,4 @@ export function readClaims(token: string): Claims {
   if (!parsed.success) return nothing;
   const { exp, scope } = parsed.data;
   return { expiresAt: exp === null ? null : Math.floor(exp * 1000), scopes: scope };
-}
-
-/** JSON or undefined: what comes from outside is then judged by a schema. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -273,18 +273,16 @@ export const trimmed = (client: OAuthClient): OAuthClient => ({
 });
 
 /** @throws VehicleError CONFIG */
-function checkInputs(client: OAuthClient, refreshToken: string): void {
-  if (client.clientId === '') throw clientIdMissing();
+export function checkInputs(client: OAuthClient, refreshToken = ''): void {
+  if (client.clientId === '')
+    throw new VehicleError(
+      'CONFIG',
+      'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
+    );
   if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client id'));
   if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
   if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
 }
-
-export const clientIdMissing = (): VehicleError =>
-  new VehicleError(
-    'CONFIG',
-    'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
-  );
 
 /** Recognises a secret without holding it. */
 export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

@@ -6,7 +6,7 @@ import { VehicleError } from '../errors';
 import { sealedSchema, type Seal } from '../state/seal';
 import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
-import { parseJson } from './claims';
+import { parseJson } from '../util/json';
 
 /** The mark of a refresh: its refresh token was sent, or is about to be, and no answer is saved yet. */
 const leaseSchema = z.object({

@@ -4,7 +4,8 @@ import { asVehicleError, VehicleError } from '../errors';
 import type { Transport } from '../transport';
 import type { Clock } from '../util/clock';
 import { isLoopback } from '../util/loopback';
-import { parseJson, readClaims, scopesSchema } from './claims';
+import { parseJson } from '../util/json';
+import { readClaims, scopesSchema } from './claims';
 import { isHeaderSafe } from './token-source';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */

@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import {
-  clientIdMissing,
-  fingerprint,
-  importedKey,
-  signInKey,
-  trimmed,
-  type TokenManagers,
-} from './create-token-source';
+import { checkInputs, fingerprint, importedKey, signInKey, trimmed, type TokenManagers } from './create-token-source';
 import { authorizationUrl, refusalSentence, requestTokens, secureUrl, type OAuthClient, type Tokens } from './oauth';
 import { isoTime } from './token-source';
 
@@ -18,6 +11,8 @@ export interface SignInStart {
   /** Exactly as the portal's application has it: https, or http on a loopback address (docs/field-notes.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
+  /** The scopes among them that a person can leave out, by the access that asks for them. */
+  optional?: readonly { access: string; scopes: readonly string[] }[];
   /** The id of the config node: only it gets this sign-in. */
   owner: string;
   /** The refresh token that is pasted in its configuration now: this sign-in outdates it. */
@@ -72,7 +67,7 @@ export class SignIns {
    */
   begin(asked: SignInStart): { url: string; state: string } {
     const start = { ...asked, client: trimmed(asked.client), redirectUrl: asked.redirectUrl.trim() };
-    if (start.client.clientId === '') throw clientIdMissing();
+    checkInputs(start.client);
     secureUrl(start.client.tokenUrl, 'token address');
     const [state, verifier] = [random32(), random32()];
     const { client, redirectUrl, scopes } = start;
@@ -94,7 +89,7 @@ export class SignIns {
     if (state === null && error !== null) throw refusedByPage(error);
     const pending = this.#take(state ?? '', end.owner);
     const { start, verifier } = pending;
-    if (error !== null) throw refusedByPage(error);
+    if (error !== null) throw refusedByPage(error, start.optional);
     const code = answer.get('code') ?? '';
     if (code === '')
       throw invalid('The address holds no sign-in code. Copy the whole address that the browser was sent to.');
@@ -223,10 +218,6 @@ function queryOf(redirected: string): URLSearchParams {
 }
 
 const pageErrors = new Map([
-  [
-    'invalid_scope',
-    'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
-  ],
   ['access_denied', 'The sign-in was declined at the service. Start it again and agree to the access.'],
   [
     'unauthorized_client',
@@ -241,10 +232,19 @@ const pageErrors = new Map([
 ]);
 
 /** An OAuth error code is shown; free text from an address never is. */
-function refusedByPage(error: string): VehicleError {
+function refusedByPage(error: string, optional: SignInStart['optional'] = []): VehicleError {
   const code = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
   return new VehicleError(
     'SIGN_IN_REQUIRED',
-    pageErrors.get(code) ?? `The service ended the sign-in (${code}). Start it again.`,
+    (code === 'invalid_scope' ? invalidScope(optional) : pageErrors.get(code)) ??
+      `The service ended the sign-in (${code}). Start it again.`,
   );
+}
+
+/** The service does not say which scope the application lacks, so the sentence names those that can be left out. */
+function invalidScope(optional: NonNullable<SignInStart['optional']>): string {
+  const choices = optional.map(({ access, scopes }) => `“${access}” (${scopes.join(', ')})`);
+  return choices.length === 0
+    ? 'The application at the developer portal lacks one of the scopes that the sign-in asks for. Tick the scopes that reading needs there, then sign in again.'
+    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. Under “Access” in the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again.`;
 }

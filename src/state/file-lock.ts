@@ -22,7 +22,7 @@ const heldHere = new Set<string>();
  * only one process can create stands for it.
  */
 export async function withFileLock<T>(path: string, files: StateFiles, work: () => Promise<T>): Promise<T> {
-  const mark = JSON.stringify([hostname(), process.pid, randomBytes(8).toString('hex')]);
+  const mark = newMark();
   let seen = '';
   let since = performance.now();
   while (!(await create(path, mark, files))) {
@@ -39,7 +39,11 @@ export async function withFileLock<T>(path: string, files: StateFiles, work: () 
   }
 }
 
-async function create(path: string, mark: string, files: StateFiles): Promise<boolean> {
+/** Names this process: its host, its number, and a word of its own. */
+export const newMark = (): string => JSON.stringify([hostname(), process.pid, randomBytes(8).toString('hex')]);
+
+/** @returns false where another process holds the file */
+export async function create(path: string, mark: string, files: StateFiles): Promise<boolean> {
   try {
     const file = await files.open(path, 'wx', 0o600);
     heldHere.add(mark);
@@ -55,7 +59,7 @@ async function create(path: string, mark: string, files: StateFiles): Promise<bo
 }
 
 /** Process numbers say something on their own host only. Our own number may have belonged to a process of a former container. */
-function isDead(mark: string): boolean {
+export function isDead(mark: string): boolean {
   const [, host, pid] = /^\["([^"]*)",(\d+),"\w+"\]$/.exec(mark) ?? [];
   if (host !== hostname()) return false;
   return Number(pid) === process.pid ? !heldHere.has(mark) : !isAlive(Number(pid));
@@ -71,7 +75,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Only one process can rename the file; if it caught the lock of a new holder instead, it puts that back. */
-async function breakLock(path: string, stale: string, files: StateFiles): Promise<void> {
+export async function breakLock(path: string, stale: string, files: StateFiles): Promise<void> {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     await files.rename(path, aside);

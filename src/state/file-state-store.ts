@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { carryOver } from './carry-over';
 import { systemCodeOf, withFileLock, type StateFiles } from './file-lock';
+import { parseJson } from '../util/json';
 import { sealedSchema, type Seal } from './seal';
 import { collectionOf, StateFault, type StateStore, type Stored, type WriteOptions } from './state-store';
 
@@ -232,14 +233,6 @@ function headOf(text: string, collection: string): string | StateFault {
   const head = headSchema.safeParse(parseJson(text));
   if (!head.success) return new StateFault('damaged', collection);
   return head.data.format > format ? new StateFault('newer', collection) : head.data.key;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const ignoreMissing = (error: unknown): undefined => {

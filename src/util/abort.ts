@@ -1,19 +1,52 @@
 import type { Clock } from './clock';
 import { VehicleError } from '../errors';
 
-/** Why a caller gave up: a signal that carries an error of ours (a time limit) says more than "cancelled". */
+/** The error of a caller that gave up: a signal's own VehicleError (a time limit) says more than "cancelled". */
 export const reasonOf = (signal: AbortSignal): VehicleError =>
   signal.reason instanceof VehicleError
     ? signal.reason
     : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
 
-/** Aborted when one of them is; undefined where there is none. */
-export function eitherOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
-  const given = signals.filter((signal) => signal !== undefined);
-  return given.length > 1 ? AbortSignal.any(given) : given[0];
+/**
+ * A signal that is aborted as soon as one of `signals` is, until `unlink` is called. `AbortSignal.any` does not do: on Node 20 each call
+ * leaves a record behind that lives as long as its signals, and the signal of a node lives for months.
+ */
+export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: AbortSignal; unlink(): void } {
+  const linked = new AbortController();
+  const unlinks: (() => void)[] = [];
+  const unlink = (): void => {
+    for (const remove of unlinks.splice(0)) remove();
+  };
+  for (const signal of signals) {
+    if (signal === undefined) continue;
+    const abort = (): void => {
+      unlink();
+      linked.abort(signal.reason);
+    };
+    if (signal.aborted) {
+      abort();
+      break;
+    }
+    signal.addEventListener('abort', abort);
+    unlinks.push(() => signal.removeEventListener('abort', abort));
+  }
+  return { signal: linked.signal, unlink };
 }
 
-/** Does `work` with a signal that is aborted at a time, too: with `reason`, or as any end. */
+/** Runs `work` with a signal that is aborted as soon as one of `signals` is. */
+export async function withSignals<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const { signal, unlink } = linkSignals(...signals);
+  try {
+    return await work(signal);
+  } finally {
+    unlink();
+  }
+}
+
+/** Runs `work` with a signal that is also aborted at a moment of wall time: with `reason` if there is one. */
 export async function endingAt<Value>(
   at: number,
   { clock, signal, reason }: { clock: Clock; signal?: AbortSignal | undefined; reason?: () => VehicleError },
@@ -22,7 +55,7 @@ export async function endingAt<Value>(
   const end = new AbortController();
   const cancel = clock.after(at - clock.now(), () => end.abort(reason?.()));
   try {
-    return await work(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
+    return await withSignals([signal, end.signal], work);
   } finally {
     cancel();
   }

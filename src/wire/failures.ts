@@ -1,4 +1,5 @@
 import { VehicleError, type ErrorCode } from '../errors';
+import { parseJson } from '../util/json';
 import { defaultPauses, refillTime, retryAfter } from './retry-after';
 import { identifier } from './schemas';
 
@@ -14,7 +15,7 @@ export interface FailedAnswer {
 }
 
 export interface FailureContext {
-  /** Scopes that the endpoint needs, to name them when one is missing. */
+  /** The scopes to name when one is missing. */
   scopes: readonly string[];
   /** Milliseconds since 1970. */
   now: number;
@@ -95,7 +96,8 @@ const rules: readonly Rule[] = [
   {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
-    sentence: 'The token may not do this. It needs the scopes {scopes}: add them to the application and sign in again.',
+    sentence:
+      'The token may not do this. It lacks {scopes}. Tick that at the developer portal and under “Access” in the vehicle configuration, then sign in again.',
   },
   {
     when: said(/allowed markets/, 404),
@@ -153,16 +155,12 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
   const resolvedId = operationIdOf(answer.headers) ?? operationId;
-  return new VehicleError(
-    rule.code,
-    rule.sentence.replace('{scopes}', ['openid', ...context.scopes.filter((scope) => scope !== 'openid')].join(', ')),
-    {
-      httpStatus: answer.status,
-      ...(rule.retryable !== undefined && { retryable: rule.retryable }),
-      ...(retryAt !== null && { retryAt }),
-      ...(resolvedId !== null && { operationId: resolvedId }),
-    },
-  );
+  return new VehicleError(rule.code, rule.sentence.replace('{scopes}', context.scopes.join(', ')), {
+    httpStatus: answer.status,
+    ...(rule.retryable !== undefined && { retryable: rule.retryable }),
+    ...(retryAt !== null && { retryAt }),
+    ...(resolvedId !== null && { operationId: resolvedId }),
+  });
 }
 
 function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string | null } {
@@ -209,16 +207,6 @@ function findTexts(body: object): Found {
     else if (typeof value === 'object' && value !== null) values.push(...Object.entries(value).slice(0, maxValues));
   }
   return found;
-}
-
-/** Content types lie (docs/field-notes.md 1.11): whether it is JSON shows when it is parsed. */
-export function parseJson(body: string): unknown {
-  try {
-    // Some servers put a byte order mark first.
-    return JSON.parse(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/field-notes.md 0). */

@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import { formOf } from '../support/editor-client';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
-const writes = ['read', 'vehicles', 'check', 'sign-in', 'sign-in-finish', 'diagnostics'];
-const reads = ['state', 'commands', 'cars'];
+const writes = ['read', 'vehicles', 'check', 'sign-in', 'sign-in-finish', 'diagnostics', 'commands'];
+const reads = ['state', 'cars'];
 
 describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', function () {
   this.timeout(60_000);
@@ -85,6 +85,20 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
         assert.equal((await ask(action, { origin, authorization: `Bearer ${token}` })).status, 200, action);
         assert.equal((await ask(action)).status, 200, action);
       }
+    });
+
+    it('counts the requests of each user for themselves', async () => {
+      const login = {
+        client_id: 'node-red-editor',
+        grant_type: 'password',
+        scope: '*',
+        username: 'driver',
+        password: 'pw',
+      };
+      const { access_token: token } = (await nodeRed.admin('POST', 'auth/token', login)) as { access_token: string };
+      const nobody = await Promise.all(Array.from({ length: 130 }, () => ask('state')));
+      assert.ok(nobody.some(({ status }) => status === 429));
+      assert.equal((await ask('state', { authorization: `Bearer ${token}` })).status, 200);
     });
   });
 

@@ -192,6 +192,39 @@ describe('Signing in from the editor', () => {
     }
   });
 
+  it('asks for what the access needs and no more, and says what to leave out where the application has less', async () => {
+    const scopesAsked = async (changes: Record<string, unknown>): Promise<string[]> => {
+      const { url } = await askEditor('sign-in', formOf(vehicle(changes), client, { callback }));
+      return (new URL(String(url)).searchParams.get('scope') ?? '').split(' ');
+    };
+    const only = (scopes: string[]): string[] =>
+      scopes.filter((scope) => /lock$|honk|climat|engine_start|energy|location/.test(scope)).sort();
+    await load();
+    assert.deepEqual(only(await scopesAsked({})), ['conve:honk_flash', 'conve:lock', 'conve:unlock']);
+    assert.deepEqual(only(await scopesAsked({ readOnly: true })), []);
+    assert.deepEqual(only(await scopesAsked({ access: ['climate', 'location'] })), [
+      'conve:climatization_start_stop',
+      'location:read',
+    ]);
+    assert.equal(
+      (await askEditor('sign-in', formOf(vehicle({ access: ['sunroof'] }), client))).error?.code,
+      'INPUT_INVALID',
+    );
+
+    const { url } = await askEditor('sign-in', formOf(vehicle({ access: ['lock', 'engine'] }), client, { callback }));
+    const state = new URL(String(url)).searchParams.get('state') ?? '';
+    const { error } = await finish(`?error=invalid_scope&state=${state}`);
+    assert.equal(error?.code, 'SIGN_IN_REQUIRED');
+    assert.match(error?.message ?? '', /untick .*“lock” \(conve:lock\); “engine” \(conve:engine_start_stop\)/);
+  });
+
+  it('says what is wrong with an unknown access', async () => {
+    await load(client, { access: ['sunroof'] });
+    const { vehicle: told } = await flow.fail();
+    assert.equal(told?.error?.['code'], 'CONFIG');
+    assert.match(String(told?.error?.['message']), /access/);
+  });
+
   it('says what is missing before it begins', async () => {
     await load({ apiKey: 'demo-key' });
     const { error } = await begin();

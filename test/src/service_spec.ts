@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { resolveService, type VehicleError } from '../../src/index';
+import { followLink, resolveService, type VehicleError } from '../../src/index';
 
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 
@@ -39,4 +39,19 @@ describe('a service profile', () => {
 
   it('refuses a media type vendor that is none', () =>
     assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
+
+  for (const href of [
+    'https://evil.example/x',
+    'blob:https://car.example/x',
+    'filesystem:https://car.example/x',
+    'http://car.example/x',
+    '//evil.example/x',
+    'https://user@car.example/x',
+    'javascript:alert(1)',
+  ]) {
+    it(`follows no link to ${href}`, () =>
+      assert.throws(() => followLink(resolveService('custom', { baseUrl: 'https://car.example' }), href), {
+        code: 'UNTRUSTED_LINK',
+      }));
+  }
 });

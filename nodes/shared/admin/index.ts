@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
 import { deployedOf, readForm, withAccount, type Form } from './form';
-import { guard } from './origin-check';
+import { requireOwnEditor } from './origin-check';
 import { beginSignIn, callbackPage, endOf, finishSignIn } from './sign-in';
 import { runtime } from '../load';
 import { redactor, safeError } from '../vehicle/redaction';
@@ -18,7 +18,7 @@ const patienceMs = 45_000;
 export function serveEditor(RED: NodeAPI): void {
   const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
   if (httpAdmin === undefined || httpAdmin === null) return;
-  const own = guard(RED);
+  const own = requireOwnEditor(RED);
   // It says only that there is something new: whoever is connected hears it, and the routes know who may read what.
   publishWith(() => RED.comms.publish('connected-vehicle/changed', {}, false));
 
@@ -85,7 +85,7 @@ export function serveEditor(RED: NodeAPI): void {
     return redactor().value({ token: account?.token() ?? null, quota: account?.quota() ?? null, signIn: endOf(id) });
   });
 
-  route('commands', 'read', async (id, input) => {
+  route('commands', 'write', async (id, input) => {
     const node = deployed(id);
     const { vin } = runtime().parseBody(runtime().commandsBody, input);
     const { client } = await node.account();

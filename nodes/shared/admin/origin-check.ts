@@ -1,44 +1,59 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
+import { clock } from '../node-red/time';
 
-const perMinute = 120;
-const largestBody = 200_000;
+const maxPerMinute = 120;
+const maxBodyBytes = 200_000;
+const maxUsers = 1_000;
 
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
+type UserRequest = Request & { user?: unknown };
 
 /**
- * Lets through what this Node-RED's own editor asks, and no more often than a person does. Node-RED 4.1 lets every web
- * page ask, with any header, and read the answer; what a page cannot do is say that it comes from elsewhere than it does.
+ * Accepts only requests that the editor of this Node-RED makes, and from each user no more than a person causes. Node-RED 4.1 lets every
+ * web page send requests, with any header, and read the answers; but no page can claim another origin than its own.
  */
-export function guard(RED: NodeAPI): Handler {
-  const asked: number[] = [];
+export function requireOwnEditor(RED: NodeAPI): Handler {
+  /** The times of the last requests of each user. */
+  const requests = new Map<string, number[]>();
   return (request, response, next) => {
     const refuse = (status: number, message: string): void =>
       void response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
-    const now = Date.now();
-    while (asked.length > 0 && (asked[0] ?? 0) <= now - 60_000) asked.shift();
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');
     if (!request.is('application/json')) return refuse(415, 'This address takes JSON only.');
-    if (Number(request.headers['content-length'] ?? Infinity) > largestBody)
+    if (Number(request.headers['content-length'] ?? Infinity) > maxBodyBytes)
       return refuse(413, 'This is more than the editor ever sends.');
-    if (asked.length >= perMinute) return refuse(429, 'The editor asks too often. Try again in a minute.');
-    asked.push(now);
+    const user = userOf(request);
+    const now = clock().monotonic();
+    const lately = (requests.get(user) ?? []).filter((time) => time > now - 60_000);
+    if (lately.length >= maxPerMinute) return refuse(429, 'The editor asks too often. Try again in a minute.');
+    if (requests.size >= maxUsers) requests.clear();
+    requests.set(user, [...lately, now]);
     next();
   };
 }
 
-/** A browser says so itself where it can (over https and on this machine), else by the address of its page. Other programs say nothing. */
-function isOwnEditor(RED: NodeAPI, { headers, user }: Request & { user?: unknown }): boolean {
+/** The name of the user; where there are no users, the address of the browser. */
+function userOf({ user, ip }: UserRequest): string {
+  const name = isLoggedIn(user) && 'username' in user ? user.username : undefined;
+  return typeof name === 'string' ? `user ${name}` : `address ${ip ?? ''}`;
+}
+
+/**
+ * Browsers name the relation of the page to this address over https and on this machine, and otherwise the origin of the page. Other
+ * programs send neither.
+ */
+function isOwnEditor(RED: NodeAPI, { headers, user }: UserRequest): boolean {
   const { origin, host, authorization } = headers;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return true;
-  // Behind a proxy that changes the host, the token of a user who is logged in tells: no other page has it.
+  // A proxy may change the host. Then the token of a user who is logged in proves the origin: no other page has it.
   return (
     Boolean((RED.settings as { adminAuth?: unknown }).adminAuth) && authorization !== undefined && isLoggedIn(user)
   );
 }
 
-/** Where everybody has a default user, a token that nobody gave out is as good as none: Node-RED then says `anonymous`. */
-const isLoggedIn = (user: unknown): boolean =>
+/** Node-RED marks its default user as anonymous: that user gets in with any token. */
+const isLoggedIn = (user: unknown): user is object =>
   typeof user === 'object' && user !== null && !('anonymous' in user && user.anonymous);

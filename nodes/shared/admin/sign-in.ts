@@ -31,7 +31,7 @@ export function beginSignIn(
   { id, options, credentials }: Form,
   callback: string,
 ): { url: string; redirectUrl: string } {
-  const { VehicleError, scopesOfService } = runtime();
+  const { optionalScopes, scopesOfService, VehicleError } = runtime();
   const service = serviceOf(options);
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
     throw new VehicleError(
@@ -47,6 +47,7 @@ export function beginSignIn(
     client: clientOf(service, credentials),
     redirectUrl,
     scopes: scopesOfService(service.availableInterfaces, options),
+    optional: optionalScopes(service.availableInterfaces, options),
     owner: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,

@@ -3,7 +3,7 @@ import type { OpenWatch, WatchReport, WatchStore } from '../../../src/index';
 import { runtime } from '../load';
 import { isDeleted } from '../node-red/flows';
 import { word, type Values } from '../node-red/i18n';
-import { stateStoreOf } from '../vehicle/state-store';
+import { ownStateStoreOf } from '../vehicle/state-store';
 
 /** If Node-RED crashes so often while delivering the same result, the result is dropped with a warning. */
 const maxTries = 3;
@@ -30,7 +30,7 @@ export class WatchPersistence {
     this.#RED = RED;
     this.#node = node;
     this.#collection = collection;
-    this.#store = new (runtime().WatchStore)(stateStoreOf(RED), collection, node.id);
+    this.#store = new (runtime().WatchStore)(ownStateStoreOf(RED, node), collection, node.id);
   }
 
   /** The watches that were open when the process ended. A person is warned of those that cannot be resumed. */

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { ErrorCode } from '../../../src/errors';
-import { failureOf, parseJson } from '../../../src/wire/failures';
+import { parseJson } from '../../../src/util/json';
+import { failureOf } from '../../../src/wire/failures';
 
 const now = Date.parse('2026-06-01T08:00:00Z');
 const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
@@ -157,7 +158,7 @@ describe('failures of the service', () => {
   it('names the scopes that the endpoint needs', () => {
     const failure = failureOf(
       { status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') },
-      { scopes: ['conve:doors_status', 'conve:lock_status'], now },
+      { scopes: ['openid', 'conve:doors_status', 'conve:lock_status'], now },
     );
     assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
   });

@@ -1,0 +1,61 @@
+import { unlinkSync } from 'node:fs';
+import * as diskFiles from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { breakLock, create, isDead, newMark } from './file-lock';
+
+/** A sign of life of the owner. Rare, because each one is a write to the disk. */
+const defaultBeatMs = 10_000;
+
+/**
+ * Makes this process the owner of a directory, until it ends. Of two Node-RED processes on one user directory, only the owner may change
+ * commands, watches and journals: to the other one they would look like those of a process that ended.
+ * @returns false if another process that lives is the owner; where that is not certain, it takes until two signs of life are missed
+ */
+export async function ownDirectory(directory: string, { beatMs = defaultBeatMs } = {}): Promise<boolean> {
+  const path = join(directory, 'state', 'owner');
+  const mark = newMark();
+  try {
+    await diskFiles.mkdir(join(directory, 'state'), { recursive: true, mode: 0o700 });
+    while (!(await create(path, mark, diskFiles))) {
+      const found = await diskFiles.readFile(path, 'utf8').catch(() => '');
+      if (!isDead(found) && (await showsLife(path, beatMs))) return false;
+      await breakLock(path, found, diskFiles);
+    }
+  } catch {
+    // On a directory that cannot be written there is nothing to protect.
+    return true;
+  }
+  const beat = setInterval(() => {
+    const now = new Date();
+    diskFiles.utimes(path, now, now).catch(() => clearInterval(beat));
+  }, beatMs).unref();
+  if (owned.size === 0) process.once('exit', disown);
+  owned.add(path);
+  return true;
+}
+
+const owned = new Set<string>();
+
+function disown(): void {
+  for (const path of owned) {
+    try {
+      unlinkSync(path);
+    } catch {
+      // The directory is gone.
+    }
+  }
+}
+
+/** Process numbers are given again after a restart of the machine, and say nothing on another host: only a new sign of life proves it. */
+async function showsLife(path: string, beatMs: number): Promise<boolean> {
+  const before = await lastBeat(path);
+  for (let polls = 0; polls < 25; polls += 1) {
+    await sleep(beatMs / 10, undefined, { ref: false });
+    if ((await lastBeat(path)) !== before) return true;
+  }
+  return false;
+}
+
+const lastBeat = async (path: string): Promise<number> =>
+  (await diskFiles.stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs;

@@ -1,0 +1,9 @@
+/** Undefined where the text is no JSON. Content types lie, so whether an answer is JSON shows only here (docs/field-notes.md 1.11). */
+export function parseJson(text: string): unknown {
+  try {
+    // Some servers begin with a byte order mark.
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
