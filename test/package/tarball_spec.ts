@@ -14,7 +14,7 @@ const languages = [...new Set(filesBelow('nodes/locales').map((file) => file.spl
 const clicks: Record<string, readonly [inject: string | null, debug: string | null, expected: RegExp][]> = {
   'Read the windows': [
     ['Read now', 'The windows', /"rearRight":\{"value":"OPEN"/],
-    ['Read now', 'What it means', /"open":\["rearRight"\],"unknown":\[\],"allClosed":false/],
+    ['Read now', 'What it means', /"allClosed":false,"open":\["rearRight"\],"unknown":\[\]/],
   ],
   'Notify when a window is open': [['Every 10 minutes', 'Notify', /^"Open window: rearRight"$/]],
   'Lock when everybody left': [['Everybody left', 'Notify', /^"The car is locked\."$/]],
@@ -83,6 +83,7 @@ describe('The packed tarball', function () {
         /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
         /^examples\/\d\d [^/]+\.json$/,
         /^dist\/src\/.+\.(js|d\.ts)$/,
+        /^dist\/src\/simulator\/page\.html$/,
         /^dist\/nodes\/(shared\/([\w-]+\/)?)?[\w-]+\.(js|html)$/,
         /^dist\/nodes\/shared\/LICENSES$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
@@ -235,6 +236,16 @@ describe('The packed tarball', function () {
         const count = (iface: string): number =>
           stops.filter((stop) => stop.interface === iface && !stop.unlisted).length;
         assert.deepEqual([count('connected-v2'), count('connected-v1'), count('extended-v1')], [9, 7, 39]);
+      });
+
+      it('with the energy state and its members, the location, the groups and the commands of the living service', () => {
+        const unlisted = (kind: string, iface: string): number =>
+          stops.filter((stop) => stop.kind === kind && stop.interface === iface && stop.unlisted).length;
+        assert.deepEqual(
+          [unlisted('read', 'energy-v2'), unlisted('read', 'location-v1'), unlisted('read', 'connected-v2')],
+          [12, 1, 15],
+        );
+        assert.equal(unlisted('command', 'connected-v2'), 7);
       });
     });
   });

@@ -1,30 +1,38 @@
 import {
+  chargingMemberNames,
+  chargingMembers,
   commandNames,
   commands,
   connectedReadNames,
   connectedReads,
   interfacePaths,
+  isLivingReadName,
+  livingReadNames,
+  livingReads,
   resourceNames,
   resourceRoute,
   resources,
+  statisticsMembers,
   type CommandRoute,
   type InterfaceName,
+  type LivingReadName,
+  type MemberKind,
   type Resource,
   type ResourceName,
 } from '../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, hybridCar, startSimulator, type CarOptions, type Simulator } from '../../src/simulator/index';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
 /**
- * A tour of the whole service through deployed flows: every endpoint of the specification and each of the 39 resources,
- * asked by the nodes of a real Node-RED from a service started apart, in both dialects of the simulator.
+ * A tour of the whole service through deployed flows: every endpoint of the specification, each of the 39 resources, and every
+ * read and command that only the living service has. The nodes of a real Node-RED ask a simulated service in each dialect.
  */
 
 export const dialects = ['plain', 'real'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** One endpoint, or one resource of the extended endpoint. */
+/** One read or command by one interface. */
 export interface Stop {
   kind: 'read' | 'command';
   name: string;
@@ -32,15 +40,15 @@ export interface Stop {
   method: 'GET' | 'POST';
   /** With `{vin}` in it. */
   path: string;
-  /** The specification does not name it; only the real dialect has it (field notes 1.10). */
+  /** Whether the specification lacks it (docs/field-notes.md 1.10, docs/energy-location-api.md). */
   unlisted: boolean;
 }
 
-/** What was seen at a stop. */
+/** The result of a stop. */
 export interface Seen {
   /** In a few words; null where the dialect does not have the endpoint. */
   answer: string | null;
-  /** What was not as it must be; empty where all was well. */
+  /** Deviations from the expected answer; empty where all was well. */
   problems: string[];
 }
 
@@ -67,21 +75,35 @@ export const stops: readonly Stop[] = [
   ...resourceNames.flatMap((name) =>
     stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
   ),
+  ...livingReadNames.flatMap((name) => {
+    const { interface: iface, path } = livingReads[name];
+    return stopsOf('read', name, { [iface]: { path, unlisted: true } });
+  }),
 ];
 
-/** The names of the real dialect differ, as those of the real service do (field notes 0). */
+/** The header and the media types of the real dialect have other names, as those of the real service do (docs/field-notes.md 0). */
 const naming = {
   plain: { apiKeyHeader: 'vendor-api-key', mediaTypeVendor: 'vendor' },
   real: { apiKeyHeader: 'vcc-api-key', mediaTypeVendor: 'volvocars' },
 } as const;
 
+/** A hybrid that is plugged in has a value for everything that only the living service tells. */
+const livingCar: CarOptions = { ...hybridCar, charger: { connection: 'CONNECTED' } };
+
 /** Commands run at the same time, so each has a car of its own. */
-const vinOf = (stop: Stop): string =>
-  stop.kind === 'read' ? demoCar.vin : `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
+function vinOf(stop: Stop): string {
+  if (stop.kind === 'command') return `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
+  return isLivingReadName(stop.name) ? livingCar.vin : demoCar.vin;
+}
+
+/** The specification has flash, honk and honk-flash on v1 alone, and the plain dialect keeps to it. */
+const isServed = ({ name, interface: iface, unlisted }: Stop, dialect: Dialect): boolean =>
+  dialect === 'real' || !unlisted || iface !== 'connected-v2' || !/flash|honk/.test(name);
 
 /** Deploys the flows of the tour and makes every stop. */
 export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
-  const cars = [demoCar, ...stops.filter(({ kind }) => kind === 'command').map((stop) => ({ vin: vinOf(stop) }))];
+  const commandCars = stops.filter(({ kind }) => kind === 'command').map((stop) => ({ ...demoCar, vin: vinOf(stop) }));
+  const cars = [demoCar, livingCar, ...commandCars];
   const services = await Promise.all(dialects.map((dialect) => startSimulator({ dialect, cars, ...naming[dialect] })));
   try {
     await nodeRed.admin('POST', 'flows', {
@@ -102,20 +124,23 @@ export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
 const makeStops = (nodeRed: RealNodeRed, dialect: Dialect, service: Simulator): Promise<Seen[]> =>
   Promise.all(
     stops.map(async (stop) => {
-      if (stop.unlisted && dialect === 'plain') return { answer: null, problems: [] };
-      return look(stop, await ask(nodeRed, dialect, stop), service);
+      if (!isServed(stop, dialect)) return { answer: null, problems: [] };
+      return check(stop, await ask(nodeRed, dialect, stop), service);
     }),
   );
 
-/** What the flows answer with: the message that came out of the nodes. */
+/** The parts of the message that came out of the nodes. */
 interface Answer {
   payload?: unknown;
+  location?: { lat?: unknown; lon?: unknown };
   vehicle?: { interface?: string; read?: string; source?: string; error?: { code: string; message: string } };
 }
 
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Stop): Promise<Answer> {
-  const choice = stop.interface === 'connected-v1' ? 'v1' : stop.interface === 'connected-v2' ? 'v2' : 'auto';
-  const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice, vin: vinOf(stop) });
+  const choice = { 'connected-v1': 'v1', 'connected-v2': isLivingReadName(stop.name) ? 'auto' : 'v2' }[
+    stop.interface as string
+  ];
+  const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: vinOf(stop) });
   const response = await fetch(`${nodeRed.url}tour/${dialect}/${stop.kind}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -124,15 +149,15 @@ async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Stop): Promise<
   return (await response.json()) as Answer;
 }
 
-function look(stop: Stop, answer: Answer, service: Simulator): Seen {
+function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   const { error } = answer.vehicle ?? {};
   if (error !== undefined) return { answer: '', problems: [`${error.code}: ${error.message}`] };
   const path = stop.path.replace('{vin}', vinOf(stop));
   const asked = service.requests.filter((request) => request.method === stop.method && request.path === path);
-  const problems =
-    asked.length === 1 && (asked[0]?.status ?? 500) < 300
-      ? []
-      : [`the service saw ${asked.length} requests to ${path}`];
+  // Reads that one request answers share it, as long as it is fresh.
+  const isShared = stop.kind === 'read' && isLivingReadName(stop.name);
+  const isRight = asked.length > 0 && (isShared || asked.length === 1) && asked.every(({ status }) => status < 300);
+  const problems = isRight ? [] : [`the service saw ${asked.length} requests to ${path}`];
   const payload = answer.payload as Record<string, unknown>;
   if (stop.kind === 'command') {
     const { outcome, requestStatus, interface: iface, history } = payload;
@@ -146,6 +171,7 @@ function look(stop: Stop, answer: Answer, service: Simulator): Seen {
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
     problems.push(`specification 2.8 has no ${JSON.stringify(payload)}`);
+  if (isLivingReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
@@ -158,6 +184,45 @@ function fits(resource: Resource, { value, unit }: Record<string, unknown>): boo
   );
 }
 
+type Leaf = Record<string, unknown>;
+
+/** Deviations of a read that only the living service has (docs/message-contract.md 3). */
+function livingProblems(name: LivingReadName, payload: Leaf, { location }: Answer): string[] {
+  const wrong = (what: string): string[] => [`${what} is ${JSON.stringify(payload)}`];
+  const isTold = ({ value, timestamp }: Leaf): boolean =>
+    value !== null && Number.isFinite(Date.parse(String(timestamp)));
+  switch (livingReads[name].gives) {
+    case 'member': {
+      const row: MemberKind = { ...chargingMembers, ...statisticsMembers }[name as keyof typeof chargingMembers];
+      return fitsMember(row, payload) && isTold(payload) ? [] : wrong(name);
+    }
+    case 'charging':
+      return chargingMemberNames.every((member) => fitsMember(chargingMembers[member], payload[member] as Leaf))
+        ? []
+        : wrong('the energy state');
+    case 'capabilities':
+      return chargingMemberNames.every((member) => (payload[member] as Leaf | undefined)?.['isSupported'] === true)
+        ? []
+        : wrong('the list of capabilities');
+    case 'location': {
+      const { latitude, longitude, altitude, heading, timestamp } = payload;
+      const isWhole = [latitude, longitude, altitude, heading].every((value) => typeof value === 'number');
+      return isWhole && typeof timestamp === 'string' && location?.lat === latitude && location?.lon === longitude
+        ? []
+        : wrong('the location');
+    }
+    case 'group':
+      return Object.values(payload).length > 0 && Object.values(payload).every((member) => isTold(member as Leaf))
+        ? []
+        : wrong('the group');
+  }
+}
+
+const fitsMember = (row: MemberKind, { value, unit }: Leaf): boolean =>
+  row.kind === 'word'
+    ? row.values.includes(String(value)) && unit === null
+    : typeof value === 'number' && unit === row.unit;
+
 function inWords(payload: unknown): string {
   if (Array.isArray(payload))
     return payload
@@ -167,13 +232,15 @@ function inWords(payload: unknown): string {
   if (descriptions !== undefined)
     return `${String((descriptions as { model: unknown }).model)}, ${String(members['modelYear'])}`;
   if (value !== undefined) return [value, unit].filter((part) => part !== null && part !== undefined).join(' ');
-  const states = Object.entries(members).map(
-    ([name, state]) => `${name} ${String((state as { value: unknown }).value)}`,
-  );
+  const states = Object.entries(members).map(([name, state]) => {
+    if (typeof state !== 'object' || state === null) return `${name} ${String(state)}`;
+    const member = state as Leaf;
+    return `${name} ${[member['value'] ?? member['isSupported'], member['unit']].filter(Boolean).join(' ')}`;
+  });
   return states.join(', ');
 }
 
-/** A way in by HTTP, through the nodes, and out again; the catch node answers what failed. */
+/** HTTP requests go through the nodes and come back as answers; a catch node answers for what failed. */
 function flowOf(dialect: Dialect, service: Simulator): object[] {
   const z = `tour-${dialect}`;
   const id = (name: string): string => `${z}-${name}`;
@@ -207,9 +274,12 @@ function flowOf(dialect: Dialect, service: Simulator): object[] {
     node('send', 'connected-vehicle-command', { vehicle, command: '' }, ['watch']),
     node('watch', 'connected-vehicle-command-status', { vehicle, interval: 2 }, ['wrap'], []),
     node('catch', 'catch', { scope: null, uncaught: false }, ['wrap']),
-    node('wrap', 'change', { rules: [set('payload', '{ "payload": payload, "vehicle": vehicle }', 'jsonata')] }, [
-      'answer',
-    ]),
+    node(
+      'wrap',
+      'change',
+      { rules: [set('payload', '{ "payload": payload, "vehicle": vehicle, "location": location }', 'jsonata')] },
+      ['answer'],
+    ),
     node('answer', 'http response', { statusCode: '200', headers: {} }),
   ];
 }
