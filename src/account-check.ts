@@ -4,11 +4,11 @@ import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
 import { VehicleError, asVehicleError, type ErrorCode } from './errors';
 import { parseVin } from './vin';
 
-/** What the configuration dialog asks the service, and what it says of it in words. */
+/** The checks behind the buttons "Check" and "Find my vehicles" of the configuration dialog. */
 
 /** A node of the flows that uses the account. */
 export interface User {
-  /** As the editor calls it. */
+  /** The node's label in the editor. */
   label: string;
   /** Names of reads. */
   reads: readonly string[];
@@ -22,21 +22,21 @@ export interface CheckOptions {
   signal?: AbortSignal;
 }
 
-/** One thing that was looked at. `unclear`: nothing could be told of it. */
+/** The result of one check; `unclear` where the service was not reached. */
 export interface Finding {
   about: 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
   verdict: 'good' | 'bad' | 'unclear';
-  /** Why it is bad. */
+  /** The failure, where the verdict is bad. */
   code: ErrorCode | null;
   message: string | null;
-  /** ISO-8601: when it goes on, or when the token ends. */
+  /** ISO-8601: when a pause ends, or when the token expires. */
   until: string | null;
-  /** The scopes that are missing; of a node: `label`. */
+  /** The missing scopes, of the node `label` where there is one. */
   scopes: readonly string[];
   label: string | null;
 }
 
-/** Which finding a failure of the request is. Where the service itself said so, those before it in the list are good. */
+/** The order in which the service checks a request: if it answers with one failure, the checks before that one are good. */
 const order = ['service', 'quota', 'key', 'token', 'scopes'] as const;
 const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   QUOTA_SPENT: 'quota',
@@ -47,9 +47,9 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   SCOPE_MISSING: 'scopes',
 };
 
-/** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3): it never fails, what is wrong is what it finds. */
+/** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3). It never fails: a failure is a finding. */
 export async function checkAccount(account: Account, { vin, users, signal }: CheckOptions): Promise<Finding[]> {
-  // First, or a fault of the sign-in service would look like one of the vehicles' service.
+  // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
   const noToken = await account.refreshToken(signal).then(none, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
   let listed: string[] | null = null;
@@ -70,7 +70,7 @@ export async function checkAccount(account: Account, { vin, users, signal }: Che
   return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, users, account, failure)];
 }
 
-/** Those that come before one, all of one verdict. */
+/** The findings before `about`, all with the same verdict. */
 const before = (about: (typeof order)[number], verdict: Finding['verdict']): Finding[] =>
   order.slice(0, order.indexOf(about)).map((name) => finding(name, verdict));
 
@@ -144,8 +144,8 @@ export interface FoundVehicle {
   year: string;
 }
 
-/** More cars than a household has are listed without model and year: each costs a request. */
-const mostDetails = 10;
+/** Further vehicles are listed without model and year, because each costs a request. */
+const maxDetails = 10;
 
 /**
  * The vehicles of the account, with model and year where the service gives them (docs/field-notes.md 1.4: not for every car).
@@ -156,7 +156,7 @@ export async function findVehicles(account: Account, signal?: AbortSignal): Prom
   const { payload } = await account.client.vehicles(options);
   return Promise.all(
     payload.map(async ({ vin }, index) => {
-      const details = index < mostDetails ? await account.client.details({ vin, ...options }).catch(() => null) : null;
+      const details = index < maxDetails ? await account.client.details({ vin, ...options }).catch(() => null) : null;
       return {
         vin,
         model: String(details?.payload.descriptions?.model ?? ''),

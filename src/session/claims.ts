@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { parseJson } from '../util/json';
 
-/** What an access token says of itself where it is a JWT (docs/field-notes.md 4.2). */
+/** The claims of an access token that is a JWT (docs/field-notes.md 4.2). */
 export interface Claims {
   /** Milliseconds since 1970. */
   expiresAt: number | null;
@@ -19,7 +19,7 @@ export const scopesSchema = z.union([
   z.array(z.string()),
 ]);
 
-/** The longest moment that a Date can hold, in seconds: an odd `exp` beyond it says nothing. */
+/** The latest time that a Date can hold, in seconds: an `exp` beyond it is ignored. */
 const lastSecond = 8.64e12;
 
 const claimsSchema = z.lazy(() =>
@@ -29,7 +29,7 @@ const claimsSchema = z.lazy(() =>
   }),
 );
 
-/** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. A token that is no JWT says nothing. */
+/** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. Both are null where the token is no JWT. */
 export function readClaims(token: string): Claims {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return nothing;

@@ -49,14 +49,14 @@ export class TokenManagers {
     this.#self = options.self ?? thisProcess;
   }
 
-  /** Grows with every sign-in: after that, another grant may count. */
+  /** Grows with every sign-in, after which another grant may be the one to use. */
   get signIns(): number {
     return this.#signIns;
   }
 
   /** Each user releases it once. */
   acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'importedRefreshToken'>): TokenManager {
-    // A mistyped client secret stops nobody who has the right one.
+    // A configuration with a mistyped client secret gets a manager of its own, so that it does not stop the others.
     const id = JSON.stringify([options.key, options.client.clientSecret]);
     let manager = this.#managers.get(id);
     if (manager === undefined) {
@@ -138,7 +138,7 @@ class ManagedToken implements TokenSource {
   readonly #signInKey: string;
   readonly #importedKey: string;
   readonly #cancelStart: () => void;
-  /** Null while the pasted access token counts. */
+  /** Null while the pasted access token is in use. */
   #manager: TokenManager | null = null;
   #signInsSeen = -1;
   #choosing: Promise<TokenManager | TokenSource> | null = null;
@@ -183,7 +183,7 @@ class ManagedToken implements TokenSource {
       scopes: grant?.scopes ?? null,
       signInRequiredSince: isoTime(signInRequiredSince),
       signedInAt: isoTime(grant?.signedInAt ?? null),
-      lastRefreshAt: isoTime(grant?.refreshedAt || null),
+      lastRefreshAt: isoTime(grant === null || grant.generation === 0 ? null : grant.refreshedAt),
       retryAt: isoTime(retryAt),
       problem: this.#problem?.message ?? problem,
     };
@@ -229,7 +229,7 @@ class ManagedToken implements TokenSource {
     }
   }
 
-  /** The key of the grant that counts now; null for the pasted access token. */
+  /** The key of the grant to use now; null for the pasted access token. */
   async #keyInUse(): Promise<string | null> {
     const { refreshToken, accessToken, pasted } = this.#given;
     checkInputs(this.#client, refreshToken);
@@ -264,7 +264,7 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/** Blanks around pasted values do not belong to them. */
+/** People paste blanks around a value. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
   audience: client.audience,
   tokenUrl: client.tokenUrl.trim(),

@@ -3,6 +3,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
+import { systemCodeOf } from '../state/file-lock';
 import { sealedSchema, type Seal } from '../state/seal';
 import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
@@ -21,7 +22,7 @@ export type Lease = z.infer<typeof leaseSchema>;
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
   z.object({
-    /** Counts the refreshes, so that the later one of two grants can be told. */
+    /** Counts the refreshes, so that the later of two grants can be told; 0 for a pasted refresh token that was not refreshed yet. */
     generation: z.int(),
     refreshToken: z.string(),
     /** Empty where the last answer gave none. */
@@ -29,7 +30,7 @@ const grantSchema = z.lazy(() =>
     /** Null where the service does not say. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
-    /** 0 before the first refresh of a pasted refresh token. */
+    /** The last refresh; before the first one of a pasted refresh token, the time when it was first used. */
     refreshedAt: z.number(),
     /** When a person signed in; absent where a refresh token was pasted. */
     signedInAt: z.optional(z.number()),
@@ -86,13 +87,25 @@ export class GrantStore {
   async replace(key: string, grant: Omit<Grant, 'generation' | 'lease'>): Promise<void> {
     const before = await this.read(key).catch(() => null);
     await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, lease: null });
-    await this.#removeUnused().catch(() => undefined);
+    await this.removeUnused().catch(() => undefined);
   }
 
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
     await explained(() => this.#options.state.remove(entryOf(key)));
     await this.#removeFormer(entryOf(key));
+  }
+
+  /**
+   * Removes grants that are certainly dead. A pasted refresh token that was replaced by another one leaves its grant behind, and no
+   * configuration knows of it any more. @throws VehicleError CONFIG
+   */
+  async removeUnused(): Promise<void> {
+    const { state, clock = systemClock } = this.#options;
+    for (const entry of await explained(() => state.list(`${collection}/`))) {
+      const stored = await this.#read(entry).catch(() => null);
+      if (stored !== null && clock.now() - stored.grant.refreshedAt > unusedFor) await state.remove(entry);
+    }
   }
 
   async #read(entry: string): Promise<StoredGrant | null> {
@@ -114,22 +127,13 @@ export class GrantStore {
     if (accessToken !== '') this.#options.onSecret?.(accessToken);
   }
 
-  /** A pasted refresh token that was replaced by another one leaves its grant behind, and no configuration knows of it any more. */
-  async #removeUnused(): Promise<void> {
-    const { state, clock = systemClock } = this.#options;
-    for (const entry of await state.list(`${collection}/`)) {
-      const stored = await this.#read(entry).catch(() => null);
-      if (stored !== null && clock.now() - stored.grant.refreshedAt > unusedFor) await state.remove(entry);
-    }
-  }
-
   /** Moves a sign-in of version 0.1 into the store. One that cannot be read stays until a new sign-in takes its place. */
   async #carryOver(entry: string): Promise<StoredGrant | null> {
     const file = this.#formerFile(entry);
     if (file === null) return null;
     const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw unreadable(new StateFault('inaccessible', collection, 'connected-vehicle', codeOf(error)));
+      if (systemCodeOf(error) === 'ENOENT') return null;
+      throw unreadable(new StateFault('inaccessible', collection, 'connected-vehicle', systemCodeOf(error)));
     });
     if (text === null) return null;
     const value = await this.#openFormer(file, text);
@@ -204,6 +208,3 @@ function unreadable(fault: StateFault): VehicleError {
 
 export const isDamaged = (error: unknown): boolean =>
   error instanceof VehicleError && error.cause instanceof StateFault && error.cause.fault === 'damaged';
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -17,7 +17,7 @@ export interface SignInStart {
   owner: string;
   /** The refresh token that is pasted in its configuration now: this sign-in outdates it. */
   refreshToken?: string;
-  /** The same of a pasted access token. */
+  /** The access token that is pasted there now: this sign-in outdates it, too. */
   accessToken?: string;
   /** Called with the sign-in code before it is used. */
   onSecret?: (secret: string) => void;
@@ -26,11 +26,11 @@ export interface SignInStart {
 export interface SignInEnd {
   /** The whole address that the browser was sent to, or its query alone. */
   redirected: string;
-  /** Where it is known who asks: must be who began. */
+  /** The config node that asks, where it is known: only the one that began the sign-in may end it. */
   owner?: string;
 }
 
-/** Safe to show. */
+/** The result of a sign-in, without its secrets. */
 export interface SignedIn {
   owner: string;
   /** Null where the service does not say. */
@@ -39,16 +39,16 @@ export interface SignedIn {
   expiresAt: string | null;
 }
 
-/** Ten minutes to type a password and a code from the phone. */
+/** A person has ten minutes to type a password and a code from the phone. */
 const lifeOfState = 10 * 60_000;
-/** More at once are nobody's honest sign-ins. */
+/** Bounds the memory that unfinished sign-ins take. */
 const maxPending = 100;
 
 interface Pending {
   start: SignInStart;
   verifier: string;
   until: number;
-  /** Why the state is not good any more; it is kept for a while to say so. */
+  /** Why the state is not accepted any more; it is kept for a while so that the error can say so. */
   over: 'used' | 'deleted' | null;
 }
 
@@ -210,7 +210,7 @@ const deletedMeanwhile = (): VehicleError =>
 
 const invalid = (sentence: string): VehicleError => new VehicleError('INPUT_INVALID', sentence);
 
-/** A whole address, a query with or without its question mark. */
+/** Accepts a whole address, or a query with or without its question mark. */
 function queryOf(redirected: string): URLSearchParams {
   const text = redirected.trim();
   if (URL.canParse(text)) return new URL(text).searchParams;

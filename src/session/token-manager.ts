@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { VehicleError, type ErrorCode } from '../errors';
+import { isAlive } from '../state/file-lock';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
@@ -58,8 +59,8 @@ const lasting = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED
 const reloadEvery = 15 * 60_000;
 /** With less life left than this, a caller waits for the new token. */
 const waitBelow = 10_000;
-/** Longer than a connection, a request to the token endpoint and a write to the store take together. */
-const leaseFor = 90_000;
+/** Longer than a connection (60 s at most), an answer (50 s) and a write to the store take together. */
+const leaseFor = 120_000;
 const leasePollEvery = 200;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
 const closeWithin = 3_000;
@@ -217,9 +218,9 @@ export class TokenManager {
         await this.#sleep(leasePollEvery);
         continue;
       }
-      const answer = await this.#requestUnderLease({ ...known, refreshToken }, stored && stored.version);
+      const answer = await this.#refreshUnderLease({ ...known, refreshToken }, stored && stored.version);
       if (answer === 'overtaken') continue;
-      if ('generation' in answer) return this.#save(answer);
+      if ('generation' in answer) return answer;
       this.#refuse(answer, refreshToken);
     }
   }
@@ -252,7 +253,7 @@ export class TokenManager {
       accessToken: '',
       expiresAt: null,
       scopes: null,
-      refreshedAt: 0,
+      refreshedAt: this.#clock.now(),
       outdated: [imported.fingerprint],
       lease: null,
     };
@@ -271,44 +272,49 @@ export class TokenManager {
     return token;
   }
 
-  async #requestUnderLease(known: Grant, version: string | null | undefined): Promise<Grant | Refusal | 'overtaken'> {
-    const { store, client, send, self } = this.#options;
-    const lease: Lease = {
-      id: randomBytes(9).toString('base64url'),
-      pid: self.pid,
-      host: self.host,
-      until: this.#clock.now() + leaseFor,
-    };
-    self.leases.add(lease.id);
-    const connecting = new AbortController();
-    const stop = (): void => connecting.abort();
-    this.#stopping.signal.addEventListener('abort', stop, { once: true });
-    let isSent = false;
+  /** Refreshes a grant and saves the new one. */
+  async #refreshUnderLease(known: Grant, version: string | null | undefined): Promise<Grant | Refusal | 'overtaken'> {
+    const { store, self } = this.#options;
+    const id = randomBytes(9).toString('base64url');
+    const lease = { id, pid: self.pid, host: self.host, until: this.#clock.now() + leaseFor };
+    self.leases.add(id);
     try {
       // This write also proves that the store can be written to before a token is rotated.
       const leased = await store.write(this.key, { ...known, lease }, version);
       if (leased === null) return 'overtaken';
       this.#grant = leased.grant;
-      if (this.#stopping.signal.aborted) stop();
-      try {
-        const form = { grant_type: 'refresh_token', refresh_token: known.refreshToken };
-        const onDispatch = (): void => {
-          isSent = true;
-          // From here on the request goes on, whoever stops waiting.
-          this.#stopping.signal.removeEventListener('abort', stop);
-        };
-        const context = { send, clock: this.#clock, signal: connecting.signal, onDispatch };
-        const answer = await requestTokens(client, form, context);
-        if ('refusal' in answer) await this.#endLease(leased, null);
-        return 'refusal' in answer ? answer : rotated(leased.grant, answer);
-      } catch (error) {
-        // The ended lease stays as a mark that the service may have rotated the token.
-        await this.#endLease(leased, isSent ? { ...lease, until: 0 } : null);
-        throw error;
-      }
+      const answer = await this.#request(leased, lease);
+      return 'refusal' in answer ? answer : await this.#save(rotated(leased.grant, answer));
     } finally {
-      this.#stopping.signal.removeEventListener('abort', stop);
-      self.leases.delete(lease.id);
+      if (this.#unsaved === null) self.leases.delete(id);
+    }
+  }
+
+  async #request(leased: StoredGrant, lease: Lease): Promise<Tokens | Refusal> {
+    const { client, send } = this.#options;
+    const { signal } = this.#stopping;
+    const connecting = new AbortController();
+    const stop = (): void => connecting.abort();
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    let isSent = false;
+    const onDispatch = (): void => {
+      isSent = true;
+      // From here on the request goes on, whoever stops waiting.
+      signal.removeEventListener('abort', stop);
+    };
+    try {
+      const form = { grant_type: 'refresh_token', refresh_token: leased.grant.refreshToken };
+      const context = { send, clock: this.#clock, signal: connecting.signal, onDispatch };
+      const answer = await requestTokens(client, form, context);
+      if ('refusal' in answer) await this.#endLease(leased, null);
+      return answer;
+    } catch (error) {
+      // The ended lease stays as a mark that the service may have rotated the token.
+      await this.#endLease(leased, isSent ? { ...lease, until: 0 } : null);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
     }
   }
 
@@ -333,6 +339,8 @@ export class TokenManager {
     this.#unsaved = null;
     this.#refusal = null;
     this.#grant = saved.grant;
+    // This refresh token was pasted just now, perhaps in place of another one.
+    if (next.generation === 1) await this.#options.store.removeUnused().catch(ignore);
     return saved.grant;
   }
 
@@ -371,7 +379,9 @@ export class TokenManager {
     }
     const failures = (this.#pause?.failures ?? 0) + 1;
     const now = this.#clock.now();
-    const ms = Math.max(pauseAfter(failures, this.#options.random), (failure.retryAt?.getTime() ?? now) - now);
+    const ms = Math.round(
+      Math.max(backoffMs(failures, pauses, this.#options.random), (failure.retryAt?.getTime() ?? now) - now),
+    );
     const repeated = new VehicleError(failure.code, `${failure.message} The pack tries again by itself.`, {
       retryable: true,
       retryAt: new Date(now + ms),
@@ -424,32 +434,19 @@ function rotated(before: Grant, answer: Tokens): Grant {
   };
 }
 
-/** True while another refresh may be under way: its process lives, or is on another machine and its time has not ended. */
+/** True while another refresh may be under way. A process on another machine is given its time; a dead process here is not. */
 function isHeld(lease: Lease | null | undefined, self: ProcessIdentity, now: number): boolean {
-  if (lease === null || lease === undefined || lease.until <= now || lease.until > now + leaseFor) return false;
-  if (lease.host !== self.host) return true;
-  return lease.pid === self.pid ? self.leases.has(lease.id) : self.isAlive(lease.pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  if (lease === null || lease === undefined || lease.until === 0) return false;
+  if (lease.host === self.host && lease.pid === self.pid) return self.leases.has(lease.id);
+  if (lease.until <= now || lease.until > now + leaseFor) return false;
+  return lease.host !== self.host || self.isAlive(lease.pid);
 }
 
 /** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/field-notes.md 4.2). */
 const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
 
 /** The first retries come soon: a server may accept the rotated token for a minute yet. */
-const shortestPause = 2_000;
-const longestPause = 15 * 60_000;
-
-/** Doubles from pause to pause, spread by a quarter so that many clients do not come back together. @param failures from 1 on */
-const pauseAfter = (failures: number, random: () => number): number =>
-  Math.round(backoffMs(failures, { firstMs: shortestPause, maxMs: longestPause }, random));
+const pauses = { firstMs: 2_000, maxMs: 15 * 60_000 };
 
 const ignore = (): void => undefined;
 

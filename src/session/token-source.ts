@@ -38,7 +38,10 @@ export interface TokenDescription {
   problem: string | null;
 }
 
-/** A 401 that comes at random with a good token is tried once more (docs/field-notes.md 6.2), but a dead token not at every poll. */
+/**
+ * The service answers 401 at random to a good token (docs/field-notes.md 6.2), so the request is tried once more. With a dead token, a
+ * second try at every poll would be in vain.
+ */
 const secondTryEvery = 10 * 60_000;
 
 /**

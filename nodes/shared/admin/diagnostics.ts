@@ -5,7 +5,7 @@ import { runtime } from '../load';
 import { redactor } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 
-/** "Copy diagnostics": what helps to help, with everything private removed. @throws VehicleError */
+/** The text of "Copy diagnostics", without anything private. @throws VehicleError */
 export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
   const { parseOptions, vehicleOptions, vehicleCredentials } = runtime();
   const options = parseOptions(vehicleOptions, node.config);
@@ -18,7 +18,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     settings: { ...options, name: undefined, vin: options.vin === '' ? '' : runtime().shortVin(options.vin) },
-    // Which are given, not what they are.
+    // Their names only.
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
     nodes: usersOf(RED, node.id),
     interfaces: opened?.client.service.availableInterfaces,
@@ -29,7 +29,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
   });
 }
 
-/** How many nodes of each type use the configuration. */
+/** The number of nodes of each type that use the configuration. */
 function usersOf(RED: NodeAPI, id: string): Record<string, number> {
   const counts: Record<string, number> = {};
   RED.nodes.eachNode((node) => {
@@ -40,7 +40,7 @@ function usersOf(RED: NodeAPI, id: string): Record<string, number> {
 }
 
 function packVersion(): string {
-  // From dist/nodes/shared/admin; a folded build stands higher.
+  // The path from dist/nodes/shared/admin, or from where the bundle is.
   for (const up of ['../../../..', '../../..', '../..', '..']) {
     try {
       const { name, version } = JSON.parse(readFileSync(join(__dirname, up, 'package.json'), 'utf8')) as {
@@ -49,7 +49,7 @@ function packVersion(): string {
       };
       if (name === '@connected-vehicle/node-red') return String(version);
     } catch {
-      // Not here.
+      // Try the next folder.
     }
   }
   return 'unknown';

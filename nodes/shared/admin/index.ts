@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
 import { deployedOf, readForm, withAccount, type Form } from './form';
 import { requireOwnEditor } from './origin-check';
-import { beginSignIn, callbackPage, endOf, finishSignIn } from './sign-in';
+import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
 import { runtime } from '../load';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
@@ -82,7 +82,11 @@ export function serveEditor(RED: NodeAPI): void {
     const account = await deployedOf(RED, id)
       ?.account()
       .catch(() => null);
-    return redactor().value({ token: account?.token() ?? null, quota: account?.quota() ?? null, signIn: endOf(id) });
+    return redactor().value({
+      token: account?.token() ?? null,
+      quota: account?.quota() ?? null,
+      signIn: signInResultOf(id),
+    });
   });
 
   route('commands', 'write', async (id, input) => {

@@ -9,20 +9,20 @@ import { clock } from '../node-red/time';
 import { word } from '../node-red/i18n';
 import { deployedOf, type Form } from './form';
 
-/** How the last sign-in of each config node ended, for the dialog that waits for it. */
-interface End {
+/** The result of the last sign-in of a config node, for the dialog that waits for it. */
+interface SignInResult {
   /** ISO-8601. */
   at: string;
   error: { code: string; message: string } | null;
 }
-const ends = new Map<string, End>();
-const mostEnds = 100;
+const results = new Map<string, SignInResult>();
+const maxResults = 100;
 
-export const endOf = (id: string): End | null => ends.get(id) ?? null;
+export const signInResultOf = (id: string): SignInResult | null => results.get(id) ?? null;
 
-function rememberEnd(id: string, error: End['error']): void {
-  if (ends.size >= mostEnds) ends.clear();
-  ends.set(id, { at: new Date(clock().now()).toISOString(), error });
+function remember(id: string, error: SignInResult['error']): void {
+  if (results.size >= maxResults) results.clear();
+  results.set(id, { at: new Date(clock().now()).toISOString(), error });
 }
 
 /** @throws VehicleError CONFIG */
@@ -41,7 +41,7 @@ export function beginSignIn(
   }
   const redirectUrl = service.redirectUrl || callback;
   learnCredentials(credentials);
-  ends.delete(id);
+  results.delete(id);
   const { url, state } = requireSession(RED).signIns.begin({
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
@@ -60,35 +60,29 @@ export function beginSignIn(
 /** @throws VehicleError */
 export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string): Promise<SignedIn> {
   const { signIns } = requireSession(RED);
-  const asks = owner ?? signIns.ownerOf(redirected);
+  const id = owner ?? signIns.ownerOf(redirected);
   try {
     const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
-    // What is wrong with it is told where the token is used.
+    // A failure of this refresh is reported where the token is used.
     await deployedOf(RED, signedIn.owner)
       ?.account()
       .then((account) => account.refreshToken())
       .catch(() => undefined);
-    rememberEnd(signedIn.owner, null);
+    remember(signedIn.owner, null);
     return signedIn;
   } catch (error) {
     const { code, message } = safeError(error);
-    if (asks !== null) rememberEnd(asks, { code, message });
+    if (id !== null) remember(id, { code, message });
     throw error;
   }
 }
 
-/** A deleted configuration gets no sign-in any more. */
-export function forgetSignIns(RED: NodeAPI, id: string): void {
-  try {
-    sessionOf(RED)?.signIns.forget(id);
-  } catch {
-    // Without a store nothing was begun.
-  }
-}
+/** Sign-ins that a deleted configuration has begun are refused. */
+export const forgetSignIns = (RED: NodeAPI, id: string): void => sessionOf(RED)?.signIns.forget(id);
 
 /**
- * What was saved for a deleted configuration goes. A pasted refresh token can stand in another one, disabled ones among them: its
- * grant is theirs, too, and stays.
+ * Removes the saved grants of a deleted configuration. The grant of a pasted refresh token stays where another configuration, even a
+ * disabled one, has the same token.
  * @throws VehicleError
  */
 export async function forgetSaved(RED: NodeAPI, config: NodeDef, given: unknown): Promise<void> {
@@ -112,13 +106,13 @@ function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): bool
     const deployed = deployedOf(RED, node.id);
     const stored = deployed === null ? RED.nodes.getCredentials(node.id) : deployed.credentials;
     const other = String((stored as { refreshToken?: unknown } | undefined)?.refreshToken ?? '').trim();
-    // What the environment gives to a disabled one is not known.
+    // The environment variables of a disabled node are not resolved.
     found ||= other === refreshToken || other.startsWith('${');
   });
   return found;
 }
 
-/** Where the browser comes back to: anybody can ask for it, so it says whether it worked and nothing else. */
+/** The page that the browser comes back to. Anybody can request it, so it says only whether the sign-in worked. */
 export function callbackPage(RED: NodeAPI) {
   return async (request: Request, response: Response): Promise<void> => {
     const result = await finishSignIn(RED, request.originalUrl).then(

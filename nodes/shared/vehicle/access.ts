@@ -12,11 +12,11 @@ import { clock } from '../node-red/time';
 export function serviceOf(options: VehicleOptions): ServiceProfile {
   const { resolveService } = runtime();
   if (options.service === 'custom') return resolveService('custom', options);
-  // Only where the sign-in returns to is a person's own.
+  // The other profiles leave only the redirect address to the person.
   return resolveService(options.service, { redirectUrl: options.redirectUrl });
 }
 
-/** What a configuration says of an account, whatever the service. */
+/** The options of an account that do not depend on the service. */
 export const settingsOf = (
   options: VehicleOptions,
 ): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'clock'> => ({
@@ -27,7 +27,7 @@ export const settingsOf = (
   clock: clock(),
 });
 
-/** Whoever signs in, and to which service. */
+/** The application that signs in, and the service that its tokens are for. */
 export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clientSecret }: VehicleCredentials) => ({
   audience: new URL(baseUrl).origin,
   tokenUrl,
@@ -35,13 +35,13 @@ export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clie
   clientSecret,
 });
 
-/** The same pasted token is the same person's; a sign-in is its config node's own. */
+/** Configurations with the same pasted token share their readings; a sign-in belongs to its config node alone. */
 const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
 /**
- * What an account of a configuration is opened with. From here on, none of its secrets leaves the pack.
- * @param id of the config node: its sign-in is its own
+ * The options of the account of a configuration. From here on, the redactor knows its secrets.
+ * @param id of the config node
  * @throws VehicleError CONFIG
  */
 export function accessOf(

@@ -8,14 +8,14 @@ const keyFile = 'store.key';
 
 export interface StoreSecrets {
   secret: string;
-  /** What sealed the sign-ins before: still opens them. */
+  /** Earlier secrets: they still open what they sealed. */
   former: string[];
 }
 
 /**
- * What the saved sign-ins are encrypted with: `credentialSecret` of settings.js; without one, a key of the pack's own, which
- * only the user that runs Node-RED can read. The secret that Node-RED makes for itself lies in a file as open as that, and
- * goes for good when a person sets one; the own key stays, so that such a person need not sign in again.
+ * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of the pack that only the user who
+ * runs Node-RED can read. The secret that Node-RED generates is not used: it lies in a file just as open and is deleted when a
+ * person sets a credentialSecret, who would then have to sign in again.
  * @throws VehicleError CONFIG
  */
 export function storeSecrets(RED: NodeAPI, directory: string): StoreSecrets {
@@ -33,12 +33,12 @@ function setting(RED: NodeAPI, name: string): string | null {
     const value = settings.get?.(name);
     return typeof value === 'string' && value !== '' ? value : null;
   } catch {
-    // Node-RED has not read them, or keeps none.
+    // Node-RED has no settings, or has not read them yet.
     return null;
   }
 }
 
-/** A damaged key opens nothing: it is put aside, for whoever has a backup to compare, and a new one serves the next sign-in. */
+/** A damaged key file is put aside, and a new one is created for the next sign-in. */
 function ownKey(directory: string, path: string): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ function ownKey(directory: string, path: string): string {
   }
 }
 
-/** Null where there is none. */
+/** Null where there is no key file. */
 function readKey(path: string): string | { damaged: true } | null {
   try {
     const key = readFileSync(path, 'utf8').trim();
@@ -72,14 +72,14 @@ function readable(path: string): string | null {
   }
 }
 
-/** Whole or not at all: a cut leaves no half key, and of two processes one is the first. */
+/** Creates the key file in one step: a crash leaves no half key, and of two processes only one succeeds. */
 function publish(path: string): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
   writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
   try {
     linkSync(draft, path);
   } catch (error) {
-    // Not every file system has links.
+    // Some file systems have no links.
     if (!isCode(error, 'EEXIST')) return renameSync(draft, path);
   }
   unlinkSync(draft);

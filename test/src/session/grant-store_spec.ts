@@ -73,12 +73,14 @@ describe('The saved sign-ins', () => {
 
   it('that nobody refreshed for half a year go with the next sign-in', async () => {
     await open().write('replaced', grant(1));
+    await open().write('pasted just now', { ...grant(0), refreshedAt: 200 * day });
     await clock.advance(100 * day);
     await open().write('in use', { ...grant(1), refreshedAt: clock.now() });
     await clock.advance(100 * day);
     await open().replace(key, { ...grant(1), refreshedAt: clock.now() });
     assert.equal(await open().read('replaced'), null);
     assert.notEqual(await open().read('in use'), null);
+    assert.notEqual(await open().read('pasted just now'), null);
     assert.notEqual(await open().read(key), null);
   });
 
