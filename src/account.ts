@@ -8,7 +8,7 @@ import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
 import { Journal } from './commands/journal';
 import { RequestCore } from './request/core';
-import { recordExchanges, type Exchange } from './request/request-log';
+import { logRequests, type LoggedRequest } from './request/request-log';
 import type { Redactor } from './redact';
 import { Poller, type ReadsQuota } from './polling/poller';
 import { ApiKeyRegistry } from './request/api-key-registry';
@@ -65,7 +65,7 @@ export interface Account {
    */
   refreshToken(signal?: AbortSignal): Promise<void>;
   /** The last requests, oldest first, safe to show. */
-  exchanges(): Exchange[];
+  recentRequests(): LoggedRequest[];
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export function openAccount(options: AccountOptions): Account {
       'There is no API key. Enter the key of your application in the vehicle configuration.',
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
-  const transport = recordExchanges(options.transport ?? createTransport({ clock }), clock);
+  const transport = logRequests(options.transport ?? createTransport({ clock }), clock);
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
   const { limits, owner = randomUUID(), service } = options;
   const shared = registryOf(clock).acquire({
@@ -145,7 +145,7 @@ export function openAccount(options: AccountOptions): Account {
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),
     refreshToken: (signal) => tokens.get(signal).then(ignore),
-    exchanges: () => transport.recent(),
+    recentRequests: () => transport.recent(),
     async close() {
       poller.close();
       core.close();

@@ -58,7 +58,7 @@ export {
   type Stored,
   type WriteOptions,
 } from './state/state-store';
-export type { Exchange } from './request/request-log';
+export type { LoggedRequest } from './request/request-log';
 export type { QuotaSnapshot } from './limits/rate-limiter';
 export { SignIns, type SignedIn } from './session/sign-in';
 export { GrantStore } from './session/grant-store';

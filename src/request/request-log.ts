@@ -4,9 +4,9 @@ import type { Transport, TransportRequest } from '../transport';
 import { shortVin, vinPattern } from '../vin';
 import { failureOf } from '../wire/failures';
 
-/** One request and what became of it, safe to show: no headers, no bodies, no query, the VIN shortened. */
-export interface Exchange {
-  /** ISO-8601, of the sending. */
+/** One request and its result, safe to show: no headers, no bodies, no query, the VIN shortened. */
+export interface LoggedRequest {
+  /** ISO-8601, when it was sent. */
   at: string;
   method: string;
   host: string;
@@ -14,65 +14,57 @@ export interface Exchange {
   /** Null where no answer came. */
   status: number | null;
   ms: number;
-  /** Null where all was well. */
+  /** Null for a success. */
   code: ErrorCode | null;
 }
 
-/** A transport that remembers its last requests, for "Copy diagnostics". */
-export interface RecordingTransport extends Transport {
+/** A transport that keeps a log of its last requests, for "Copy diagnostics". */
+export interface LoggingTransport extends Transport {
   /** Oldest first. */
-  recent(): Exchange[];
+  recent(): LoggedRequest[];
 }
 
-const kept = 30;
+interface Entry extends Pick<TransportRequest, 'method' | 'url'>, Pick<LoggedRequest, 'status' | 'ms' | 'code'> {
+  sentAt: number;
+}
 
-export function recordExchanges(transport: Transport, clock: Clock = systemClock): RecordingTransport {
-  /** Raw: to write one in words costs more than to send it. */
-  const exchanges: Raw[] = [];
+const maxEntries = 30;
 
-  const note = (
-    { method, url }: TransportRequest,
-    sentAt: number,
-    status: number | null,
-    code: ErrorCode | null,
-  ): void => {
-    exchanges.push({ method, url, sentAt, ms: clock.now() - sentAt, status, code });
-    if (exchanges.length > kept) exchanges.shift();
-  };
+export function logRequests(transport: Transport, clock: Clock = systemClock): LoggingTransport {
+  const entries: Entry[] = [];
 
   return {
     async send(request) {
+      const { method, url } = request;
       const sentAt = clock.now();
+      const started = clock.monotonic();
+      const log = (status: number | null, code: ErrorCode | null): void => {
+        entries.push({ method, url, sentAt, ms: Math.round(clock.monotonic() - started), status, code });
+        if (entries.length > maxEntries) entries.shift();
+      };
       try {
         const response = await transport.send(request);
         const isSuccess = response.status >= 200 && response.status < 300;
-        note(
-          request,
-          sentAt,
-          response.status,
-          isSuccess ? null : failureOf(response, { scopes: [], now: clock.now() }).code,
-        );
+        log(response.status, isSuccess ? null : failureOf(response, { scopes: [], now: clock.now() }).code);
         return response;
       } catch (error) {
-        note(request, sentAt, null, error instanceof VehicleError ? error.code : 'NETWORK');
+        log(null, error instanceof VehicleError ? error.code : 'NETWORK');
         throw error;
       }
     },
     close: () => transport.close(),
-    recent: () => exchanges.map(written),
+    recent: () => entries.map(shown),
   };
 }
 
-type Raw = Pick<TransportRequest, 'method' | 'url'> & Pick<Exchange, 'status' | 'ms' | 'code'> & { sentAt: number };
-
-const written = ({ method, url, sentAt, status, ms, code }: Raw): Exchange => ({
+const shown = ({ method, url, sentAt, status, ms, code }: Entry): LoggedRequest => ({
   at: new Date(sentAt).toISOString(),
   method,
   host: url.host,
-  path: url.pathname.split('/').map(shortened).join('/'),
+  path: url.pathname.split('/').map(withShortVin).join('/'),
   status,
   ms,
   code,
 });
 
-const shortened = (part: string): string => (vinPattern.test(part.toUpperCase()) ? shortVin(part) : part);
+const withShortVin = (part: string): string => (vinPattern.test(part.toUpperCase()) ? shortVin(part) : part);

@@ -2,42 +2,41 @@ import { systemClock, type Clock } from '../util/clock';
 import { reasonOf } from '../util/abort';
 
 /**
- * Identical reads are one request: those under way are joined, and a fresh enough answer serves further readers.
- * Failures are shared with those who were waiting for them and never kept.
+ * Merges identical reads: one that is under way serves all who ask meanwhile (single flight), and a fresh answer serves further
+ * readers. A failure reaches those who waited for it and is not kept.
  */
 export interface SharedReads<V> {
   /**
-   * @param key names the read and the vehicle; equal keys are the same read
+   * @param key of the read and the vehicle; equal keys are the same read
    * @param load asks the service; its signal is aborted when nobody waits any more
-   * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, where this caller gives up
+   * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if this caller gives up
    */
   read(key: string, options: SharedReadOptions, load: (signal: AbortSignal) => Promise<V>): Promise<SharedRead<V>>;
-  /** Nothing from before now answers a later read whose key starts so: a command changes what the car says. */
+  /** No answer from before now serves a later read whose key has this prefix: a command changes what its car answers. */
   invalidate(prefix: string): void;
-  /** How many answers are held. */
+  /** The number of answers that are kept. */
   readonly size: number;
 }
 
 export interface SharedReadOptions {
-  /** How old an answer may be that somebody else's request brought, in ms; 0: ask the service (or join who is asking now). */
+  /** How old an answer to another reader may be, in milliseconds; with 0, only a read under way is joined. */
   maxAgeMs?: number | undefined;
-  /** `false`: the answer is never held (image URLs must not be cached: specification 8). */
+  /** `false` never keeps the answer (image URLs must not be cached: docs/service.md 8). */
   keep?: boolean | undefined;
-  /** `false`: a request of its own, neither joined nor held. */
+  /** `false` sends a request of its own, which nobody joins and whose answer is not kept. */
   share?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface SharedRead<V> {
   value: V;
-  /** `shared`: another reader's request brought it. */
+  /** `shared` for the answer to another reader's request. */
   source: 'live' | 'shared';
-  /** Since the answer came. */
-  ageMs: number;
 }
 
 interface Kept<V> {
   value: V;
+  /** In monotonic time. */
   at: number;
   until: number;
 }
@@ -49,30 +48,30 @@ interface Flight<V> {
   over: boolean;
 }
 
-/** More distinct answers than this are not held at once: sharing suffers, memory does not. */
-const mostKept = 5_000;
+/** Bounds the memory, at the cost of sharing. */
+const maxKept = 5_000;
 
 export function createSharedReads<V>({
   clock = systemClock,
   maxAgeMs: defaultAge = 5_000,
 }: { clock?: Clock; maxAgeMs?: number } = {}): SharedReads<V> {
-  /** In the order in which the answers came, so that the oldest are found at the front. */
+  /** In the order in which the answers came: the oldest are the first. */
   const kept = new Map<string, Kept<V>>();
   const flights = new Map<string, Flight<V>>();
 
   const keep = (key: string, value: V, forMs: number): void => {
-    const at = clock.now();
+    const at = clock.monotonic();
     kept.delete(key);
     if (forMs > 0) kept.set(key, { value, at, until: at + forMs });
     for (const [oldest, { until }] of kept) {
-      if (until > at && kept.size <= mostKept) break;
+      if (until > at && kept.size <= maxKept) break;
       kept.delete(oldest);
     }
   };
 
   const start = (key: string, load: (signal: AbortSignal) => Promise<V>, keepMs: number): Flight<V> => {
     const abort = new AbortController();
-    // A flight that was left or invalidated meanwhile is not in the table any more, and its answer is not held.
+    // A flight that was left or invalidated is no longer in the table, and its answer is not kept.
     const end = (): boolean => {
       flight.over = true;
       return flights.get(key) === flight && flights.delete(key);
@@ -108,16 +107,15 @@ export function createSharedReads<V>({
   return {
     async read(key, { maxAgeMs = defaultAge, keep: keeps = true, share = true, signal }, load) {
       if (signal?.aborted === true) throw reasonOf(signal);
-      if (!share) return { value: await load(signal ?? new AbortController().signal), source: 'live', ageMs: 0 };
+      if (!share) return { value: await load(signal ?? new AbortController().signal), source: 'live' };
       const held = keeps ? kept.get(key) : undefined;
       if (held !== undefined) {
-        const ageMs = clock.now() - held.at;
-        // A clock that was set back makes an age that nobody knows.
-        if (ageMs >= 0 && ageMs < maxAgeMs) return { value: held.value, source: 'shared', ageMs };
+        const ageMs = clock.monotonic() - held.at;
+        if (ageMs < maxAgeMs) return { value: held.value, source: 'shared' };
       }
       const underway = flights.get(key);
       const flight = underway ?? start(key, load, keeps ? Math.max(defaultAge, maxAgeMs) : 0);
-      return { value: await join(key, flight, signal), source: underway === undefined ? 'live' : 'shared', ageMs: 0 };
+      return { value: await join(key, flight, signal), source: underway === undefined ? 'live' : 'shared' };
     },
     invalidate(prefix) {
       for (const table of [kept, flights])

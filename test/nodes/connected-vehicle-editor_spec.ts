@@ -325,7 +325,7 @@ describe('What the dialogs ask of the runtime', () => {
   });
 
   describe('Copy diagnostics', () => {
-    it('gives versions, settings, token, quota and exchanges, and nothing private', async () => {
+    it('gives versions, settings, token, quota and the last requests, and nothing private', async () => {
       const accessToken = service.issueToken();
       await load({ name: 'Private name' }, { apiKey: 'demo-key', accessToken });
       await flow.ask();
@@ -337,9 +337,9 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(String(told['pack']), /^\d+\.\d+\.\d+/);
       assert.equal(told['settings']?.['vin'], '…570982');
       assert.deepEqual(told['credentials'], ['apiKey', 'accessToken']);
-      const [exchange] = told['exchanges'] as unknown as Record<string, unknown>[];
+      const [request] = told['requests'] as unknown as Record<string, unknown>[];
       assert.deepEqual(
-        [exchange?.['method'], exchange?.['path'], exchange?.['status'], exchange?.['code']],
+        [request?.['method'], request?.['path'], request?.['status'], request?.['code']],
         ['GET', '/connected-vehicle/v2/vehicles/…570982/windows', 200, null],
       );
     });

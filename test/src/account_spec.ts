@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
-import { FileStateStore, pastedToken } from '../../src/index';
+import { createRedactor, FileStateStore, pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 
 const key = 'demo-key';
@@ -76,6 +76,18 @@ describe('accounts', () => {
     await one.client.doors({ vin });
     await other.client.send('lock', { vin });
     assert.equal((await one.client.doors({ vin })).vehicle.source, 'live');
+  });
+
+  it('remove a secret that the service repeats with escapes', async () => {
+    const redactor = createRedactor();
+    redactor.learn('demo+key/of=mine');
+    const account = openTestAccount(service, { redactor });
+    const body =
+      '{"data":{"frontLeftWindow":{"value":"demo\\u002Bkey\\/of\\u003dmine","timestamp":"2026-06-01T08:00:00Z"}}}';
+    service.faults.add({ status: 200, body, times: 1 });
+    const told = JSON.stringify(await account.client.windows({ vin }));
+    assert.match(told, /\[secret\]/);
+    assert.doesNotMatch(told, /demo\+key/);
   });
 
   it('share nothing where sharing is off', async () => {

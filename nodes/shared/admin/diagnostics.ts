@@ -25,7 +25,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
     problem: 'report' in account ? account.report() : undefined,
     token: opened?.token(),
     quota: opened?.quota(),
-    exchanges: opened?.exchanges(),
+    requests: opened?.recentRequests(),
   });
 }
 

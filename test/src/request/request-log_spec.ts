@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { recordExchanges } from '../../../src/request/request-log';
+import { logRequests } from '../../../src/request/request-log';
 import { VehicleError } from '../../../src/index';
 import type { Transport, TransportRequest } from '../../../src/transport';
 import { ManualClock } from '../../support/manual-clock';
@@ -11,11 +11,11 @@ const request: TransportRequest = {
   timeoutMs: 1,
 };
 
-describe('The last exchanges', () => {
+describe('The request log', () => {
   const clock = new ManualClock();
-  const recording = (send: Transport['send']) => recordExchanges({ send, close: async () => undefined }, clock);
+  const recording = (send: Transport['send']) => logRequests({ send, close: async () => undefined }, clock);
 
-  it('tell method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
+  it('tells method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
     const transport = recording(async () => ({ status: 429, headers: {}, body: 'secret' }));
     await transport.send(request);
     const at = new Date(clock.now()).toISOString();
@@ -25,7 +25,7 @@ describe('The last exchanges', () => {
     ]);
   });
 
-  it('tell of a request without an answer, and hand the error on', async () => {
+  it('tells of a request without an answer, and passes the error on', async () => {
     const transport = recording(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
     await assert.rejects(transport.send(request), { code: 'TIMEOUT' });
     assert.deepEqual(
@@ -34,7 +34,7 @@ describe('The last exchanges', () => {
     );
   });
 
-  it('are thirty at most', async () => {
+  it('keeps thirty requests at most', async () => {
     const transport = recording(async () => ({ status: 200, headers: {}, body: '' }));
     for (let count = 0; count < 50; count += 1) await transport.send(request);
     assert.equal(transport.recent().length, 30);
