@@ -20,7 +20,7 @@ const second = 1_000;
 const minute = 60 * second;
 /** What a command may take besides its wait: its turn at the budget, connecting, and the answer of the car. */
 const afterwardsMs = 300 * second;
-/** After this no command is under way any more (docs/field-notes.md 5). */
+/** After this no command is under way any more (field notes 5). */
 const longestMs = 150 * second;
 
 /** What a history met, for the count at the end. */
@@ -41,7 +41,7 @@ interface Asked {
   options: DispatchOptions;
   askedAt: number;
   mayWait: boolean;
-  /** The time at which its first byte left. */
+  /** When its first byte left. */
   leftAt: number | null;
   /** When it was answered, or given up on. */
   endedAt: number | null;
@@ -109,7 +109,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     left.push(asked);
   };
 
-  /** As the car itself knows it, not as the queue does. */
+  /** As the car itself knows it, not as the lane does. */
   const isUnderWay = ({ leftAt, endedAt, record }: Asked, now: number): boolean => {
     if (endedAt === null) return true;
     if (record === null || leftAt === null || now - leftAt >= longestMs) return false;
@@ -239,5 +239,5 @@ async function mustBeFree({ commands }: Account, { car }: ServiceInProcess, cloc
   );
   await clock.advance(5 * minute);
   await sent;
-  assert.doesNotMatch(refusal ?? '', /under way/, 'the queue of the car is blocked');
+  assert.doesNotMatch(refusal ?? '', /under way/, 'the lane of the car is not free');
 }

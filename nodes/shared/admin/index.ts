@@ -26,6 +26,7 @@ export function serveEditor(RED: NodeAPI): void {
     action: string,
     permission: 'read' | 'write',
     work: (id: string, body: unknown) => Promise<unknown>,
+    limited = own,
   ): void => {
     const answer = async (request: Request, response: Response): Promise<void> => {
       try {
@@ -38,7 +39,7 @@ export function serveEditor(RED: NodeAPI): void {
     httpAdmin.post(
       `/connected-vehicle/:id/${action}`,
       RED.auth.needsPermission(`connected-vehicle.${permission}`),
-      own,
+      limited,
       (request, response) => void answer(request, response),
     );
   };
@@ -97,7 +98,8 @@ export function serveEditor(RED: NodeAPI): void {
     return { commands: payload.map(({ command }) => command) };
   });
 
-  route('cars', 'read', async () => ({ cars: await carsOf(RED) }));
+  // With a limit of its own: each open editor asks after each signal.
+  route('cars', 'read', async () => ({ cars: await carsOf(RED) }), requireOwnEditor(RED));
 
   route('click', 'write', async (key, click) => {
     await clickCar(RED, key, click);

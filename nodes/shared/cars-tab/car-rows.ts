@@ -96,5 +96,11 @@ function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<C
   const text = translated.has(String(value)) ? say(`word.${String(value)}`) : String(value);
   const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
-  return { text: charges ? say('state.charging', { text, minutes: numberText(minutes) }) : text, tone: 'plain' };
+  return { text: charges ? say('state.charging', { text, time: durationText(minutes) }) : text, tone: 'plain' };
+}
+
+/** `2 h 48 min`, which every language writes the same. */
+function durationText(minutes: number): string {
+  const hours = Math.floor(minutes / 60);
+  return hours > 0 ? `${hours} h ${Math.round(minutes % 60)} min` : `${Math.round(minutes)} min`;
 }

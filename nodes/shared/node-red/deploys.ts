@@ -1,33 +1,39 @@
 import type { NodeAPI } from 'node-red';
-import type { Clock } from '../../../src/index';
-
-/** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
-const maxWaitMs = 30_000;
 
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
 class Deploys {
   /** How many have begun. */
   begun = 0;
-  #over = new AbortController();
+  #finished: Promise<void>;
+  #finish: () => void = () => undefined;
 
   constructor(events: NodeAPI['events']) {
+    this.#finished = this.#next();
     events.on('flows:stopping', () => {
       this.begun += 1;
-      if (this.#over.signal.aborted) this.#over = new AbortController();
+      this.#finish();
+      this.#finished = this.#next();
     });
-    events.on('flows:started', () => this.#over.abort());
+    events.on('flows:started', () => this.#finish());
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
-    while (!this.#over.signal.aborted && !signal.aborted) {
-      try {
-        await clock.sleep(maxWaitMs, AbortSignal.any([signal, this.#over.signal]));
-        return;
-      } catch {
-        // Another deploy may have begun.
-      }
+  async running(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    let stop = (): void => undefined;
+    const aborted = new Promise<void>((resolve) => {
+      stop = resolve;
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    for (let begun = -1; begun !== this.begun && !signal.aborted;) {
+      begun = this.begun;
+      await Promise.race([this.#finished, aborted]);
     }
+    signal.removeEventListener('abort', stop);
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => (this.#finish = resolve));
   }
 }
 

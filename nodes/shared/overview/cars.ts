@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { Account, JournalEntry } from '../../../src/index';
+import type { Account, JournalEntry, ReadName } from '../../../src/index';
 import { runtime } from '../load';
 import { redactor } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
@@ -71,13 +71,9 @@ export async function readCar(RED: NodeAPI, key: string, signal: AbortSignal): P
       'This car is not known any more. Deploy again, or choose another car.',
     );
   const { client } = car.source.account;
-  const names = readsFor(car.facts);
-  const { vehicle } = await client.readSeveral(names, { vin: car.vin, maxAgeMs: 0, signal });
-  // Not every car has a tank or a battery.
+  const { vehicle } = await client.readSeveral(readsFor(car.facts), { vin: car.vin, maxAgeMs: 0, signal });
   return {
-    failed: vehicle.errors
-      .filter(({ code }) => code !== 'NOT_SUPPORTED')
-      .map(({ message }) => redactor().text(message)),
+    failed: vehicle.errors.filter((error) => !mayFail(error)).map(({ message }) => redactor().text(message)),
   };
 }
 
@@ -87,13 +83,21 @@ export async function clickCar(RED: NodeAPI, key: string, click: unknown): Promi
   await clickDemoCar(car?.source.options.service === 'demo' ? (car.vin ?? '') : '', click);
 }
 
-/** Windows, doors and availability always; of the energy what flows have read before, else the fuel. */
-function readsFor(facts: Facts): string[] {
-  const isElectric = facts.batteryChargeLevel !== undefined || facts.chargingStatus !== undefined;
-  const known = runtime().readNames as readonly string[];
-  const energy = isElectric && known.includes('charging') ? ['charging'] : ['fuelAmount'];
-  return ['windows', 'doors', 'accessibility', 'engineRunning', ...energy];
+/** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
+function readsFor({ fuelAmount, batteryChargeLevel }: Facts): ReadName[] {
+  const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
+  return [
+    'windows',
+    'doors',
+    'accessibility',
+    ...(isUnknown || fuelAmount !== undefined ? (['fuelAmount', 'engineRunning'] as const) : []),
+    ...(isUnknown || batteryChargeLevel !== undefined ? (['charging'] as const) : []),
+  ];
 }
+
+/** A car need not have a tank or a battery, nor a person the scopes for both. */
+const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
+  code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const vins = new Map<string, Set<string>>();

@@ -110,7 +110,7 @@ export function forgetOverview(id: string): void {
 export const knownOverview = (id: string): Overview | undefined => overviews.get(id);
 
 /** The least time between two signals to the editors. */
-const signalEveryMs = 1_000;
+const signalEveryMs = 2_000;
 
 let publish: () => void = () => undefined;
 let waiting = false;
@@ -119,7 +119,7 @@ let pending = false;
 /** Names who tells the editors that there is something new. */
 export const publishWith = (publisher: () => void): void => void (publish = publisher);
 
-/** Tells the editors that there is something new: at once, and then at most once a second. */
+/** Tells the editors that there is something new: at once, and then every two seconds at most. */
 export function changed(): void {
   pending = true;
   if (waiting) return;
