@@ -246,5 +246,5 @@ function invalidScope(optional: NonNullable<SignInStart['optional']>): string {
   const choices = optional.map(({ access, scopes }) => `“${access}” (${scopes.join(', ')})`);
   return choices.length === 0
     ? 'The application at the developer portal lacks one of the scopes that the sign-in asks for. Tick the scopes that reading needs there, then sign in again.'
-    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. Under “Access” in the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again.`;
+    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again.`;
 }

@@ -97,7 +97,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence:
-      'The token may not do this. It lacks {scopes}. Tick that at the developer portal and under “Access” in the vehicle configuration, then sign in again.',
+      'The token may not do this: it lacks {scopes}. Tick that for your application at the developer portal, allow it in the vehicle configuration, then sign in again.',
   },
   {
     when: said(/allowed markets/, 404),

@@ -112,7 +112,7 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await token.get()));
   });
 
-  it('counts though the file of the one before had gone', async () => {
+  it('is used although the file of the one before had been deleted', async () => {
     const token = source();
     await signIns.finish({ redirected: await decide(begin().url) });
     const first = await token.get();
@@ -239,7 +239,7 @@ describe('a sign-in from the editor', () => {
     });
   }
 
-  it('is good once', async () => {
+  it('accepts an answer once', async () => {
     const redirected = await decide(begin().url);
     await signIns.finish({ redirected });
     await assert.rejects(
@@ -249,7 +249,7 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await source().get()), 'what was saved stays');
   });
 
-  it('is good until its last second', async () => {
+  it('accepts an answer until the last second of its ten minutes', async () => {
     const { url, state } = begin();
     await clock.advance(600_000);
     assert.equal(
@@ -267,7 +267,7 @@ describe('a sign-in from the editor', () => {
     );
   });
 
-  it('does not remember abandoned sign-ins for ever', async () => {
+  it('forgets abandoned sign-ins', async () => {
     const first = begin();
     for (let count = 0; count < 100; count++) begin();
     await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
@@ -295,7 +295,7 @@ describe('a sign-in from the editor', () => {
     assert.equal(identity.sent.at(-1), after);
   });
 
-  it('ends a refusal of what was there before', async () => {
+  it('ends the refusal of an earlier sign-in', async () => {
     await signIns.finish({ redirected: await decide(begin().url) });
     const token = source();
     identity.simulator.revokeGrants();
@@ -322,7 +322,7 @@ describe('a sign-in from the editor', () => {
     assert.equal(await after.get(), signedIn);
   });
 
-  it('that cannot be read is told, and no older refresh token silently takes its place', async () => {
+  it('is reported when it cannot be read, and no older refresh token silently takes its place', async () => {
     const pasted = identity.newRefreshToken();
     await source(pasted).get();
     await signIns.finish({ redirected: await decide(begin({ refreshToken: pasted }).url) });
@@ -344,6 +344,11 @@ describe('a sign-in from the editor', () => {
     await assert.rejects(source().get(), { code: 'CONFIG' });
     await signIns.finish({ redirected: await decide(begin().url) });
     assert.ok(await identity.accepts(await source().get()));
+  });
+
+  it('refuses a client secret that HTTP cannot carry', () => {
+    for (const clientSecret of ['lone surrogate \ud800', 'line\nbreak'])
+      assert.throws(() => begin({ client: { ...identity.client, clientSecret } }), { code: 'CONFIG' });
   });
 
   it('sends nobody and no secret to an address that is not safe', () => {

@@ -280,7 +280,7 @@ describe('a refreshing access token', () => {
     await until(() => token.describe().problem === null);
   });
 
-  it('waits for no moment of a clock that was ahead and was set back', async () => {
+  it('keeps its pauses right while the clock is set back', async () => {
     let ahead = 365 * day;
     const wrong = {
       now: () => clock.now() + ahead,
@@ -344,7 +344,7 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('does not ask at every request where a token is given no life at all', async () => {
+  it('does not refresh before every request where the service gives a token no lifetime', async () => {
     await serviceWith({ accessTokenLifeSeconds: 0 });
     const token = source({ refreshToken: identity.newRefreshToken() });
     for (let request = 0; request < 50; request++) await token.get();
@@ -378,7 +378,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.requests.length, 1);
     await clock.advance(1 * day);
     assert.ok(await identity.accepts(await after.get()));
-    assert.equal(identity.refusals, 0, 'the spent seed was sent again');
+    assert.equal(identity.refusals, 0, 'the spent refresh token was sent again');
   });
 
   it('keeps the old refresh token where an answer holds none', async () => {
@@ -400,7 +400,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.sent.at(-1), pasted);
   });
 
-  it('says that a refusal needs a sign-in, since when, and asks no more', async () => {
+  it('reports since when a refusal needs a sign-in, and asks no more', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
     identity.simulator.revokeGrants();
@@ -476,7 +476,7 @@ describe('a refreshing access token', () => {
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
   });
 
-  it('does not wait for ever for an answer', async () => {
+  it('gives up waiting for an answer after a minute', async () => {
     const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ send: silent(clock) }) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
     await clock.whenSleeping(2);
@@ -484,7 +484,7 @@ describe('a refreshing access token', () => {
     await refused;
   });
 
-  it('still gives a living token while the sign-in service is away', async () => {
+  it('still gives a valid token while the sign-in service is away', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
     identity.fault({ cut: 'before-headers' }, 20);
@@ -495,7 +495,7 @@ describe('a refreshing access token', () => {
     await assert.rejects(token.get(), { code: 'NETWORK' });
   });
 
-  it('tries soon again, by itself, where an answer was cut: within the grace of a server that has one', async () => {
+  it('retries soon by itself after a lost answer, within the grace period of a server that has one', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
     const token = source({ refreshToken: identity.newRefreshToken() });
     identity.fault({ cut: 'after-effect' }, 3);
@@ -514,7 +514,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('tries soon again after a redeploy too', async () => {
+  it('retries soon after a redeploy, too', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
     const pasted = identity.newRefreshToken();
     const before = source({ refreshToken: pasted });
@@ -557,7 +557,7 @@ describe('a refreshing access token', () => {
     await clock.advance(5 * minute);
   });
 
-  it('lets a caller go who waits no longer, and keeps the answer for the next', async () => {
+  it('releases a caller that is cancelled, and keeps the answer for the next', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const controller = new AbortController();
     identity.beforeAnswer = () => controller.abort();
@@ -698,7 +698,7 @@ describe('a refreshing access token', () => {
     ],
   ] as const) {
     it(`tells of ${what} that cannot be right, without repeating it`, async () => {
-      const token = source({ refreshToken: 'seed', ...change });
+      const token = source({ refreshToken: 'pasted', ...change });
       await assert.rejects(
         token.get(),
         (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message),

@@ -15,7 +15,7 @@ describe('a pasted access token', () => {
     assert.equal(await pastedToken('Bearer opaque-token').get(), 'opaque-token');
   });
 
-  it('says what a JWT says of itself', () => {
+  it('describes the claims of a JWT', () => {
     const source = pastedToken(jwt({ exp: start / 1000 + 720, scope: 'openid conve:lock' }), {
       clock: new ManualClock(start),
     });
@@ -95,7 +95,7 @@ describe('a pasted access token', () => {
     assert.equal(await source.onUnauthorized('opaque'), true);
   });
 
-  it('gives nothing to a caller who has gone', async () => {
+  it('gives nothing to a cancelled caller', async () => {
     await assert.rejects(pastedToken('opaque').get(AbortSignal.abort()), { code: 'CANCELLED' });
   });
 });

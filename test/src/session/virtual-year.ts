@@ -94,7 +94,7 @@ class Year {
   readonly #processes: SimulatedProcess[] = [];
   #simulator!: Simulator;
   #directory = '';
-  #seed = '';
+  #pasted = '';
   #grantEnds = 0;
   /** The newest refresh token that the service has issued. */
   #newest = '';
@@ -159,8 +159,8 @@ class Year {
   }
 
   #signIn(): void {
-    this.#seed = this.#simulator.issueRefreshToken();
-    this.#newest = this.#seed;
+    this.#pasted = this.#simulator.issueRefreshToken();
+    this.#newest = this.#pasted;
     const end = new Date(this.#world.now());
     this.#grantEnds = end.setUTCMonth(end.getUTCMonth() + 6);
   }
@@ -177,7 +177,7 @@ class Year {
         clientId: 'demo-client',
         clientSecret: 'demo-secret',
       },
-      seed: this.#seed,
+      refreshToken: this.#pasted,
       seal: this.#seal,
       send: this.#send,
       mayDieUnheard: this.#options.cuts === 'anywhere',
@@ -243,7 +243,7 @@ class Year {
       clientSecret: '',
     };
     const store = new GrantStore({ state: filesIn(this.#directory, this.#seal) });
-    return (await store.read(importedKey(client, this.#seed)))?.grant.refreshToken ?? this.#seed;
+    return (await store.read(importedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
   }
 
   readonly #send: Send = async (request) => {
@@ -276,7 +276,7 @@ interface ProcessOptions {
   random: () => number;
   directory: string;
   client: OAuthClient;
-  seed: string;
+  refreshToken: string;
   seal: Seal;
   send: Send;
   /** Also between the answer of the service and the save. */
@@ -302,13 +302,13 @@ class SimulatedProcess {
     this.#world = options.world;
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
-    const { random, directory, seal, client, seed } = options;
+    const { random, directory, seal, client, refreshToken } = options;
     const self = { pid: options.pid, host: 'here', isAlive: options.isAlive, leases: new Set<string>() };
     const clock = this.#clock();
     const store = new GrantStore({ state: this.#stepwise(filesIn(directory, seal)), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
     const managers = new TokenManagers({ store, send, clock, random, self });
-    this.source = createTokenSource({ client, owner: 'config', refreshToken: seed, managers });
+    this.source = createTokenSource({ client, owner: 'config', refreshToken, managers });
   }
 
   /** Ends as Node-RED does when it is asked to. */
