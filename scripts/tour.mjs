@@ -1,4 +1,4 @@
-// `npm run tour`: every endpoint and every resource through a deployed flow of a real Node-RED, as a table.
+// `npm run tour`: every read and command through a deployed flow of a real Node-RED, as a table, and the kinds of cars side by side.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import guided from '../dist/test/package/tour.js';
 const folder = await mkdtemp(join(tmpdir(), 'tour-'));
 const nodeRed = await realNodeRed.startNodeRed([], tarball.installTarball(await tarball.packTarball(folder)));
 try {
-  const rows = await guided.tour(nodeRed);
+  const { rows, profiles } = await guided.tour(nodeRed);
   const failed = rows.filter(({ seen }) => Object.values(seen).some(({ problems }) => problems.length > 0));
-  console.log(guided.tourTable(rows));
+  console.log(`${guided.tourTable(rows)}\n\nThe kinds of cars, real dialect:\n\n${guided.profileTable(profiles)}`);
   console.log(`\n${rows.length} stops, ${failed.length} failed`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 } finally {

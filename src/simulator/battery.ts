@@ -84,6 +84,8 @@ export const hasTank = ({ details }: CarState): boolean => details.fuelType !== 
 export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
   plugIn && battery.level !== null ? Math.round((battery.fullRange * Math.floor(battery.level)) / 100) : null;
 
+const shown = (level: number, tenths: boolean): number => (tenths ? Math.floor(level * 10) / 10 : Math.floor(level));
+
 /** The energy state of a car. */
 export function energyState(state: CarState): Record<EnergyMember, EnergyValue> {
   const { battery, charger, energy } = state;
@@ -92,7 +94,8 @@ export function energyState(state: CarState): Record<EnergyMember, EnergyValue> 
   const unknown = { code: 'PROPERTY_NOT_FOUND' };
   const range = rangeKm(state);
   const values: Record<EnergyMember, EnergyValue> = {
-    batteryChargeLevel: battery.level === null ? unknown : { value: Math.floor(battery.level), unit: 'percentage' },
+    batteryChargeLevel:
+      battery.level === null ? unknown : { value: shown(battery.level, energy.tenths), unit: 'percentage' },
     electricRange:
       range === null
         ? unknown

@@ -92,6 +92,8 @@ const changes = z.partial(
       /** Whether the service answers 404 for this car. */
       notFound: flag,
       distanceUnit: z.enum(['km', 'mi', 'miles'], { error: 'km, mi or miles' }),
+      /** Whether the level has a decimal place. */
+      tenths: flag,
       faultWhenDone: flag,
       powerOnlyWhileCharging: flag,
     }),
@@ -224,6 +226,7 @@ export type CarState = {
     capabilities: Partial<Record<EnergyMember, boolean | null>>;
     notFound: boolean;
     distanceUnit: 'km' | 'mi' | 'miles';
+    tenths: boolean;
     faultWhenDone: boolean;
     powerOnlyWhileCharging: boolean;
   };
@@ -294,6 +297,7 @@ export const newState = (): CarState => ({
     capabilities: {},
     notFound: false,
     distanceUnit: 'km',
+    tenths: false,
     faultWhenDone: false,
     powerOnlyWhileCharging: false,
   },

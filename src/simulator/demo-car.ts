@@ -76,6 +76,7 @@ export const milesCar: CarOptions = {
   battery: { ...hybridCar.battery, level: 87.3, fullRange: 48 },
   energy: {
     distanceUnit: 'miles',
+    tenths: true,
     errors: {
       chargingCurrentLimit: 'NOT_SUPPORTED',
       chargingPower: 'NOT_SUPPORTED',

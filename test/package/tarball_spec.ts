@@ -6,7 +6,8 @@ import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { installTarball, packTarball, type Tarball } from './tarball';
-import { stops, tour, type TourRow } from './tour';
+import { chargingMemberNames } from '../../src/index';
+import { stops, tour, type ProfileTable, type TourRow } from './tour';
 
 const languages = [...new Set(filesBelow('nodes/locales').map((file) => file.split('/')[2] as string))];
 
@@ -24,10 +25,10 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   ],
   'Send any command from a message': [
     ['no such command', 'Failure', /"code":"INPUT_INVALID"/],
-    ['lock', 'Verdict', /"command":"lock".*"outcome":"succeeded".*"verified":true/],
+    ['lock', 'Verdict', /"outcome":"succeeded","command":"lock".*"verified":true/],
     ['flash', 'On the way', /^"WAITING"$/],
     // The car takes one command at a time, whichever flow sends it.
-    [null, 'Verdict', /"command":"flash".*"outcome":"succeeded"/],
+    [null, 'Verdict', /"outcome":"succeeded","command":"flash"/],
   ],
   'The whole car': [
     ['Read everything', 'The whole car', /"value":/],
@@ -221,8 +222,9 @@ describe('The packed tarball', function () {
 
     describe('reads and commands the whole service', () => {
       let rows: TourRow[];
+      let profiles: ProfileTable;
       before(async () => {
-        rows = await tour(nodeRed);
+        ({ rows, profiles } = await tour(nodeRed));
       });
 
       for (const [index, { name, interface: iface }] of stops.entries()) {
@@ -231,6 +233,25 @@ describe('The packed tarball', function () {
           assert.deepEqual([...plain.problems, ...real.problems], []);
         });
       }
+
+      it('from cars of every kind, each with what it has', () => {
+        const members = (profile: string): string[] =>
+          chargingMemberNames.filter((name) => !/NOT_SUPPORTED|NOT_FOUND|ERROR_/.test(profiles[profile]?.[name] ?? ''));
+        assert.deepEqual(
+          Object.fromEntries(Object.keys(profiles).map((profile) => [profile, members(profile).length])),
+          { petrol: 0, electric: 10, hybrid: 10, miles: 7, 'classic-hybrid': 3, quirky: 9, classic: 0 },
+        );
+        const { petrol, electric, miles } = profiles;
+        assert.deepEqual(
+          [
+            petrol?.['distanceToEmpty'],
+            electric?.['distanceToEmpty'],
+            miles?.['electricRange'],
+            electric?.['fuelAmount'],
+          ],
+          ['520 kilometers', '241 kilometers', '26 miles', 'null'],
+        );
+      });
 
       it('with the 9 endpoints of connected v2, the 7 of connected v1 and the 39 resources of extended v1', () => {
         const count = (iface: string): number =>

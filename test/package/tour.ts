@@ -20,7 +20,14 @@ import {
   type Resource,
   type ResourceName,
 } from '../../src/index';
-import { demoCar, hybridCar, startSimulator, type CarOptions, type Simulator } from '../../src/simulator/index';
+import {
+  carProfiles,
+  demoCar,
+  hybridCar,
+  startSimulator,
+  type CarOptions,
+  type Simulator,
+} from '../../src/simulator/index';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
@@ -53,6 +60,14 @@ export interface Seen {
 }
 
 export type TourRow = Stop & { seen: Record<Dialect, Seen> };
+
+/** Each car of the simulated service with the reads that differ between cars: a value in words, or the reason why there is none. */
+export type ProfileTable = Record<string, Record<string, string>>;
+
+export interface Tour {
+  rows: TourRow[];
+  profiles: ProfileTable;
+}
 
 type Routes = Partial<Record<InterfaceName, Pick<CommandRoute, 'path' | 'unlisted'>>>;
 
@@ -88,7 +103,10 @@ const naming = {
 } as const;
 
 /** A hybrid that is plugged in has a value for everything that only the living service tells. */
-const livingCar: CarOptions = { ...hybridCar, charger: { connection: 'CONNECTED' } };
+const livingCar: CarOptions = { ...hybridCar, vin: 'TOURHYBR1DPLUGGED', charger: { connection: 'CONNECTED' } };
+
+/** The kinds of cars, by name. */
+const profiles = Object.entries(carProfiles) as [string, CarOptions][];
 
 /** Commands run at the same time, so each has a car of its own. */
 function vinOf(stop: Stop): string {
@@ -101,9 +119,9 @@ const isServed = ({ name, interface: iface, unlisted }: Stop, dialect: Dialect):
   dialect === 'real' || !unlisted || iface !== 'connected-v2' || !/flash|honk/.test(name);
 
 /** Deploys the flows of the tour and makes every stop. */
-export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
+export async function tour(nodeRed: RealNodeRed): Promise<Tour> {
   const commandCars = stops.filter(({ kind }) => kind === 'command').map((stop) => ({ ...demoCar, vin: vinOf(stop) }));
-  const cars = [demoCar, livingCar, ...commandCars];
+  const cars = [...profiles.map(([, car]) => car), livingCar, ...commandCars];
   const services = await Promise.all(dialects.map((dialect) => startSimulator({ dialect, cars, ...naming[dialect] })));
   try {
     await nodeRed.admin('POST', 'flows', {
@@ -112,20 +130,39 @@ export async function tour(nodeRed: RealNodeRed): Promise<TourRow[]> {
     const seen = await Promise.all(
       dialects.map((dialect, index) => makeStops(nodeRed, dialect, services[index] as Simulator)),
     );
-    return stops.map((stop, index) => ({
+    const rows = stops.map((stop, index) => ({
       ...stop,
       seen: Object.fromEntries(dialects.map((dialect, at) => [dialect, seen[at]?.[index]])) as Record<Dialect, Seen>,
     }));
+    return { rows, profiles: await compareProfiles(nodeRed) };
   } finally {
     await Promise.all(services.map((service) => service.close()));
   }
 }
 
+const compareProfiles = async (nodeRed: RealNodeRed): Promise<ProfileTable> =>
+  Object.fromEntries(
+    await Promise.all(
+      profiles.map(async ([profile, { vin }]) => {
+        const read = async (name: string): Promise<[string, string]> => {
+          const { payload, vehicle } = await ask(nodeRed, 'real', { kind: 'read', name, interface: 'auto', vin });
+          const { value, reason } = payload as Leaf;
+          return [
+            name,
+            vehicle?.error?.code ?? (typeof reason === 'string' ? reason : value === null ? 'null' : inWords(payload)),
+          ];
+        };
+        const names = [...chargingMemberNames, 'fuelAmount', 'distanceToEmpty', 'averageEnergyConsumption', 'commands'];
+        return [profile, Object.fromEntries(await Promise.all(names.map(read)))];
+      }),
+    ),
+  );
+
 const makeStops = (nodeRed: RealNodeRed, dialect: Dialect, service: Simulator): Promise<Seen[]> =>
   Promise.all(
     stops.map(async (stop) => {
       if (!isServed(stop, dialect)) return { answer: null, problems: [] };
-      return check(stop, await ask(nodeRed, dialect, stop), service);
+      return check(stop, await ask(nodeRed, dialect, { ...stop, vin: vinOf(stop) }), service);
     }),
   );
 
@@ -136,11 +173,16 @@ interface Answer {
   vehicle?: { interface?: string; read?: string; source?: string; error?: { code: string; message: string } };
 }
 
-async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Stop): Promise<Answer> {
+interface Question extends Pick<Stop, 'kind' | 'name'> {
+  interface: InterfaceName | 'auto';
+  vin: string;
+}
+
+async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Promise<Answer> {
   const choice = { 'connected-v1': 'v1', 'connected-v2': isLivingReadName(stop.name) ? 'auto' : 'v2' }[
     stop.interface as string
   ];
-  const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: vinOf(stop) });
+  const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: stop.vin });
   const response = await fetch(`${nodeRed.url}tour/${dialect}/${stop.kind}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -282,6 +324,16 @@ function flowOf(dialect: Dialect, service: Simulator): object[] {
     ),
     node('answer', 'http response', { statusCode: '200', headers: {} }),
   ];
+}
+
+/** The kinds of cars side by side. */
+export function profileTable(table: ProfileTable): string {
+  const names = Object.keys(table);
+  const reads = Object.keys(table[names[0] ?? ''] ?? {});
+  const lines = reads.map((read) => [read, ...names.map((name) => table[name]?.[read] ?? '')]);
+  return [['read', ...names], ['---', ...names.map(() => '---')], ...lines]
+    .map((line) => `| ${line.join(' | ')} |`)
+    .join('\n');
 }
 
 /** The tour as a table for a person. */

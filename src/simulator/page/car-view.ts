@@ -108,7 +108,7 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view [data-part=tailgate][data-state=ajar] .cv-flap{transform:scaleY(.86)}
 .car-view [data-part=tankLid][data-state=open] .cv-leaf{transform:rotate(-62deg)}
 .car-view [data-part=tankLid][data-state=ajar] .cv-leaf{transform:rotate(-24deg)}
-.car-view [data-part=sunroof][data-state=open] .cv-slide{transform:translateY(24px)}
+.car-view [data-part=sunroof][data-state=open] .cv-slide{transform:translateY(16px)}
 .car-view [data-part=sunroof][data-state=ajar] .cv-slide{transform:translateY(8px)}
 .car-view [data-state=open]:not(.cv-window,[data-part=sunroof]) .cv-shape{fill:var(--cv-open);stroke:var(--cv-open)}
 .car-view [data-state=ajar]:not(.cv-window,[data-part=sunroof]) .cv-shape{fill:var(--cv-ajar);stroke:var(--cv-ajar)}
@@ -121,7 +121,7 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view .cv-slide .cv-shape{fill:var(--cv-glass)}
 .car-view [data-state=absent]{display:none}
 .car-view .cv-leader{stroke:var(--cv-tone);stroke-width:2}
-.car-view .cv-chip{fill:var(--cv-tone)}
+.car-view .cv-chip{fill:var(--cv-tone);stroke:var(--cv-card);stroke-width:2}
 .car-view .cv-word{fill:var(--cv-label);font-size:15px;font-weight:600;text-anchor:middle}
 .car-view .cv-callout{pointer-events:none}
 .car-view .cv-callout[data-state=open]{--cv-tone:var(--cv-open)}

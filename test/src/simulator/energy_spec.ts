@@ -136,6 +136,7 @@ describe('the energy interface of the simulated service', () => {
   it('answers in miles and with errors for a car that does so', async () => {
     await start(milesCar);
     const body = await energy();
+    assert.equal(body['batteryChargeLevel']?.['value'], 87.3);
     assert.equal(body['electricRange']?.['unit'], 'miles');
     assert.equal(body['electricRange']?.['value'], 26);
     assert.deepEqual(body['chargingPower'], {
