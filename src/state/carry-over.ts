@@ -48,6 +48,8 @@ export async function carryOver(
   if (former === undefined) return;
   const folder = join(directory, former.folder);
   for (const found of await files.readdir(folder, { recursive: true }).catch(() => [])) {
+    // A process that was killed left the file that it was writing.
+    if (found.endsWith('.new')) await files.unlink(join(folder, found)).catch(() => undefined);
     const match = former.name.exec(found.replaceAll('\\', '/'));
     if (match === null) continue;
     try {

@@ -259,6 +259,7 @@ describe('the state store', () => {
       put(`quota/${hash}.json`, '{"used":3}');
       put(`watches/4f3d/${hash}.json`, '{"record":{"id":"r/1"},"msg":{}}');
       put('watches/4f3d/settled', `${hash}\nnot a hash\n${hash.slice(0, 9)}`);
+      put('journals/4f3c.json.new', '{"ver');
       put(`commands/4f3e/${hash}.json`, '{"record":{"id":"r2"},"msg":{}}');
       const store = open();
       assert.deepEqual((await store.read('journal/4f3c'))?.value, { version: 1, entries: [] });
@@ -267,7 +268,12 @@ describe('the state store', () => {
       assert.deepEqual(await store.list('watches/4f3d/'), ['watches/4f3d/r/1']);
       assert.deepEqual((await store.read('delivered/4f3d'))?.value, [hash]);
       assert.deepEqual(await store.list('commands/'), ['commands/4f3e/r2']);
-      for (const path of ['journals/4f3c.json', 'watches/4f3d/settled', `commands/4f3e/${hash}.json`])
+      for (const path of [
+        'journals/4f3c.json',
+        'journals/4f3c.json.new',
+        'watches/4f3d/settled',
+        `commands/4f3e/${hash}.json`,
+      ])
         assert.equal(former(path), false);
       await store.write('journal/4f3c', 'new');
       assert.equal((await open().read('journal/4f3c'))?.value, 'new');
