@@ -1,6 +1,9 @@
 import type { CommandStatusOptions } from './shared/input/options';
 
 const {
+  addSearchWords,
+  chooseVehicle,
+  giveVehicle,
   labelStyle,
   nodeField: field,
   saveProperties,
@@ -10,7 +13,8 @@ const {
   wordsOf,
 } = connectedVehicle;
 
-const say = wordsOf('connected-vehicle-command-status');
+const type = 'connected-vehicle-command-status';
+const say = wordsOf(type);
 
 RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status', {
   category: 'connected vehicle',
@@ -27,15 +31,22 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   outputs: 2,
   inputLabels: () => say('port.input'),
   outputLabels: (index) => say(index === 0 ? 'port.verdict' : 'port.changes'),
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette');
+    return this.name || say('palette.name');
   },
   labelStyle() {
     return labelStyle(this);
   },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
   oneditprepare() {
     showProperties(this, field);
+    chooseVehicle(this);
   },
   oneditsave() {
     saveProperties(this, field);

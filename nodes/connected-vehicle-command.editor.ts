@@ -1,15 +1,20 @@
 import type { Command, CommandName } from '../src/index';
-import type { CommandOptions } from './shared/input/options';
 import type { Versions } from './shared/editor/interfaces';
+import type { CommandOptions } from './shared/input/options';
 
 const {
+  accessOfCommand,
+  isNotAllowed,
+  addSearchWords,
   ask,
+  chooseVehicle,
+  chosenService,
   commandNames,
   commands,
+  giveVehicle,
   isCommandName,
   labelStyle,
   nodeField: field,
-  options,
   part,
   saveProperties,
   scopesOfCommand,
@@ -18,19 +23,19 @@ const {
   showInterface,
   showProperties,
   showScopes,
+  showTyped,
+  sources,
   textOf,
   titleOf,
+  typedVerdict,
   unlockDurationLimits,
   vinVerdict,
   wholeVerdict,
   wordsOf,
 } = connectedVehicle;
 
-const say = wordsOf('connected-vehicle-command');
-const choice = (): JQuery => $('#connected-vehicle-command-choice');
-
-/** In the dropdown: any other name that the vehicle's own command list gives (contract 4). No command is called so. */
-const other = '*';
+const type = 'connected-vehicle-command';
+const say = wordsOf(type);
 
 const titleOfCommand = (name: string): string => shared(`command.${name}`, { defaultValue: titleOf(name) });
 
@@ -41,47 +46,63 @@ function versionsOf(name: CommandName): Versions {
   return { v1: 'connected-v1' in routes, v2: v2 !== undefined, v2Unlisted: v2?.unlisted === true };
 }
 
-function fillDropdown(command: string): void {
-  const known = commandNames.map((value) => ({ value, text: titleOfCommand(value) }));
-  choice()
-    .append(options([...known, { value: other, text: say('other') }, { value: '', text: say('fromMessage') }]))
-    .val(command === '' || isCommandName(command) ? command : other);
-}
+/** A command of the list, any other name, or a source. The message is a source of its own name, because a stored empty command means `msg.command`. */
+const typesOf = (listed: readonly string[]) =>
+  [
+    {
+      value: 'str',
+      label: say('choose'),
+      icon: 'fa fa-bolt',
+      options: [...commandNames, ...listed].map((value) => ({ value, label: titleOfCommand(value) })),
+    },
+    { value: 'other', label: say('other'), icon: 'fa fa-pencil' },
+    { value: 'message', label: say('fromMessage'), hasValue: false },
+    ...sources,
+  ] as const;
 
-/** The dropdown writes into the command's own field, which is what the editor saves. */
-function takeChoice(): void {
-  const chosen = textOf(choice());
-  field('command')
-    .val(chosen === other ? '' : chosen)
-    .trigger('change');
-}
-
-/** Offers what the vehicle's own list has beside the known commands. */
+/** Offers what the vehicle's own list has besides the known commands. */
 function offerListed(): void {
   const vehicle = textOf(field('vehicle'));
-  if (RED.nodes.node(vehicle) === null) return;
-  ask<{ commands: string[] }>(vehicle, 'commands', { vin: textOf(field('vin')) }, ({ commands: listed = [] }) => {
-    const more = listed.filter((name) => !isCommandName(name) && choice().find(`[value="${name}"]`).length === 0);
-    choice()
-      .find(`[value="${other}"]`)
-      .before(options(more.map((value) => ({ value, text: titleOfCommand(value) }))));
+  if (!RED.nodes.node(vehicle)) return;
+  ask<{ commands: string[] }>(vehicle, 'commands', { vin: '' }, ({ commands: listed = [] }) => {
+    const more = listed.filter((name) => !isCommandName(name));
+    if (more.length > 0) field('command').typedInput('types', typesOf(more));
   });
 }
 
+/** The name of the command, where it is fixed. */
+const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType'))) ? textOf(field('command')) : '');
+
 /** Says what the command does, what it needs, and which interface has it. */
 function showCommand(): void {
-  const name = textOf(field('command'));
-  const chosen = textOf(choice());
-  const selected = textOf(field('interface'));
-  part('other').toggle(chosen === other);
-  part('unlock').toggle(name === 'unlock');
+  const name = nameOf();
+  const interfaces = serviceInterfaces();
+  const isUnlock = name === 'unlock';
+  const isOpen = name === '' || !isCommandName(name);
+  const takesDuration = interfaces.includes('connected-v1');
+  const waits = textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue';
+  part('unlock').toggle(isUnlock && takesDuration);
   part('runtime').toggle(name === 'engine-start');
-  part('arm').toggle(name === 'unlock' || chosen === '' || chosen === other);
-  part('wait').toggle(textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue');
-  part('does').text(say(`does.${chosen === '' ? 'message' : isCommandName(chosen) ? chosen : 'other'}`));
-  part('duration').text(say(selected === 'v1' ? 'duration' : 'durationElse', unlockDurationLimits));
-  showScopes(part('scopes'), isCommandName(name) ? ['openid', ...scopesOfCommand(name, serviceInterfaces())] : []);
-  showInterface(isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOf(name) }] : [], selected);
+  part('arm').toggle(isUnlock || name === 'engine-start' || isOpen);
+  part('wait').toggle(waits);
+  part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
+  part('duration').text(say('duration', unlockDurationLimits));
+  part('access').text(
+    isNotAllowed(accessOfCommand(name)) ? shared('notAllowed', { titles: titleOfCommand(name) }) : '',
+  );
+  const scopes = isCommandName(name) ? scopesOfCommand(name, interfaces) : [];
+  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
+  showInterface(
+    isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOf(name) }] : [],
+    textOf(field('interface')),
+  );
+}
+
+/** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */
+function chooseVersion(before: string): void {
+  const entered = textOf(field('unlockDuration'));
+  if (entered === '' || entered === before || textOf(field('interface')) !== 'auto') return;
+  field('interface').val('v1').trigger('change');
 }
 
 RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
@@ -91,14 +112,33 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
-    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    command: { value: '' },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+      },
+    },
+    vinType: { value: 'str' },
+    command: {
+      value: 'lock',
+      validate(value, _opt) {
+        return typedVerdict(this, 'command', value, () => true);
+      },
+    },
+    commandType: { value: 'str' },
     interface: { value: 'auto' },
     unlockDuration: {
       value: '',
-      validate: (value, _opt) =>
-        value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+      validate(value, _opt) {
+        return typedVerdict(
+          this,
+          'unlockDuration',
+          value,
+          () => value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+        );
+      },
     },
+    unlockDurationType: { value: 'num' },
     runtimeMinutes: {
       value: '',
       validate: (value, _opt) => value === '' || wholeVerdict(value, 1, 15),
@@ -114,26 +154,42 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   outputs: 1,
   inputLabels: () => say('port.input'),
   outputLabels: () => say('port.output'),
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || (this.command ? titleOfCommand(this.command) : say('palette'));
+    const isFixed = (this.commandType ?? 'str') === 'str';
+    return this.name || (this.command && isFixed ? titleOfCommand(this.command) : say('palette.name'));
   },
   labelStyle() {
     return labelStyle(this);
   },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
   oneditprepare() {
+    // A flow that names no command takes it from the message; only a new node locks.
+    const { command = '', commandType = 'str' } = this;
     showProperties(this, field);
-    fillDropdown(this.command ?? '');
-    choice().on('change', takeChoice);
+    if (this.command === undefined) field('command').val('').data('shown-default', '');
+    chooseVehicle(this);
+    const source = command === '' ? 'message' : isCommandName(command) ? 'str' : 'other';
+    showTyped({ ...this, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
+    showTyped(this, 'unlockDuration', ['num', ...sources]);
+    showTyped(this, 'vin', ['str', ...sources]);
+    for (const name of ['vehicle', 'command', 'interface', 'whenUnavailable', 'whenBusy'])
+      field(name).on('change', showCommand);
     field('vehicle').on('change', offerListed);
-    field('vehicle')
-      .add(field('command'))
-      .add(field('interface'))
-      .add(field('whenUnavailable'))
-      .add(field('whenBusy'))
-      .on('change', showCommand);
+    const duration = textOf(field('unlockDuration'));
+    field('unlockDuration').on('change', () => chooseVersion(duration));
+    offerListed();
+    showCommand();
   },
   oneditsave() {
+    const chosen = textOf(field('commandType'));
+    if (chosen === 'message') field('command').val('');
+    if (chosen === 'message' || chosen === 'other') field('commandType').val('str');
     saveProperties(this, field);
   },
 });

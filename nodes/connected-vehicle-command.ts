@@ -7,6 +7,7 @@ import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { CommandOptions } from './shared/input/options';
 import { showOutcome } from './shared/status/outcome-status';
+import { typedProperty } from './shared/input/typed-property';
 import { waitPolicy } from './shared/input/wait-policy';
 import { safeRecord } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';
@@ -18,7 +19,8 @@ import { word } from './shared/node-red/i18n';
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);
-    const { Arming, commandOptions, needsArming, parseInterface, parseOptions, parseSwitch, VehicleError } = runtime();
+    const { Arming, commandOptions, isUnlock, needsArming, parseInterface, parseOptions, parseSwitch, VehicleError } =
+      runtime();
     const badge = badgeOf(RED, this);
     const arming = new Arming(clock(), () => badge.clear('armed'));
     /** The commands that wait here, for their turn or for a car that takes commands. */
@@ -56,8 +58,12 @@ export = (RED: NodeAPI): void => {
       const account = await vehicle.account();
       const { commands } = account;
       badge.note = () => expiryNote(RED, account);
-      const command = msg['command'] ?? options.command;
+      const command = msg['command'] ?? (await typedProperty(RED, this, options, 'command', msg));
+      const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
       const isGuarded = needsArming(command);
+      const unlockDuration =
+        msg['unlockDuration'] ??
+        (isUnlock(command) ? await typedProperty(RED, this, options, 'unlockDuration', msg) : options.unlockDuration);
       const mustBeArmed = isGuarded ? arming.take(options.arming) : undefined;
 
       const own = new AbortController();
@@ -67,9 +73,9 @@ export = (RED: NodeAPI): void => {
       let left = false;
       try {
         const record = await commands.send(command, {
-          vin: vehicle.chooseVin(msg['vin'], options.vin),
+          vin,
           interface: parseInterface(msg['interface'] ?? options.interface),
-          unlockDuration: msg['unlockDuration'] ?? options.unlockDuration,
+          unlockDuration,
           runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
           ...waitPolicy(options, isGuarded),
           onWaiting: () => badge.show('waiting', 'waiting'),

@@ -2,7 +2,10 @@ import type { OpeningKind } from '../src/index';
 import type { GuardOptions } from './shared/input/options';
 
 const {
+  addSearchWords,
+  chooseVehicle,
   defaultWatch,
+  giveVehicle,
   labelStyle,
   nodeField: field,
   openingKinds,
@@ -11,41 +14,109 @@ const {
   saveProperties,
   shared,
   showProperties,
+  showTyped,
+  textOf,
+  typedVerdict,
   vinVerdict,
   wholeVerdict,
   wordsOf,
 } = connectedVehicle;
 
-const say = wordsOf('connected-vehicle-guard');
+const type = 'connected-vehicle-guard';
+const say = wordsOf(type);
 
-const quietHours = /^\s*(([01]?\d|2[0-3]):[0-5]\d\s*[-–]\s*([01]?\d|2[0-3]):[0-5]\d)?\s*$/;
+/** A guard works without messages, so none of its settings can come from one. */
+const sources = ['flow', 'global', 'env', 'jsonata'] as const;
+
+const timeOfDay = '([01]?\\d|2[0-3]):[0-5]\\d';
+const quietHours = new RegExp(`^\\s*(${timeOfDay})\\s*[-–]\\s*(${timeOfDay})\\s*$`);
+
+function quietHoursVerdict(value = ''): true | string {
+  if (value.trim() === '') return true;
+  const [, from = '', , to = ''] = quietHours.exec(value) ?? [];
+  if (from === '') return say('reason.quietHours');
+  return from.padStart(5, '0') !== to.padStart(5, '0') || say('reason.quietHoursEqual');
+}
+
+function timeZoneVerdict(value = ''): true | string {
+  const zone = value.trim();
+  if (zone === '') return true;
+  try {
+    // The runtime takes names only: an offset knows no summer time.
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    return !/^[+-]/.test(timeZone) || say('reason.timeZone');
+  } catch {
+    return say('reason.timeZone');
+  }
+}
+
+/** The minutes of one kind: empty, or a number from 0 up. */
+const isMinutes = (value: unknown): boolean =>
+  value === undefined || String(value).trim() === '' || wholeVerdict(String(value), 0) === true;
 
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
 function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
-  const lines = openingKinds.map((kind) => {
-    const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
-    const minutes = $('<input type="text" inputmode="numeric">')
-      .css({ width: 60, marginLeft: 'auto' })
-      .attr('placeholder', say('placeholder.minutes'))
-      .val(String(minutesFor[kind] ?? ''));
-    return $('<label>').append(box, $('<span>').text(say(`kind.${kind}`)), minutes);
-  });
-  part('watch').append(lines);
+  part('kinds').append(
+    openingKinds.map((kind) => {
+      const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
+      const minutes = $('<input type="text" inputmode="numeric">')
+        .attr('aria-label', say('label.minutesOf', { kind: say(`kind.${kind}`) }))
+        .val(String(minutesFor[kind] ?? ''));
+      return $('<div class="kind">').append($('<label>').append(box, $('<span>').text(say(`kind.${kind}`))), minutes);
+    }),
+  );
 }
 
-/** Single openings, which only a flow file can name, stay. */
-function readList(node: Partial<GuardOptions>): void {
-  const lines = part('watch')
-    .find('label')
+interface Line {
+  kind: OpeningKind;
+  isWatched: boolean;
+  minutes: JQuery;
+}
+
+const linesOf = (): Line[] =>
+  part('kinds')
+    .find('.kind')
     .get()
-    .map((line) => $(line).find<HTMLInputElement>('input').get());
-  const single = (node.watch ?? []).filter((name) => !openingKinds.some((kind) => kind === name));
-  node.watch = [...lines.flatMap(([box]) => (box?.checked === true ? [box.value as OpeningKind] : [])), ...single];
-  node.minutesFor = Object.fromEntries(
-    lines.flatMap(([box, minutes]) =>
-      box !== undefined && minutes?.value.trim() ? [[box.value, minutes.value.trim()]] : [],
-    ),
+    .map((line) => {
+      const box = $(line).find<HTMLInputElement>('[type=checkbox]');
+      return {
+        kind: String(box.val()) as OpeningKind,
+        isWatched: box.prop('checked') === true,
+        minutes: $(line).find('[type=text]'),
+      };
+    });
+
+/** Shows the minutes that hold where a line has none, marks wrong ones, and says when nothing is watched. */
+function showList(): void {
+  const all = textOf(field('minutesType')) === 'num' ? textOf(field('minutes')) : '';
+  for (const { minutes, isWatched } of linesOf()) {
+    minutes.attr('placeholder', all).prop('disabled', !isWatched);
+    const isWrong = !isMinutes(textOf(minutes));
+    minutes.toggleClass('input-error', isWrong).attr('aria-invalid', String(isWrong));
+  }
+  part('nothing').toggle(!linesOf().some(({ isWatched }) => isWatched));
+}
+
+/** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings, which only a flow file can name, stay. */
+function readList(node: Partial<GuardOptions>): void {
+  const { watch = [...defaultWatch], minutesFor = {} } = node;
+  const lines = linesOf();
+  const single = watch.filter((name) => !openingKinds.some((kind) => kind === name));
+  const watched = lines.flatMap(({ kind, isWatched }) => (isWatched ? [kind] : []));
+  const isSame = watched.length + single.length === watch.length && watched.every((kind) => watch.includes(kind));
+  if (!isSame) node.watch = [...watched, ...single];
+  const stored = (kind: OpeningKind, text: string): string | number => {
+    const before = minutesFor[kind];
+    if (String(before ?? '') === text) return before ?? '';
+    return isMinutes(text) ? Number(text) : text;
+  };
+  const own = lines.flatMap(({ kind, minutes }) =>
+    textOf(minutes) === '' ? [] : [[kind, stored(kind, textOf(minutes))] as const],
   );
+  const next = Object.fromEntries(own) as GuardOptions['minutesFor'];
+  const isEqual =
+    own.length === Object.keys(minutesFor).length && own.every(([kind, value]) => minutesFor[kind] === value);
+  if (!isEqual) node.minutesFor = next;
 }
 
 RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
@@ -55,16 +126,31 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
-    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+      },
+    },
+    vinType: { value: 'str' },
     watch: {
       value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
       validate: (value, _opt) => value?.length !== 0 || say('reason.nothing'),
     },
-    minutes: { value: 10, validate: (value, _opt) => wholeVerdict(value, 0) },
-    minutesFor: { value: {} },
+    minutes: {
+      value: 10,
+      validate(value, _opt) {
+        return typedVerdict(this, 'minutes', value, () => wholeVerdict(value, 0));
+      },
+    },
+    minutesType: { value: 'num' },
+    minutesFor: {
+      value: {},
+      validate: (value, _opt) => Object.values(value ?? {}).every(isMinutes) || say('reason.minutesFor'),
+    },
     repeat: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0) },
-    quietHours: { value: '', validate: (value, _opt) => quietHours.test(value ?? '') || say('reason.quietHours') },
-    timeZone: { value: '' },
+    quietHours: { value: '', validate: (value, _opt) => quietHoursVerdict(value) },
+    timeZone: { value: '', validate: (value, _opt) => timeZoneVerdict(value) },
     onlyWhileNotInUse: { value: false },
     poll: {
       value: 120,
@@ -77,16 +163,31 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   outputs: 2,
   inputLabels: () => say('port.input'),
   outputLabels: (index) => say(index === 0 ? 'port.alert' : 'port.clear'),
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette');
+    return this.name || say('palette.name');
   },
   labelStyle() {
     return labelStyle(this);
   },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
   oneditprepare() {
     fillList(this);
     showProperties(this, field);
+    chooseVehicle(this);
+    showTyped(this, 'minutes', ['num', ...sources]);
+    showTyped(this, 'vin', ['str', ...sources]);
+    $('#connected-vehicle-time-zones').append(
+      Intl.supportedValuesOf('timeZone').map((zone) => $('<option>').val(zone)),
+    );
+    part('kinds').on('input change', showList);
+    field('minutes').on('change keyup', showList);
+    showList();
   },
   oneditsave() {
     readList(this);

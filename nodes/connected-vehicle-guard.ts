@@ -5,6 +5,7 @@ import { guardWordsOf, showState } from './shared/guard/guard-words';
 import { serveInput } from './shared/input/input-handler';
 import type { Message } from './shared/input/message';
 import type { GuardOptions } from './shared/input/options';
+import { typedProperty } from './shared/input/typed-property';
 import { runtime } from './shared/load';
 import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
@@ -25,7 +26,7 @@ interface OpenedGuard {
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleGuard(this: Node, config: NodeDef & Partial<GuardOptions>): void {
     RED.nodes.createNode(this, config);
-    const { GuardRunner, guardOptions, guardText, parseOptions, parseVin, VehicleError } = runtime();
+    const { GuardRunner, guardOptions, guardText, parseMinutes, parseOptions, parseVin, VehicleError } = runtime();
     const badge = badgeOf(RED, this);
     const store = ownStateStoreOf(RED, this);
     const key = `guard/${this.id}`;
@@ -35,8 +36,16 @@ export = (RED: NodeAPI): void => {
     let endPolling = (): void => undefined;
 
     const open = async (signal: AbortSignal): Promise<OpenedGuard> => {
-      const { vehicle: id, vin: own, poll, ...settings } = parseOptions(guardOptions, config);
+      const options = parseOptions(guardOptions, config);
+      const { vehicle: id, poll } = options;
       const vehicle = vehicleOf(RED, id);
+      // Evaluated once: what the guard remembers is of one car.
+      const started = { _msgid: '' };
+      const own = await typedProperty(RED, this, options, 'vin', started);
+      const settings = {
+        ...options,
+        minutes: parseMinutes(await typedProperty(RED, this, options, 'minutes', started)),
+      };
       const { client, poller } = await vehicle.account();
       const vin = parseVin(vehicle.chooseVin(own));
       const runner = await GuardRunner.open({

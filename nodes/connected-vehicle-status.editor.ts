@@ -1,10 +1,15 @@
 import type { StatusOptions } from './shared/input/options';
 
 const {
+  accessOfRead,
+  isNotAllowed,
+  addSearchWords,
+  chooseVehicle,
+  chosenService,
+  giveVehicle,
   isKnownRead,
   labelStyle,
   nodeField: field,
-  options,
   part,
   pollVerdict,
   readThemes,
@@ -12,18 +17,24 @@ const {
   scopesOfRead,
   serviceInterfaces,
   shared,
+  showAnswer,
   showInterface,
   showProperties,
   showScopes,
+  showTyped,
+  sources,
   textOf,
   titleOf,
+  typedVerdict,
+  typeOf,
   valueTypeOf,
   versionsOf,
   vinVerdict,
   wordsOf,
 } = connectedVehicle;
 
-const say = wordsOf('connected-vehicle-status');
+const type = 'connected-vehicle-status';
+const say = wordsOf(type);
 
 /** In the reader's language where the catalogue names it, else the name's own words. */
 const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
@@ -47,44 +58,48 @@ function givesOf(name: string): string {
   return say('gives.number', { unit: unitOf(name) });
 }
 
-function fillDropdown(): void {
-  for (const [heading, names] of readThemes()) {
-    const choices = names.map((value) => ({
-      value,
-      text: [titleOfRead(value), unitOf(value)].filter(Boolean).join(', '),
-    }));
-    field('read').append(
-      $('<optgroup>')
-        .attr('label', say(`theme.${heading}`))
-        .append(options(choices)),
-    );
-  }
-  field('read').append(options([{ value: 'several', text: say('several') }]));
+const isSeveral = (): boolean => textOf(field('readType')) === 'several';
+const isFromList = (): boolean => isSeveral() || textOf(field('readType')) === 'str';
+
+/** The reads that are chosen in the list. A flow file keeps their order. */
+function chosenReads(): string[] {
+  const inputs = part('reads').find<HTMLInputElement>('input:checked').get();
+  return inputs.map(({ value }) => value);
 }
 
+/** One line for each read, by theme; the service of the vehicle may not have all of them. */
 function fillList(chosen: readonly string[]): void {
-  for (const [heading, names] of readThemes()) {
-    const boxes = names.map((name) => {
-      const input = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
-      return $('<label>').append(input, $('<span>').text(titleOfRead(name)), $('<small>').text(unitOf(name)));
-    });
-    part('reads').append($('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), boxes));
-  }
-}
-
-const checkedReads = (): string[] =>
+  const kind = isSeveral() ? 'checkbox' : 'radio';
+  const interfaces = serviceInterfaces();
+  const lineOf = (name: string): JQuery => {
+    const isMissing = isKnownRead(name) && scopesOfRead(name, interfaces).length === 0;
+    const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
+    return $('<label>')
+      .toggleClass('missing', isMissing)
+      .append(
+        input.prop('checked', chosen.includes(name)),
+        $('<span>').text(titleOfRead(name)),
+        $('<small>').text(isMissing ? say('missing') : unitOf(name)),
+      );
+  };
   part('reads')
-    .find<HTMLInputElement>('input:checked')
-    .get()
-    .map(({ value }) => value);
+    .empty()
+    .append(
+      readThemes().map(([heading, names]) =>
+        $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
+      ),
+    );
+  filterList();
+}
 
 /** Leaves the reads whose title, name or theme holds what was typed. */
 function filterList(): void {
   const wanted = textOf($('#connected-vehicle-filter')).toLowerCase();
+  const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
+  let found = 0;
   part('reads')
     .find('fieldset')
     .each((_, group) => {
-      const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
       const all = holds($(group).find('legend').text());
       const labels = $(group).find('label');
       const left = labels.filter(
@@ -93,14 +108,21 @@ function filterList(): void {
       labels.not(left).hide();
       left.show();
       $(group).toggle(left.length > 0);
+      found += left.length;
     });
+  part('nothing').toggle(found === 0);
 }
 
-/** Says what the choice answers, which scopes it needs and which interface has it. */
+/** Keeps what is chosen in view where the list is long. */
+function scrollToChosen(): void {
+  const list = part('reads').get(0);
+  const line = part('reads').find('input:checked').first().closest('label').get(0);
+  if (list && line) list.scrollTop = line.offsetTop - list.offsetTop - 40;
+}
+
+/** Says what is chosen, what it answers, which scopes it needs and which interface has it. */
 function showChoice(): void {
-  const read = textOf(field('read'));
-  const several = read === 'several';
-  const names = several ? checkedReads() : [read];
+  const names = isFromList() ? chosenReads() : [];
   const [first] = names;
   const interfaces = serviceInterfaces();
   const needs = names.filter(isKnownRead).map((name) => ({
@@ -110,15 +132,34 @@ function showChoice(): void {
   }));
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
   const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
-  part('several').toggle(several);
-  part('gives')
-    .text(several ? say(first === undefined ? 'noReads' : 'chosen', { count: names.length }) : givesOf(first ?? ''))
-    .toggleClass('warning', several && first === undefined);
-  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
   const scopes = needs.flatMap(({ scopes }) => scopes);
-  showScopes(part('scopes'), scopes.length > 0 ? ['openid', ...scopes] : []);
+  part('picker').toggle(isFromList());
+  part('chosen')
+    .text(
+      isSeveral()
+        ? say(first === undefined ? 'noReads' : 'chosen', { titles: names.map(titleOfRead).join(', ') })
+        : (first && titleOfRead(first)) || '',
+    )
+    .toggleClass('warning', isSeveral() && first === undefined);
+  part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
+  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
+  const forbidden = names.filter((name) => isKnownRead(name) && isNotAllowed(accessOfRead(name)));
+  part('access').text(
+    forbidden.length > 0 ? shared('notAllowed', { titles: forbidden.map(titleOfRead).join(', ') }) : '',
+  );
+  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
   showInterface(connected, textOf(field('interface')));
   if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
+  $('[data-ask=read]').prop('disabled', names.length === 0);
+}
+
+function readNow(): void {
+  const own = textOf(field('vinType')) === 'str' ? textOf(field('vin')) : '';
+  showAnswer(
+    textOf(field('vehicle')),
+    { vin: own, reads: chosenReads(), interface: textOf(field('interface')) },
+    titleOfRead,
+  );
 }
 
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
@@ -129,8 +170,22 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
-    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    read: { value: 'windows', required: true, label: say('label.read') },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+      },
+    },
+    vinType: { value: 'str' },
+    read: {
+      value: 'windows',
+      required: true,
+      label: say('label.read'),
+      validate(value, _opt) {
+        return typedVerdict(this, 'read', value, () => true);
+      },
+    },
+    readType: { value: 'str' },
     reads: {
       value: [],
       validate(value, _opt) {
@@ -141,7 +196,8 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     poll: {
       value: 0,
       validate(value, _opt) {
-        return pollVerdict(this, value);
+        const isAsked = ['vin', 'read'].some((name) => typeOf(this, name) === 'msg');
+        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : pollVerdict(this, value);
       },
     },
     emit: { value: 'always' },
@@ -150,27 +206,58 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   outputs: 1,
   inputLabels: () => say('port.input'),
   outputLabels: () => say('port.output'),
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
-    return (
-      this.name ||
-      (this.read === 'several'
-        ? say('readings', { count: this.reads?.length ?? 0 })
-        : titleOfRead(this.read ?? 'windows'))
-    );
+    if (this.name) return this.name;
+    if (this.read === 'several') return say('readings', { count: this.reads?.length ?? 0 });
+    return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
   },
   labelStyle() {
     return labelStyle(this);
   },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
   oneditprepare() {
-    fillDropdown();
-    fillList(this.reads ?? []);
+    const isList = this.read === 'several';
     showProperties(this, field);
+    chooseVehicle(this);
+    showTyped(this, 'vin', ['str', ...sources]);
+    const own = [
+      { value: 'str', label: say('one'), hasValue: false },
+      { value: 'several', label: say('several'), hasValue: false },
+    ] as const;
+    const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
+    showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...own, ...sources]);
+    fillList(chosen);
     $('#connected-vehicle-filter').on('input', filterList);
-    field('vehicle').add(field('read')).add(field('interface')).add(part('reads')).on('change', showChoice);
+    field('read').on('change', () => {
+      const kept = chosenReads();
+      fillList(kept);
+      showChoice();
+      scrollToChosen();
+    });
+    field('vehicle').on('change', () => {
+      fillList(chosenReads());
+      showChoice();
+    });
+    field('interface').add(part('reads')).on('change', showChoice);
+    $('[data-ask=read]').on('click', readNow);
+    showChoice();
+    setTimeout(scrollToChosen);
   },
   oneditsave() {
-    this.reads = checkedReads();
+    const kept = this.reads ?? [];
+    const chosen = chosenReads();
+    if (isSeveral()) {
+      const inOrder = [...kept, ...chosen].filter((name, at, all) => chosen.includes(name) && all.indexOf(name) === at);
+      this.reads = inOrder;
+      field('read').val('several');
+      field('readType').val('str');
+    } else if (isFromList()) field('read').val(chosen[0] ?? 'windows');
     saveProperties(this, field);
   },
 });

@@ -6,6 +6,7 @@ import { serveInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { StatusOptions } from './shared/input/options';
+import { typedProperty } from './shared/input/typed-property';
 import { startPolling } from './shared/vehicle/polling';
 import { keptNote, showReading } from './shared/status/reading-status';
 import { safeJournal } from './shared/vehicle/redaction';
@@ -41,8 +42,11 @@ export = (RED: NodeAPI): void => {
       const account = await vehicle.account();
       const { client, journal } = account;
       badge.note = () => expiryNote(RED, account);
-      const chosen = parseReads(given(msg['read']) ?? (options.read === 'several' ? options.reads : options.read));
-      const vin = vehicle.chooseVin(msg['vin'], options.vin);
+      const chosen = parseReads(
+        given(msg['read']) ??
+          (options.read === 'several' ? options.reads : await typedProperty(RED, this, options, 'read', msg)),
+      );
+      const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
       const duePoll = polls.get(msg);
       const readOptions = {
         vin,

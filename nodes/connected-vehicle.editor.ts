@@ -2,6 +2,10 @@ import type { VehicleCredentials, VehicleOptions } from './shared/input/options'
 import type { Verdict } from './shared/editor/validators';
 
 const {
+  accessNames,
+  defaultAccess,
+  interfaceNames,
+  listOf,
   addressVerdict,
   configField: field,
   labelStyle,
@@ -32,6 +36,21 @@ const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): 
 const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict =>
   ifCustom(node, () => address.trim() === '' || addressVerdict(address));
 
+/** A checkbox for each name of a list. */
+function showList(list: 'access' | 'interfaces', names: readonly string[], chosen: readonly string[]): void {
+  part(list).append(
+    names.map((name) =>
+      $('<label>').append(
+        $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name)),
+        $('<span>').text(say(`${list}.${name}`)),
+      ),
+    ),
+  );
+}
+
+const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name) => other.includes(name));
+
 /** Shows what the chosen service needs, and nothing else. */
 function showService(): void {
   const service = textOf(field('service'));
@@ -39,6 +58,7 @@ function showService(): void {
     $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
   });
   part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
+  RED.tray.resize();
 }
 
 RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
@@ -55,7 +75,6 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
         return ifCustom(this, () => addressVerdict(value));
       },
     },
-    interfaces: { value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] },
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
@@ -87,8 +106,14 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
-    access: { value: ['lock', 'unlock', 'honk-flash'] },
     readOnly: { value: false },
+    access: { value: ['lock', 'unlock', 'honk-flash'] },
+    interfaces: {
+      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
+      validate(value, _opt) {
+        return ifCustom(this, () => value?.length !== 0 || say('reason.interfaces'));
+      },
+    },
     requestsPerDay: { value: 10000, validate: (value, _opt) => wholeVerdict(value, 1) },
     requestsPerMinute: { value: 100, validate: (value, _opt) => wholeVerdict(value, 1) },
     commandsPerMinute: { value: 10, validate: (value, _opt) => wholeVerdict(value, 1) },
@@ -103,11 +128,11 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     accessToken: { type: 'password' },
-    clientId: { type: 'password' },
+    clientId: { type: 'text' },
     clientSecret: { type: 'password' },
     refreshToken: { type: 'password' },
   },
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
     const vin = this.vin?.trim().toUpperCase() ?? '';
     const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
@@ -118,10 +143,17 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   },
   oneditprepare() {
     showProperties(this, field);
+    showList('access', accessNames, this.access ?? defaultAccess);
+    showList('interfaces', interfaceNames, this.interfaces ?? interfaceNames);
     field('service').on('change', showService);
     prepareDialog(this);
   },
   oneditsave() {
+    const access = listOf('access');
+    const interfaces = listOf('interfaces');
+    // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
+    if (!isSameList(access, this.access ?? defaultAccess)) this.access = access;
+    if (!isSameList(interfaces, this.interfaces ?? interfaceNames)) this.interfaces = interfaces;
     saveProperties(this, field);
   },
 });

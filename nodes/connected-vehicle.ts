@@ -87,7 +87,8 @@ export = (RED: NodeAPI): void => {
     credentials: {
       apiKey: { type: 'password' },
       accessToken: { type: 'password' },
-      clientId: { type: 'password' },
+      // Not a secret: it stands in the address of every sign-in.
+      clientId: { type: 'text' },
       clientSecret: { type: 'password' },
       refreshToken: { type: 'password' },
     },

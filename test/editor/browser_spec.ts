@@ -102,6 +102,13 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator(field).press('End');
   }
 
+  /** The widget of a typed property. */
+  const typed = (property: string) => page.locator(`#node-input-${property} + .red-ui-typedInput-container`);
+  async function chooseType(property: string, label: string): Promise<void> {
+    await typed(property).locator('.red-ui-typedInput-type-select').click();
+    await page.locator('.red-ui-typedInput-options:visible').getByText(label, { exact: true }).click();
+  }
+
   const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
   const invalid = (field: string) => page.locator(`${field}.input-error`);
 
@@ -113,10 +120,11 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.equal(await page.locator('#node-config-input-requestsPerDay').isVisible(), false);
     await closeDialog('node-config-dialog-ok');
 
-    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:windows_status');
-    await page.locator('#node-input-read').selectOption('odometer');
+    assert.equal(await part('scopes').innerText(), '', 'a demo car needs no scopes');
+    assert.equal(await part('chosen').innerText(), 'All windows');
+    await type('#connected-vehicle-filter', 'odo');
+    await part('reads').getByText('Odometer').click();
     assert.equal(await part('gives').innerText(), 'A number in km.');
-    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid exve:odometer_status');
     await type('#node-input-poll', '60');
     await closeDialog('node-dialog-ok');
 
@@ -129,20 +137,23 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
 
   it('finds and chooses several reads, and says which scopes they need', async () => {
     const id = await addNode('connected-vehicle-status', 300, 200, 'Demo car');
-    await page.locator('#node-input-read').selectOption('several');
-    assert.equal(await part('gives').innerText(), 'Choose at least one read');
-    await type('#connected-vehicle-filter', 'tyre');
+    await chooseType('read', 'several values');
+    await part('reads').getByText('All windows').click();
+    assert.equal(await part('chosen').innerText(), 'Choose at least one value');
+    await type('#connected-vehicle-filter', 'nothing like it');
+    assert.equal(await part('nothing').innerText(), 'Nothing found.');
+    await type('#connected-vehicle-filter', 'tyre pressure');
     assert.equal(await part('reads').locator('label:visible').count(), 4);
     await part('reads').getByText('Front left tyre pressure').click();
     await type('#connected-vehicle-filter', 'kmTo');
     await part('reads').getByText('Distance to service').click();
     await type('#connected-vehicle-filter', '');
     await part('reads').getByText('Vehicle details').click();
-    assert.equal(await part('gives').innerText(), '3 reads chosen.');
     assert.equal(
-      await part('scopes').innerText(),
-      'Needs the scopes openid conve:vehicle_relation exve:tyre_status exve:diagnostics_workshop',
+      await part('chosen').innerText(),
+      'Chosen: Vehicle details, Front left tyre pressure, Distance to service',
     );
+    await page.locator('.car-form summary').click();
     await page.locator('#node-input-interface').selectOption('v1');
     assert.equal(await part('interface').innerText(), 'Not available in version 1: Vehicle details.');
     await closeDialog('node-dialog-ok');
@@ -159,14 +170,22 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   });
 
   it('sends a command of the list, any other, or the one that a message names', async () => {
-    const id = await addNode('connected-vehicle-command', 300, 300, 'Demo car');
-    assert.equal(await page.locator('#node-input-unlockDuration').isVisible(), false);
-    await page.locator('#connected-vehicle-command-choice').selectOption('unlock');
+    const id = await addNode('connected-vehicle-command', 300, 300);
+    assert.equal(await page.locator('#node-input-command').inputValue(), 'lock', 'a new command node locks');
+    assert.equal(await typed('unlockDuration').isVisible(), false);
+    assert.ok((await page.locator('.car-form > .form-row:visible, .car-form > div > .form-row:visible').count()) <= 6);
+    await typed('command').locator('.red-ui-typedInput-option-trigger').click();
+    await page.locator('.red-ui-typedInput-options:visible').getByText('Unlock', { exact: true }).click();
     assert.match(await part('does').innerText(), /tailgate/);
-    await type('#node-input-unlockDuration', '121');
-    await invalid('#node-input-unlockDuration').waitFor();
-    await type('#node-input-unlockDuration', '90');
-    await invalid('#node-input-unlockDuration').waitFor({ state: 'detached' });
+    assert.ok((await page.locator('.car-form > .form-row:visible, .car-form > div > .form-row:visible').count()) <= 6);
+    const duration = typed('unlockDuration').locator('input');
+    await duration.fill('121');
+    await duration.press('Tab');
+    await page.locator('.red-ui-typedInput-container.input-error').waitFor();
+    await duration.fill('90');
+    await duration.press('Tab');
+    await page.locator('.red-ui-typedInput-container.input-error').waitFor({ state: 'detached' });
+    assert.equal(await page.locator('#node-input-interface').inputValue(), 'v1', 'only version 1 takes a duration');
     await closeDialog('node-dialog-ok');
     const stored = async (): Promise<unknown[]> => {
       const node = (await deploy()).find((other) => other.id === id);
@@ -175,24 +194,44 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.deepEqual(await stored(), ['unlock', 90]);
 
     await openNode(id);
-    await page.locator('#connected-vehicle-command-choice').selectOption('lock-reduced-guard');
-    await page.locator('#node-input-interface').selectOption('v1');
+    await typed('command').locator('.red-ui-typedInput-option-trigger').click();
+    await page.locator('.red-ui-typedInput-options:visible').getByText('Lock with reduced guard').click();
+    await page.locator('.car-form summary').click();
     assert.equal(await part('interface').innerText(), 'Not available in version 1: Lock with reduced guard.');
-    await page.locator('#connected-vehicle-command-choice').selectOption('*');
-    await type('#node-input-command', ' climatization-start ');
+    await chooseType('command', 'another name');
+    await typed('command').locator('input').fill(' trunk-open ');
+    await typed('command').locator('input').press('Tab');
     await closeDialog('node-dialog-ok');
-    assert.deepEqual(await stored(), ['climatization-start', 90]);
+    assert.deepEqual(
+      (await stored()).map(String).map((text) => text.trim()),
+      ['trunk-open', '90'],
+    );
 
     await openNode(id);
-    assert.equal(await page.locator('#connected-vehicle-command-choice').inputValue(), '*');
-    await page.locator('#connected-vehicle-command-choice').selectOption('');
+    assert.equal(await page.locator('#node-input-commandType').inputValue(), 'other');
+    await chooseType('command', 'from msg.command');
     await closeDialog('node-dialog-ok');
     assert.deepEqual(await stored(), ['', 90]);
+
+    await openNode(id);
+    await chooseType('command', 'flow.');
+    await typed('command').locator('input').fill('wanted');
+    await typed('command').locator('input').press('Tab');
+    await closeDialog('node-dialog-ok');
+    assert.deepEqual(await stored(), ['wanted', 90]);
+    const { flows } = (await nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
+    assert.equal(flows.find((node) => node.id === id)?.['commandType'], 'flow');
   });
 
   it('keeps the numbers of a watch as numbers', async () => {
-    const id = await addNode('connected-vehicle-command-status', 600, 300, 'Demo car');
+    const id = await addNode('connected-vehicle-command-status', 600, 300);
+    assert.equal(
+      await page.locator('#node-input-vehicle option:checked').innerText(),
+      'Demo car',
+      'the only vehicle is chosen by itself',
+    );
     await type('#node-input-timeout', '${WATCH_SECONDS}');
+    await page.locator('.car-form summary').click();
     await type('#node-input-interval', '10');
     await page.locator('#node-input-verify').uncheck();
     assert.equal(await invalid('#node-input-timeout').count(), 0);
@@ -218,8 +257,9 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await invalid('#node-config-input-vin').waitFor({ state: 'detached' });
     await invalid('#node-config-input-apiKey').waitFor();
     await type('#node-config-input-apiKey', ' key-of-the-test ');
+    await page.locator('.car-form summary').getByText('Paste tokens').click();
     await type('#node-config-input-accessToken', 'token-of-the-test');
-    await page.locator('.car-form summary').click();
+    await page.locator('.car-form summary').getByText('Quota').click();
     await type('#node-config-input-requestsPerDay', '500');
     await closeDialog('node-config-dialog-ok');
     await closeDialog('node-dialog-ok');
@@ -231,9 +271,9 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       ['custom', 'https://api.example.com', '${VIN}', 'vendor-api-key', 500],
     );
     assert.deepEqual(await nodeRed.admin('GET', `credentials/connected-vehicle/${vehicle?.id}`), {
+      clientId: '',
       has_apiKey: true,
       has_accessToken: true,
-      has_clientId: false,
       has_clientSecret: false,
       has_refreshToken: false,
     });
@@ -248,11 +288,17 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator('#node-config-input-service').selectOption('volvo-cars');
     await type('#node-config-input-apiKey', 'key');
     await closeDialog('node-config-dialog-ok');
-    await page.locator('#node-input-read').selectOption('odometer');
-    assert.equal(await part('scopes').innerText(), 'Needs the scopes openid conve:odometer_status');
-    await page.locator('#node-input-read').selectOption('cabOpen');
-    assert.equal(await part('gone').innerText(), 'The service of this vehicle does not have: Cab open.');
-    await page.locator('#node-input-read').selectOption('windows');
+    const read = (title: string): Promise<void> =>
+      part('reads').locator('label').getByText(title, { exact: true }).click();
+    await read('Odometer');
+    assert.equal(await part('scopes').innerText(), 'Permissions (scopes): openid conve:odometer_status');
+    await read('Location');
+    assert.match(await part('access').innerText(), /^Not allowed in the configuration of the vehicle: Location\./);
+    await read('Cab open');
+    assert.equal(await part('access').innerText(), '');
+    assert.equal(await part('gone').innerText(), 'Not available at the service of this vehicle: Cab open.');
+    await read('All windows');
+    await page.locator('.car-form summary').click();
     assert.equal(await part('interface').innerText(), 'Version 2 is the only one that has it.');
     await page.locator('#node-input-interface').selectOption('v1');
     assert.equal(await part('interface').innerText(), 'Not available in version 1: All windows.');
@@ -266,7 +312,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       await german
         .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
         .allInnerTexts(),
-      ['Autostatus', 'Autobefehl', 'Befehlsstatus', 'Autowache'],
+      ['Autostatus', 'Autobefehl', 'Autoergebnis', 'Autowächter'],
     );
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.car-form');

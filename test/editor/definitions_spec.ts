@@ -80,15 +80,27 @@ describe('The editor halves', () => {
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
         const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
+        const hidden = new Set([...form.matchAll(/<input type="hidden" id="([^"]*)"/g)].map(([, id]) => id));
         const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.has(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
-        for (const id of fields) assert.ok(form.includes(`<label for="${id}"`), id);
+        for (const id of fields) {
+          const isNamed = form.includes(`<label for="${id}"`) || new RegExp(`id="${id}"[^>]*aria-label`).test(form);
+          assert.ok(isNamed || hidden.has(id), id);
+        }
         assert.equal(fields.length, (form.match(/<(input|select|textarea)/g) ?? []).length);
       });
 
       it('asks for each secret in a field that hides it', () => {
-        for (const name of Object.keys(definition(type).credentials ?? {}))
-          assert.ok(template(type).includes(`<input type="password" id="node-config-input-${name}">`), name);
+        for (const [name, { type: kind }] of Object.entries(definition(type).credentials ?? {}))
+          assert.match(template(type), new RegExp(`<input type="${kind}" id="node-config-input-${name}"`), name);
+        // The client id is no secret: it stands in the address of every sign-in.
+        const readable = Object.entries(definition(type).credentials ?? {}).filter(
+          ([, { type: kind }]) => kind === 'text',
+        );
+        assert.deepEqual(
+          readable.map(([name]) => name),
+          type === 'connected-vehicle' ? ['clientId'] : [],
+        );
       });
     });
   }
@@ -99,7 +111,9 @@ describe('The editor halves', () => {
       assert.deepEqual(shape.parse(defaults), defaults);
       // Empty, these two are the profile's own; the form shows what that is for `custom`.
       const profile = type === 'connected-vehicle' ? { apiKeyHeader: '', mediaTypeVendor: '' } : {};
-      assert.deepEqual(shape.parse({}), { ...defaults, ...profile });
+      // A new command node locks; a flow that names no command takes it from the message.
+      const command = type === 'connected-vehicle-command' ? { command: '' } : {};
+      assert.deepEqual(shape.parse({}), { ...defaults, ...profile, ...command });
     });
   }
 
@@ -289,6 +303,7 @@ describe('The validators', () => {
     const both = [hood, status('tailgate', 'tailGateOpen', 60)];
     assert.equal(judge([...both, fuel], fuel, '60'), `${shared}calls`);
     assert.equal(judge([...both, fuel], fuel, '60', { service: 'volvo-cars' }), true);
+    assert.equal(judge([doors], doors, '1', { service: 'demo' }), true, 'a simulated car has no quota');
   });
 
   it('take a node that lacks properties, because it is older or was written by hand', () => {
@@ -306,9 +321,34 @@ describe('The validators', () => {
       assert.equal(verdict(type, 'quietHours', value), true, value);
     for (const value of ['22-7', '24:00-07:00', 'night'])
       assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
+    for (const value of ['22:00-22:00', '7:00-07:00'])
+      assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHoursEqual`, value);
+    for (const value of ['', 'Europe/Berlin', ' America/New_York '])
+      assert.equal(verdict(type, 'timeZone', value), true);
+    for (const value of ['Berlin', 'Nowhere/Land', '+02:00'])
+      assert.equal(verdict(type, 'timeZone', value), `${type}.reason.timeZone`, value);
+    for (const value of [{}, { lock: 3 }, { lock: '3', window: 0 }])
+      assert.equal(verdict(type, 'minutesFor', value), true);
+    for (const value of [{ lock: 'abc' }, { lock: -1 }, { window: '1.5' }])
+      assert.equal(verdict(type, 'minutesFor', value), `${type}.reason.minutesFor`, JSON.stringify(value));
     assert.equal(verdict(type, 'watch', []), `${type}.reason.nothing`);
     assert.equal(verdict(type, 'watch', ['window']), true);
     for (const value of [0.01, '0.5']) assert.equal(verdict(type, 'poll', value), `${shared}atLeast`, String(value));
+  });
+
+  it('judge a value of a typed input by its own rule, and a source by whether it is named', () => {
+    const status = 'connected-vehicle-status';
+    assert.equal(verdict(status, 'vin', 'car.vin', { vinType: 'flow' }), true);
+    assert.equal(verdict(status, 'vin', ' ', { vinType: 'flow' }), `${shared}source`);
+    assert.equal(verdict(status, 'vin', 'car.vin', { vinType: 'str' }), `${shared}vin`);
+    assert.equal(
+      verdict('connected-vehicle-command', 'unlockDuration', 'seconds', { unlockDurationType: 'msg' }),
+      true,
+    );
+    assert.equal(verdict('connected-vehicle-guard', 'minutes', 'MINUTES', { minutesType: 'env' }), true);
+    assert.equal(verdict('connected-vehicle-guard', 'minutes', 'ten', { minutesType: 'num' }), `${shared}atLeast`);
+    assert.equal(verdict(status, 'poll', '60', { readType: 'msg' }), `${status}.reason.pollMessage`);
+    assert.equal(verdict(status, 'poll', '0', { readType: 'msg' }), true);
   });
 
   it('ask for at least one read where several are wanted', () => {

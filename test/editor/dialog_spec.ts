@@ -66,6 +66,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     });
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     page = await browser.newPage({ locale: 'en-US', viewport: { width: 1400, height: 1200 } });
+    page.setDefaultTimeout(10_000);
     page.on('pageerror', (error) => complaints.push(error.message));
     // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
     const isKnown = (text: string): boolean => text.startsWith('Unsafe attempt to initiate navigation');
@@ -90,7 +91,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await page.waitForSelector('#connected-vehicle-found', { state: 'attached' });
     await part('used')
       .getByText(/requests today/)
-      .waitFor();
+      .waitFor({ state: 'attached' });
   };
   const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
@@ -154,7 +155,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
 
   it('checks everything, and copies diagnostics without anything private', async () => {
     await press('check');
-    await part('result').getByText('✓ No node lacks a scope.').waitFor();
+    await part('result').getByText('✓ Every node has the permissions (scopes) that it needs.').waitFor();
     const lines = await part('result').locator('div').allInnerTexts();
     assert.deepEqual(
       lines.map((line) => line.charAt(0)),
@@ -163,7 +164,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await picture('checked');
     await press('diagnostics');
     await part('result').getByText('Copied, without anything private.').waitFor();
-    assert.match(await part('used').innerText(), /^\d+ of 10,000 requests today$/);
+    assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests today$/);
   });
 
   it('forgets key and secrets where the address changes, and has them again where it does not', async () => {
@@ -175,7 +176,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
       await address.fill('https://elsewhere.example');
       await address.blur();
       await part('moved')
-        .getByText(/type key and token again/)
+        .getByText(/enter key and token again/)
         .waitFor();
       assert.equal(await key.inputValue(), '', name);
       if (name === 'baseUrl') await picture('moved');
@@ -203,9 +204,12 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     // A notification of the editor may lie above it.
     await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('#node-config-dialog-cancel', { state: 'detached' });
-    await page.locator('[id="send"] rect.red-ui-flow-node').dblclick();
-    await page.waitForSelector('#connected-vehicle-command-choice');
-    assert.ok((await page.locator('#connected-vehicle-command-choice option').count()) >= 8);
+    const listed = page.waitForResponse((response) => response.url().endsWith('/car/commands'));
+    await page.evaluate("RED.editor.edit(RED.nodes.node('send'))");
+    await listed;
+    await page.locator('#node-input-command + .red-ui-typedInput-container .red-ui-typedInput-option-trigger').click();
+    assert.ok((await page.locator('.red-ui-typedInput-options:visible a').count()) >= 6);
+    await page.keyboard.press('Escape');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
   });
 

@@ -57,12 +57,13 @@ describe('The words of the editor', () => {
 
         it(`${type} has a text for everything its form asks for`, () => {
           for (const [, names = ''] of template(type).matchAll(/data-i18n="([^"]*)"/g)) {
-            const key = names.replace(/^\[[^\]]*\]/, '');
-            const sharedKey = key.split('@connected-vehicle/node-red/connected-vehicle:')[1];
-            assert.ok(
-              key.startsWith('node-red:') || (sharedKey === undefined ? has(texts, key) : has(shared, sharedKey)),
-              key,
-            );
+            for (const key of names.split(';').map((name) => name.replace(/^\[[^\]]*\]/, ''))) {
+              const sharedKey = key.split('@connected-vehicle/node-red/connected-vehicle:')[1];
+              assert.ok(
+                key.startsWith('node-red:') || (sharedKey === undefined ? has(texts, key) : has(shared, sharedKey)),
+                key,
+              );
+            }
           }
           for (const key of asked(source(type), /\bsay\('([\w.]+)'/g)) assert.ok(has(texts, key), key);
           for (const key of asked(source(type), /\bshared\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
@@ -71,8 +72,11 @@ describe('The words of the editor', () => {
         it(`${type} has a help that names every property and what to do about an error`, () => {
           const text = help(language, type);
           const { category, defaults, credentials = {} } = definition(type);
-          for (const name of [...Object.keys(defaults), ...Object.keys(credentials)])
-            assert.ok(text.includes(`(${name}) :`), name);
+          // The type of a typed input is said with its property.
+          const names = Object.keys(defaults).filter(
+            (name) => !(name.replace(/Type$/, '') in defaults && name.endsWith('Type')),
+          );
+          for (const name of [...names, ...Object.keys(credentials)]) assert.ok(text.includes(`(${name}) :`), name);
           assert.ok(text.includes(`data-help-name="${type}"`));
           if (category !== 'config')
             for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);

@@ -33,7 +33,8 @@ describe('README.md', () => {
       eventOptions,
     };
     for (const [shape, { def }] of Object.entries(shapes)) {
-      for (const property of Object.keys(def.getter().def.shape))
+      // The reference describes the types of typed inputs once.
+      for (const property of Object.keys(def.getter().def.shape).filter((name) => !name.endsWith('Type')))
         assert.ok(property === 'name' || reference.includes(`\`${property}\``), `${shape}.${property}`);
     }
   });

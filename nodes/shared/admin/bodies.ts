@@ -40,4 +40,11 @@ export type FormBody = z.infer<typeof formBody>;
 /** The address that the browser was sent to, pasted back. */
 export const finishBody = z.object({ redirected: longText });
 
+/** What a status form reads to show it. */
+export const readBody = z.object({
+  vin: z._default(shortText, ''),
+  reads: z.array(shortText).check(z.minLength(1), z.maxLength(100)),
+  interface: z._default(shortText, 'auto'),
+});
+
 export const commandsBody = z.object({ vin: z._default(shortText, '') });

@@ -5,7 +5,7 @@ import { deployedOf, readForm, withAccount, type Form } from './form';
 import { requireOwnEditor } from './origin-check';
 import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
 import { runtime } from '../load';
-import { redactor, safeError } from '../vehicle/redaction';
+import { redactor, safeError, safeJournal } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { clock } from '../node-red/time';
 import { carsOf, clickCar, readCar } from '../overview/cars';
@@ -88,6 +88,22 @@ export function serveEditor(RED: NodeAPI): void {
       quota: account?.quota() ?? null,
       signIn: signInResultOf(id),
     });
+  });
+
+  route('read', 'write', async (id, input) => {
+    const node = deployed(id);
+    const { vin, reads, interface: version } = runtime().parseBody(runtime().readBody, input);
+    const { client, journal } = await node.account();
+    const names = [runtime().parseReads(reads)].flat();
+    const readOptions = { vin: node.chooseVin(vin), interface: runtime().parseInterface(version) };
+    const { payload, vehicle } = await withPatience((signal) =>
+      runtime().readEach(names, async (name) =>
+        runtime().isLocalReadName(name)
+          ? safeJournal(await runtime().readJournal(journal, { clear: false, now: new Date(clock().now()) }))
+          : client.read(name, { ...readOptions, signal }),
+      ),
+    );
+    return redactor().value({ payloads: payload, errors: vehicle.errors });
   });
 
   route('commands', 'write', async (id, input) => {

@@ -7,7 +7,11 @@ export { addressVerdict } from './addresses';
 export { ask } from './ask';
 export { callsOf, pollVerdict } from './calls';
 export {
+  chooseVehicle,
+  chosenService,
   configField,
+  giveVehicle,
+  isNotAllowed,
   labelStyle,
   nodeField,
   options,
@@ -19,14 +23,23 @@ export {
 } from './forms';
 export { serviceInterfaces, showInterface, type Served } from './interfaces';
 export { isKnownRead, readThemes, valueTypeOf, versionsOf } from './reads';
-export { checkFindings, complaint, prepareDialog } from './vehicle-dialog';
+export { addSearchWords } from './palette';
+export { showAnswer } from './answer';
+export { showTyped, sources, typedVerdict, typeOf } from './typed-inputs';
+export { complaint } from './complaint';
+export { checkFindings, listOf, prepareDialog } from './vehicle-dialog';
 export { vinVerdict, wholeVerdict, type Verdict } from './validators';
 export { shared, wordsOf } from './words';
 export {
+  accessNames,
+  accessOfCommand,
+  accessOfRead,
   commandNames,
   commands,
+  defaultAccess,
   defaultWatch,
   eventNames,
+  interfaceNames,
   isCommandName,
   openingKinds,
   scopesOfCommand,

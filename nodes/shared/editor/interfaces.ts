@@ -18,7 +18,9 @@ export interface Served {
 /** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
 export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
   const profiles: Record<string, ServiceProfile> = services;
-  return (profiles[RED.nodes.node(vehicle)?.service ?? ''] ?? services.custom).availableInterfaces;
+  const { service = '', interfaces } = RED.nodes.node(vehicle) ?? {};
+  if (service === 'custom' && interfaces !== undefined) return interfaces;
+  return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
 /**

@@ -6,6 +6,8 @@
 type EditorNode<Options> = Partial<Options> & {
   id: string;
   type: string;
+  /** The tab. */
+  z?: string;
   _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
@@ -28,7 +30,7 @@ interface EditorDefinition<Options, Credentials> {
   defaults: { [Name in keyof Options]-?: EditorProperty<Options, Options[Name]> };
   credentials?: {
     [Name in keyof Credentials]-?: {
-      type: 'password';
+      type: 'password' | 'text';
       validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string;
     };
   };
@@ -40,6 +42,10 @@ interface EditorDefinition<Options, Credentials> {
   inputLabels?(): string;
   outputLabels?(index: number): string;
   align?: 'right';
+  /** Called when the palette shows the type. */
+  onpaletteadd?(): void;
+  /** Called when a node is dragged out of the palette, and when one is pasted. */
+  onadd?(this: EditorNode<Options>): void;
   oneditprepare?(this: EditorNode<Options>): void;
   oneditsave?(this: EditorNode<Options>): void;
 }
@@ -64,6 +70,14 @@ interface FlowNode {
   onlyWhileNotInUse?: boolean;
 }
 
+/** Node-RED's own widget. */
+interface JQuery<TElement = HTMLElement> {
+  typedInput(options: { types: readonly unknown[]; typeField: string }): this;
+  typedInput(name: 'types', types: readonly unknown[]): this;
+  typedInput(name: 'value' | 'type'): string;
+  typedInput(name: 'value' | 'type', value: string): this;
+}
+
 declare const RED: {
   i18n: { lang(): string };
   actions: { add(name: string, work: () => void): void };
@@ -85,17 +99,26 @@ declare const RED: {
     }): void;
     show(id: string): void;
   };
+  workspaces: { active(): string };
+  tray: { resize(): void };
   clipboard: { copyText(text: string): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     /** A node of the flows being edited, by its id. */
-    node(id: string): {
-      service?: string;
-      vin?: string;
-      polling?: string;
-      shareFor?: number | string;
-      requestsPerDay?: number | string;
-    } | null;
+    node(id: string):
+      | {
+          service?: string;
+          vin?: string;
+          polling?: string;
+          shareFor?: number | string;
+          requestsPerDay?: number | string;
+          readOnly?: boolean;
+          access?: import('../../../src/index').AccessName[];
+          interfaces?: import('../../../src/index').InterfaceName[];
+        }
+      | null
+      | undefined;
+    eachConfig(callback: (config: { id: string; type: string; z?: string }) => void): void;
     /** Every node that is no configuration. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

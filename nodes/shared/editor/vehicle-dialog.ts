@@ -1,5 +1,7 @@
 import type { Account, Finding, FoundVehicle } from '../../../src/index';
+import type { VehicleOptions } from '../input/options';
 import { ask, type Answer, type Refusal } from './ask';
+import { complaint } from './complaint';
 import { configField as field, options, part, textOf } from './forms';
 import { callsOf } from './calls';
 import { shared, type Say } from './words';
@@ -32,9 +34,18 @@ function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
     .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
 }
 
-/** @param about what was asked, where a fault of it has words of its own: the sign-in service is not that of the vehicles */
-export const complaint = ({ code, message }: Refusal, about = ''): string =>
-  say(`check.${about}.${code}`, { defaultValue: say(`check.${code}`, { defaultValue: message }) });
+/** The address of this editor to which the sign-in page sends the browser back. */
+const callbackUrl = (): string => new URL('connected-vehicle/callback', location.href).href;
+
+/** The redirect address that the application at the portal has to list. */
+const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
+
+/** The names that are checked in a list of the open form. */
+export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
+  part(list)
+    .find<HTMLInputElement>('input:checked')
+    .get()
+    .map(({ value }) => value) as VehicleOptions[List];
 
 /** What stands in the open form. */
 function bodyOf(node: EditorNode<object>): object {
@@ -42,9 +53,13 @@ function bodyOf(node: EditorNode<object>): object {
     Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
   const typed = (input: JQuery): string | null => (input.val() === stored ? null : textOf(input));
   return {
-    options: values(node._def.defaults, (input) => (input.is(':checkbox') ? input.prop('checked') : textOf(input))),
+    options: {
+      ...values(node._def.defaults, (input) => (input.is(':checkbox') ? input.prop('checked') : textOf(input))),
+      access: listOf('access'),
+      interfaces: listOf('interfaces'),
+    },
     credentials: values(node._def.credentials ?? {}, typed),
-    callback: new URL('connected-vehicle/callback', location.href).href,
+    callback: callbackUrl(),
     users: usersOf(node.id),
   };
 }
@@ -69,22 +84,33 @@ function usersOf(id: string): object[] {
 }
 
 function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
+  const [first, ...others] = vehicles;
   const list = $('#connected-vehicle-found')
     .empty()
-    .toggle(vehicles.length > 0);
-  const names = vehicles.map(({ vin, model, year }) => ({
-    value: vin,
-    text: [model, year, vin].filter(Boolean).join(' '),
-  }));
-  list.append(options([{ value: '', text: say('choose', { count: vehicles.length }) }, ...names]));
-  tell('found', error ? [complaint(error), true] : [vehicles.length > 0 ? '' : say('noVehicles'), true]);
+    .toggle(others.length > 0);
+  const named = ({ vin, model, year }: FoundVehicle): string => [model, year, vin].filter(Boolean).join(' ');
+  list.append(
+    options([
+      { value: '', text: say('choose', { count: vehicles.length }) },
+      ...vehicles.map((vehicle) => ({ value: vehicle.vin, text: named(vehicle) })),
+    ]),
+  );
+  if (error) return tell('found', [formComplaint(error), true]);
+  if (first === undefined) return tell('found', [say('noVehicles'), true]);
+  if (others.length > 0) return tell('found');
+  field('vin').val(first.vin).trigger('change');
+  tell('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
 type Line = [text: string, isBad?: boolean];
 
-function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>): Line[] {
-  if (error) return [[complaint(error), true]];
-  return findings.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
+const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes(about);
+
+/** @param isDemo a demo car has neither key nor token to judge */
+function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
+  if (error) return [[`✗ ${formComplaint(error)}`, true]];
+  const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
+  return judged.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
     const at = until && timeOf(until);
     if (code === null)
       return [
@@ -94,7 +120,7 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
     const what =
       code === 'SCOPE_MISSING' && label
         ? say('check.node', { label, scopes: scopes.join(' ') })
-        : complaint({ code, message: message ?? '' }, about);
+        : formComplaint({ code, message: message ?? '' }, about);
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
 }
@@ -104,7 +130,7 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
   const { _def, ...node } = RED.nodes.node(id) as unknown as EditorNode<Record<string, unknown>>;
   const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
   ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, users: usersOf(id) }, (answer) =>
-    done(linesOfFindings(answer)),
+    done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
   );
 }
 
@@ -118,6 +144,25 @@ function showState({ token, quota }: Partial<State>): void {
   part('used').text(
     quota ? say('used', { used: quota.usedToday.toLocaleString(), all: quota.perDay.toLocaleString() }) : '',
   );
+}
+
+/** A failure that a field of this form explains, else the failure's own words. */
+function formComplaint(error: Refusal, about = ''): string {
+  const missing = ['apiKey', 'clientId'].find((name) => field(name).is(':visible') && textOf(field(name)) === '');
+  return error.code === 'CONFIG' && missing !== undefined ? say(`missing.${missing}`) : complaint(error, about);
+}
+
+/** How much of the day's quota the nodes of the vehicle use; a demo car has none. */
+function showCalls(id: string): void {
+  const calls = callsOf(id);
+  const limit = Number(textOf(field('requestsPerDay')));
+  part('calls')
+    .text(
+      calls > 0 && textOf(field('service')) !== 'demo'
+        ? say('calls', { calls: calls.toLocaleString(), limit: limit.toLocaleString() })
+        : '',
+    )
+    .toggleClass('warning', calls > limit);
 }
 
 /** Asks again and again while the dialog is open. */
@@ -142,7 +187,7 @@ export function prepareDialog(node: EditorNode<object>): void {
     waiting = false;
     popup?.close();
     part('paste').hide();
-    tell('signIn', [error ? complaint(error) : say('signInDone'), Boolean(error)]);
+    tell('signIn', [error ? formComplaint(error, 'signIn') : say('signInDone'), Boolean(error)]);
   };
 
   on('vehicles', () => {
@@ -157,7 +202,9 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
   on('check', () => {
     tell('result', [say('asking')]);
-    ask<{ findings: Finding[] }>(id, 'check', bodyOf(node), (answer) => tell('result', ...linesOfFindings(answer)));
+    ask<{ findings: Finding[] }>(id, 'check', bodyOf(node), (answer) =>
+      tell('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
+    );
   });
   on('diagnostics', () =>
     ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
@@ -165,27 +212,36 @@ export function prepareDialog(node: EditorNode<object>): void {
       tell('result', [error ? complaint(error) : say('copied'), Boolean(error)]);
     }),
   );
+  on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
   on('sign-in', () => {
     // At once, or the browser blocks it. The page must not reach back.
     popup = window.open('', '_blank');
     if (popup) popup.opener = null;
-    ask<{ url: string; redirectUrl: string }>(id, 'sign-in', bodyOf(node), ({ url = '', redirectUrl, error }) => {
-      waiting = true;
-      if (error) return ended(error);
-      popup?.location.replace(url);
-      part('paste').show();
-      tell('signIn', [say('signInOpen', { redirectUrl })]);
-      part('signIn').append(
-        $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
-      );
-    });
+    ask<{ url: string; redirectUrl: string }>(
+      id,
+      'sign-in',
+      bodyOf(node),
+      ({ url = '', redirectUrl: address, error }) => {
+        waiting = true;
+        if (error) return ended(error);
+        popup?.location.replace(url);
+        part('paste').show();
+        tell('signIn', [say('signInOpen', { redirectUrl: address })]);
+        part('signIn').append(
+          $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
+        );
+      },
+    );
   });
   on('sign-in-finish', () =>
     ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)),
   );
 
-  const calls = callsOf(id);
-  part('calls').text(calls > 0 ? say('calls', { calls: calls.toLocaleString() }) : '');
+  field('redirectUrl').attr('placeholder', callbackUrl());
+  field('service')
+    .add(field('requestsPerDay'))
+    .on('change', () => showCalls(id));
+  showCalls(id);
   part('paste').hide();
   $('#connected-vehicle-found').hide();
   forgetElsewhere(node);

@@ -76,6 +76,11 @@ const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INT
 /** None, or not more often than each second. */
 const isPoll = (seconds: number): boolean => seconds === 0 || seconds >= 1;
 
+/** Where the value of a property comes from; `str` and `num`: it is the value itself. */
+const valueTypes = ['str', 'num', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
+const stringType = z._default(z.enum(valueTypes), 'str');
+const numberType = z._default(z.enum(valueTypes), 'num');
+
 /** `connected-vehicle` (contract 2). Credentials stand apart, below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
@@ -124,8 +129,10 @@ export const statusOptions = z.lazy(() =>
     name: text,
     vehicle: text,
     vin: text,
+    vinType: stringType,
     /** One read name, or `several`. */
     read: z._default(z.string(), 'windows'),
+    readType: stringType,
     /** The read names where `read` is `several`. */
     reads: z._default(z.array(z.string()), []),
     interface: interfaceChoice,
@@ -142,11 +149,14 @@ export const commandOptions = z.lazy(() =>
     name: text,
     vehicle: text,
     vin: text,
+    vinType: stringType,
     /** Empty: taken from `msg.command`. */
     command: text,
+    commandType: stringType,
     interface: interfaceChoice,
     /** Seconds, 1 to 120; the v1 unlock only. Empty: the maximum. */
     unlockDuration: z._default(z.union([z.number(), z.string()]), ''),
+    unlockDurationType: numberType,
     /** Minutes, 1 to 15; `engine-start` only. Empty: the maximum. */
     runtimeMinutes: z._default(z.union([z.number(), z.string()]), ''),
     precheck: flag(false),
@@ -200,10 +210,12 @@ export const guardOptions = z.lazy(() =>
     name: text,
     vehicle: text,
     vin: text,
+    vinType: stringType,
     /** Kinds of openings, or single ones. */
     watch: z._default(z.array(z.enum(watchNames as [WatchName, ...WatchName[]])), [...defaultWatch]),
     /** Minutes that something may be open. */
-    minutes: number(10, 0),
+    minutes: z._default(z.unknown(), 10),
+    minutesType: numberType,
     /** Other minutes for some kinds. */
     minutesFor: z._default(z.partialRecord(z.enum(openingKinds), z.union([z.number(), z.string()])), {}),
     /** Minutes; 0 = said once. */
@@ -218,6 +230,16 @@ export const guardOptions = z.lazy(() =>
   }),
 );
 export type GuardOptions = z.infer<typeof guardOptions>;
+
+/**
+ * The minutes of a guard, once they are known.
+ * @throws VehicleError CONFIG
+ */
+export const parseMinutes = (minutes: unknown): number =>
+  parseOptions(
+    z.lazy(() => z.object({ minutes: number(10, 0) })),
+    { minutes },
+  ).minutes;
 
 /**
  * Checks what a flow file holds.

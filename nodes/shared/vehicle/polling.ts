@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { AnyReadName, DuePoll } from '../../../src/index';
 import { runtime } from '../load';
+import { typedProperty } from '../input/typed-property';
 import type { StatusOptions } from '../input/options';
 import { vehicleOf } from './vehicle-node';
 
@@ -21,13 +22,18 @@ export function startPolling(
 
   const begin = async (): Promise<void> => {
     const options = settings();
-    const reads: AnyReadName[] = [parseReads(options.read === 'several' ? options.reads : options.read)].flat();
+    const started = { _msgid: '' };
+    const reads: AnyReadName[] = [
+      parseReads(options.read === 'several' ? options.reads : await typedProperty(RED, node, options, 'read', started)),
+    ].flat();
     const vehicle = vehicleOf(RED, options.vehicle);
     // Only then the demo car's VIN is known.
     const { poller } = await vehicle.account();
     if (closed) return;
     if (reads.length === 0) return poll(nothingDue);
-    const vin = reads.some(needsVehicle) ? parseVin(vehicle.chooseVin(options.vin)) : '';
+    const vin = reads.some(needsVehicle)
+      ? parseVin(vehicle.chooseVin(await typedProperty(RED, node, options, 'vin', started)))
+      : '';
     stop = poller.start(
       { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
       poll,

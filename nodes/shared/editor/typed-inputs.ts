@@ -1,0 +1,58 @@
+import { nodeField, textOf } from './forms';
+import type { Verdict } from './validators';
+import { shared } from './words';
+
+/** A type of a typed input that this pack defines; the others are Node-RED's own. */
+export interface OwnType {
+  value: string;
+  label: string;
+  icon?: string;
+  hasValue?: false;
+  options?: { value: string; label: string }[];
+}
+
+/** The sources that every typed property of a node offers besides a value of its own. */
+export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
+
+/**
+ * Makes a typed input of the field of a property, whose type is in the field `<name>Type`.
+ * @param types the first one is the type of a node that has none, because it is older than the types
+ */
+export function showTyped(
+  node: Readonly<Record<string, unknown>>,
+  name: string,
+  types: readonly [string | OwnType, ...(string | OwnType)[]],
+): void {
+  const [first] = types;
+  const field = nodeField(name);
+  nodeField(`${name}Type`).val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
+  field.typedInput({ types, typeField: `#node-input-${name}Type` });
+  labelTyped(field);
+}
+
+/** Node-RED gives the parts of a typed input no names: they get that of the label, and a button its own text as well. */
+function labelTyped(field: JQuery): void {
+  const id = String(field.attr('id'));
+  const label = `${id}-label`;
+  field.closest('.form-row').find('label').first().attr('id', label);
+  const parts = field.next('.red-ui-typedInput-container');
+  parts.find('input').attr({ 'aria-labelledby': label, spellcheck: 'false' });
+  parts.find('button').each((index, button) => {
+    $(button).attr('id', `${id}-button-${index}`).attr('aria-labelledby', `${label} ${id}-button-${index}`);
+  });
+}
+
+/** The type of a typed property: that of the open form, else that of the stored node. */
+export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): string =>
+  textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
+
+/** Judges a typed property: its own value by its own rule; of a source it is only known that it must be named. */
+export function typedVerdict(
+  node: Readonly<Record<string, unknown>>,
+  name: string,
+  value: string | number | undefined,
+  verdict: () => Verdict,
+): Verdict {
+  if (!sources.some((source) => source === typeOf(node, name))) return verdict();
+  return String(value ?? '').trim() !== '' || shared('reason.source');
+}

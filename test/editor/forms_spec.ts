@@ -1,0 +1,216 @@
+import { strict as assert } from 'node:assert';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const missing = existsSync(executablePath)
+  ? ''
+  : ` (pending: there is no browser at ${executablePath}; CHROMIUM names another)`;
+
+/** A flow as an older version or a person wrote it: properties are missing, lists are in an order of their own. */
+const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
+  { id: 'tab', type: 'tab', label: 'Car' },
+  { id: 'demo-car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
+  { id: 'volvo', type: 'connected-vehicle', name: 'My Volvo', service: 'volvo-cars' },
+  {
+    id: 'custom-car',
+    type: 'connected-vehicle',
+    name: 'Custom',
+    service: 'custom',
+    baseUrl: 'https://api.example.com',
+  },
+  { id: 'one', type: 'connected-vehicle-status', vehicle: 'demo-car', read: 'windows' },
+  {
+    id: 'several',
+    type: 'connected-vehicle-status',
+    vehicle: 'demo-car',
+    read: 'several',
+    reads: ['odometer', 'windows'],
+  },
+  { id: 'polled', type: 'connected-vehicle-status', vehicle: 'demo-car', read: 'doors', poll: 60, vin: '' },
+  { id: 'from-flow', type: 'connected-vehicle-status', vehicle: 'demo-car', read: 'wanted', readType: 'flow' },
+  { id: 'lock', type: 'connected-vehicle-command', vehicle: 'demo-car', command: 'lock' },
+  { id: 'unlock', type: 'connected-vehicle-command', vehicle: 'demo-car', command: 'unlock', unlockDuration: 90 },
+  { id: 'message', type: 'connected-vehicle-command', vehicle: 'demo-car', command: '' },
+  { id: 'unnamed', type: 'connected-vehicle-command', vehicle: 'demo-car' },
+  { id: 'other', type: 'connected-vehicle-command', vehicle: 'demo-car', command: 'trunk-open', whenBusy: 'queue' },
+  { id: 'result', type: 'connected-vehicle-command-status', vehicle: 'demo-car' },
+  { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'demo-car', minutes: 15, minutesFor: { lock: 3 } },
+  { id: 'single', type: 'connected-vehicle-guard', vehicle: 'demo-car', watch: ['lock', 'frontLeftDoor', 'window'] },
+].map((node, row) => ('vehicle' in node ? { ...node, z: 'tab', x: 300, y: 40 + row * 40, wires: [] } : node));
+
+const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
+const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+describe(`The forms in a browser${missing}`, function () {
+  this.timeout(120_000);
+  let nodeRed: RealNodeRed;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  before(async function () {
+    if (missing !== '') {
+      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
+      this.skip();
+    }
+    nodeRed = await startNodeRed();
+    await nodeRed.admin('POST', 'flows', { flows: flow });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    page = await openEditor('en-US');
+  });
+
+  after(async () => {
+    await browser?.close();
+    await nodeRed?.stop();
+  });
+
+  async function openEditor(locale: string): Promise<Page> {
+    const opened = await browser.newPage({ locale, viewport: { width: 1280, height: 900 } });
+    opened.on('pageerror', (error) => complaints.push(error.message));
+    opened.on('console', (message) => {
+      if (message.type() === 'error' || /Definition error|onedit|Validation error/.test(message.text()))
+        complaints.push(message.text());
+    });
+    opened.setDefaultTimeout(10_000);
+    await opened.goto(nodeRed.url);
+    await opened.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+    await opened.waitForSelector('[id="guard"]');
+    await opened.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
+    return opened;
+  }
+
+  async function openForm(id: string, on: Page = page): Promise<void> {
+    const isConfig = configs.includes(id);
+    await on.evaluate(
+      isConfig ? `RED.editor.editConfig('', 'connected-vehicle', '${id}')` : `RED.editor.edit(RED.nodes.node('${id}'))`,
+    );
+    await on.waitForSelector(isConfig ? '#node-config-dialog-ok' : '#node-dialog-ok');
+    // A tray slides in, and what it covers is not yet what a reader sees.
+    await on.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
+  }
+
+  async function closeForm(id: string, on: Page = page): Promise<void> {
+    const button = configs.includes(id) ? '#node-config-dialog-ok' : '#node-dialog-ok';
+    // A notification of the editor may lie above it.
+    await on.locator(button).dispatchEvent('click');
+    await on.waitForSelector(button, { state: 'detached' });
+    await on.waitForSelector('.red-ui-tray', { state: 'detached' });
+  }
+
+  const openFolds = (on: Page = page): Promise<unknown> =>
+    on.evaluate("document.querySelectorAll('.car-form details').forEach((fold) => (fold.open = true))");
+
+  /** SCREENSHOTS names a folder for pictures to look at. */
+  async function picture(name: string, on: Page = page): Promise<void> {
+    const folder = process.env['SCREENSHOTS'];
+    if (folder === undefined) return;
+    mkdirSync(folder, { recursive: true });
+    await on.screenshot({ path: join(folder, `${name}.png`) });
+  }
+
+  it('change nothing where they are opened and closed, also in flows that lack properties', async () => {
+    for (const id of nodes) {
+      const before = await page.evaluate(`JSON.stringify(RED.nodes.convertNode(RED.nodes.node('${id}')))`);
+      await openForm(id);
+      await closeForm(id);
+      assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
+      assert.equal(await page.evaluate(`JSON.stringify(RED.nodes.convertNode(RED.nodes.node('${id}')))`), before, id);
+    }
+  });
+
+  for (const locale of ['en-US', 'de-DE']) {
+    it(`can be used by everybody, as far as axe can tell: ${locale}`, async () => {
+      const opened = locale === 'en-US' ? page : await openEditor(locale);
+      // Node-RED's page has no height of its own, so axe would take everything for invisible.
+      await opened.addStyleTag({ content: 'html, body { overflow: visible; height: 100vh; }' });
+      for (const id of [...configs, ...nodes]) {
+        await openForm(id, opened);
+        await picture(`${locale}-${id}`, opened);
+        await openFolds(opened);
+        const { violations } = (await opened.evaluate("axe.run('.car-form')")) as AxeResult;
+        assert.deepEqual(
+          violations.flatMap((found) => found.nodes.map(({ html }) => `${found.id}: ${html}`)),
+          [],
+          id,
+        );
+        await picture(`${locale}-${id}-open`, opened);
+        const cancel = configs.includes(id) ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
+        await opened.locator(cancel).dispatchEvent('click');
+        await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
+      }
+      if (opened !== page) await opened.close();
+    });
+  }
+
+  it('tie each hint to its field', async () => {
+    await openForm('one');
+    const id = await page.locator('#node-input-poll').getAttribute('aria-describedby');
+    assert.match(await page.locator(`[id="${id}"]`).innerText(), /^0: only when a message comes in\./);
+    await closeForm('one');
+  });
+
+  it('read now, and show the answer', async () => {
+    await openForm('one');
+    await page.locator('[data-ask=read]').click();
+    await page
+      .locator('.car-form [data-part=answer]')
+      .getByText(/^frontLeft: (OPEN|CLOSED) \(/)
+      .waitFor();
+    await picture('read-now');
+    await closeForm('one');
+  });
+
+  it('mark what is wrong in a guard: own minutes, equal quiet hours, a time zone, and nothing to watch', async () => {
+    await openForm('guard');
+    const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
+    const windows = part('kinds').locator('input[type=text]').first();
+    assert.equal(await windows.getAttribute('placeholder'), '15', 'the minutes that hold where none are entered');
+    await windows.fill('abc');
+    await page.locator('.car-form [data-part="kinds"] input.input-error').waitFor();
+    await windows.fill('');
+    await page.locator('#node-input-quietHours').fill('22:00-22:00');
+    await page.locator('#node-input-quietHours').press('End');
+    await page.locator('#node-input-quietHours.input-error').waitFor();
+    await openFolds();
+    await page.locator('#node-input-timeZone').fill('Berlin');
+    await page.locator('#node-input-timeZone').press('End');
+    await page.locator('#node-input-timeZone.input-error').waitFor();
+    assert.ok((await page.locator('#connected-vehicle-time-zones option').count()) > 100);
+    assert.equal(await part('nothing').isVisible(), false);
+    for (const box of await part('kinds').locator('input[type=checkbox]').all()) await box.uncheck();
+    await part('nothing').waitFor();
+    await picture('guard-wrong');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('are found in the palette by the words of a driver, in one line, under a translated heading', async () => {
+    const labels = page.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label');
+    assert.deepEqual(
+      (await labels.allInnerTexts()).map((text) => text.trim()),
+      ['car status', 'car command', 'car result', 'car guard'],
+    );
+    const german = await openEditor('de-DE');
+    await german.locator('.red-ui-palette-header', { hasText: 'vernetztes Auto' }).waitFor();
+    await german.close();
+    for (const word of ['car', 'volvo', 'window', 'door', 'lock', 'charge']) {
+      await page.locator('#red-ui-palette-search input').fill(word);
+      await page.locator('#red-ui-palette-search input').press('End');
+      await page.locator('.red-ui-palette-node[data-palette-type="catch"]').waitFor({ state: 'hidden' });
+      assert.ok((await labels.locator('visible=true').count()) > 0, word);
+    }
+    await page.locator('#red-ui-palette-search input').fill('');
+    await page.locator('#red-ui-palette-search input').press('End');
+  });
+
+  it('complain of nothing', () => {
+    assert.deepEqual(complaints, []);
+  });
+});

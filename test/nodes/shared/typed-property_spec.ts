@@ -1,0 +1,118 @@
+import { strict as assert } from 'node:assert';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../../support/flow';
+
+const status = 'connected-vehicle-status';
+const command = 'connected-vehicle-command';
+
+describe('A property that can come from another source', () => {
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    service = await startSimulator({ cars: [demoCar, classicCar] });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+  });
+
+  const load = (config: Record<string, unknown>): Promise<void> =>
+    flow.load(config, customVehicle(service, { vin: demoCar.vin }), demoCredentials);
+
+  it('is the stored value in a flow that knows no types', async () => {
+    await load({ type: status, read: 'odometer', vin: classicCar.vin });
+    const { vehicle } = await flow.ask();
+    assert.deepEqual([vehicle?.['read'], vehicle?.['vin']], ['odometer', classicCar.vin]);
+  });
+
+  it('comes from the message, the flow, the global context, the environment or an expression', async () => {
+    const sources: Record<string, string> = {
+      msg: 'car.vin',
+      flow: 'vin',
+      global: 'vin',
+      env: 'CAR_OF_THE_TEST',
+      jsonata: '$uppercase(car.vin)',
+    };
+    process.env['CAR_OF_THE_TEST'] = classicCar.vin;
+    try {
+      for (const [vinType, vin] of Object.entries(sources)) {
+        await load({ type: status, read: 'odometer', vin, vinType });
+        flow.node('n').context().flow.set('vin', classicCar.vin);
+        flow.node('n').context().global.set('vin', classicCar.vin);
+        const { vehicle } = await flow.ask({ car: { vin: classicCar.vin } });
+        assert.equal(vehicle?.['vin'], classicCar.vin, vinType);
+        await flow.unload();
+      }
+    } finally {
+      delete process.env['CAR_OF_THE_TEST'];
+    }
+  });
+
+  it('gives one read or a list of reads', async () => {
+    await load({ type: status, read: 'wanted', readType: 'msg' });
+    assert.equal((await flow.ask({ wanted: 'odometer' })).vehicle?.['read'], 'odometer');
+    assert.deepEqual((await flow.ask({ wanted: ['odometer', 'windows'] })).vehicle?.['read'], ['odometer', 'windows']);
+  });
+
+  it('gives way to the property of the message that the contract names', async () => {
+    await load({ type: status, read: 'wanted', readType: 'flow' });
+    flow.node('n').context().flow.set('wanted', 'odometer');
+    assert.equal((await flow.ask({ read: 'windows' })).vehicle?.['read'], 'windows');
+    assert.equal((await flow.ask()).vehicle?.['read'], 'odometer');
+  });
+
+  it('names the command and the seconds of an unlock', async () => {
+    await load({
+      type: command,
+      command: 'wanted',
+      commandType: 'flow',
+      interface: 'v1',
+      unlockDuration: 'seconds',
+      unlockDurationType: 'msg',
+    });
+    flow.node('n').context().flow.set('wanted', 'unlock');
+    const { payload } = await flow.ask({ seconds: 30 });
+    assert.equal((payload as { command: string }).command, 'unlock');
+    assert.equal((await flow.fail({ seconds: 300 })).vehicle?.error?.['code'], 'INPUT_INVALID');
+  });
+
+  it('never lets a command go to the default car because its source is empty', async () => {
+    await load({ type: command, command: 'lock', vin: 'car', vinType: 'flow' });
+    const before = service.requests.length;
+    const { vehicle } = await flow.fail();
+    assert.equal(vehicle?.error?.['code'], 'INPUT_INVALID');
+    assert.match(String(vehicle?.error?.['message']), /flow\.car for “vin” of this node has no value/);
+    assert.equal(service.requests.length, before, 'nothing was sent');
+  });
+
+  it('says what is wrong with an expression', async () => {
+    await load({ type: status, read: '$nonsense(', readType: 'jsonata' });
+    const { vehicle } = await flow.fail();
+    assert.equal(vehicle?.error?.['code'], 'INPUT_INVALID');
+    assert.match(String(vehicle?.error?.['message']), /The expression for “read” of this node cannot be evaluated/);
+  });
+
+  it('gives a guard its minutes when it starts', async () => {
+    process.env['MINUTES_OF_THE_TEST'] = 'ten';
+    try {
+      const guard = {
+        type: 'connected-vehicle-guard',
+        minutes: 'MINUTES_OF_THE_TEST',
+        minutesType: 'env',
+        poll: 0,
+      };
+      await load(guard);
+      assert.equal((await flow.fail()).vehicle?.error?.['code'], 'CONFIG', 'it is not a number');
+      await flow.unload();
+      process.env['MINUTES_OF_THE_TEST'] = '0';
+      await load(guard);
+      flow.send({ ask: true });
+      const alert = await flow.until(() => flow.outputs[0]?.[0]);
+      assert.equal((alert.payload as { openings: { minutes: number }[] }).openings[0]?.minutes, 0);
+    } finally {
+      delete process.env['MINUTES_OF_THE_TEST'];
+    }
+  });
+});
