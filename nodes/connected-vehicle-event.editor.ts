@@ -1,6 +1,9 @@
 import type { EventOptions } from './shared/input/options';
 
 const {
+  addSearchWords,
+  chooseVehicle,
+  giveVehicle,
   eventNames,
   labelStyle,
   nodeField: field,
@@ -15,7 +18,8 @@ const {
   wordsOf,
 } = connectedVehicle;
 
-const say = wordsOf('connected-vehicle-event');
+const type = 'connected-vehicle-event';
+const say = wordsOf(type);
 
 /** Headings of the checklist, each before its first event. */
 const headings: Partial<Record<string, string>> = {
@@ -64,6 +68,25 @@ const placesOf = (): Record<string, string>[] =>
       ),
     )
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
+
+/** The names of the checked events. */
+const eventsOf = (): string[] =>
+  part('events')
+    .find<HTMLInputElement>('input:checked')
+    .get()
+    .map(({ value }) => value);
+
+const textOfPlaces = (places: readonly unknown[]): string =>
+  JSON.stringify(
+    places.map((place) => placeFields.map((name) => String((place as Record<string, unknown>)[name] ?? ''))),
+  );
+
+/** Shows the level and the places only where a chosen event needs them. */
+function showNeeded(): void {
+  const events = eventsOf();
+  part('level').toggle(events.some((name) => name.startsWith('battery-')));
+  part('where').toggle(events.some((name) => name === 'arrived' || name === 'left'));
+}
 
 function isPlace(place: unknown): boolean {
   const { name, latitude, longitude, radius } = (place ?? {}) as Record<string, unknown>;
@@ -116,25 +139,36 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   outputs: 1,
   inputLabels: () => say('port.input'),
   outputLabels: () => say('port.output'),
-  paletteLabel: () => say('palette'),
+  paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette');
+    return this.name || say('palette.name');
   },
   labelStyle() {
     return labelStyle(this);
+  },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
   },
   oneditprepare() {
     fillEvents(this.events ?? []);
     for (const place of this.places ?? []) addPlace((place ?? {}) as Record<string, unknown>);
     part('add').on('click', () => addPlace({ radius: 200 }));
     showProperties(this, field);
+    chooseVehicle(this);
+    part('events').on('change', showNeeded);
+    showNeeded();
   },
   oneditsave() {
-    this.events = part('events')
-      .find<HTMLInputElement>('input:checked')
-      .get()
-      .map(({ value }) => value);
-    this.places = placesOf();
+    const events = eventsOf();
+    const kept = this.events ?? [];
+    // A flow file may have the same events in another order, and numbers as such.
+    if (events.length !== kept.length || !events.every((name) => kept.some((other) => other === name)))
+      this.events = events;
+    const places = placesOf();
+    if (textOfPlaces(places) !== textOfPlaces(this.places ?? [])) this.places = places;
     saveProperties(this, field);
   },
 });

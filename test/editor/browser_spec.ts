@@ -312,7 +312,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
       await german
         .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
         .allInnerTexts(),
-      ['Autostatus', 'Autobefehl', 'Autoergebnis', 'Autowächter'],
+      ['Autostatus', 'Autobefehl', 'Autoergebnis', 'Autowächter', 'Autoereignis'],
     );
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.car-form');

@@ -39,6 +39,13 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'result', type: 'connected-vehicle-command-status', vehicle: 'demo-car' },
   { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'demo-car', minutes: 15, minutesFor: { lock: 3 } },
   { id: 'single', type: 'connected-vehicle-guard', vehicle: 'demo-car', watch: ['lock', 'frontLeftDoor', 'window'] },
+  {
+    id: 'event',
+    type: 'connected-vehicle-event',
+    vehicle: 'demo-car',
+    events: ['unlocked', 'locked', 'arrived'],
+    places: [{ name: 'Home', latitude: 57.7, longitude: 11.9, radius: 200 }],
+  },
 ].map((node, row) => ('vehicle' in node ? { ...node, z: 'tab', x: 300, y: 40 + row * 40, wires: [] } : node));
 
 const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
@@ -195,7 +202,7 @@ describe(`The forms in a browser${missing}`, function () {
     const labels = page.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label');
     assert.deepEqual(
       (await labels.allInnerTexts()).map((text) => text.trim()),
-      ['car status', 'car command', 'car result', 'car guard'],
+      ['car status', 'car command', 'car result', 'car guard', 'car event'],
     );
     const german = await openEditor('de-DE');
     await german.locator('.red-ui-palette-header', { hasText: 'vernetztes Auto' }).waitFor();
