@@ -9,7 +9,7 @@ import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { badgeOf } from './shared/status/node-status';
-import { stateStoreOf } from './shared/vehicle/state-store';
+import { ownStateStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
@@ -18,7 +18,7 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { EventRunner, eventOptions, eventText, parseEventSettings, parseOptions, parseVin } = runtime();
     const badge = badgeOf(RED, this);
-    const store = stateStoreOf(RED);
+    const store = ownStateStoreOf(RED, this);
     const key = `event/${this.id}`;
     /** The reads that are due, for a message that the node sends to itself. */
     const ownMessages = new WeakMap<Message, { reads: EventRead[]; due?: DuePoll }>();

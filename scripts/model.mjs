@@ -9,7 +9,7 @@ const specs = ['watch/watch-model_spec', 'commands/dispatch-model_spec', 'guard/
   (name) => `${root}dist/test/src/${name}.js`,
 );
 
-spawn(process.execPath, [`${root}node_modules/mocha/bin/mocha.js`, '--no-config', ...specs], {
+spawn(process.execPath, [`${root}node_modules/mocha/bin/mocha.js`, '--no-config', '--timeout', '0', ...specs], {
   stdio: 'inherit',
   env: { MODEL_HISTORIES: histories, GUARD_HISTORIES: histories, ...process.env },
 }).on('close', (code) => (process.exitCode = code ?? 1));
