@@ -21,18 +21,18 @@ export interface AccountOptions {
   /** As `resolveService` gives it. */
   service: ServiceProfile;
   apiKey: string;
-  /** A function is called once the other options are known to be right. */
+  /** A function is called when the other options have been checked. */
   tokens: TokenSource | (() => TokenSource);
-  /** Accounts with the same API key and the same owner of their token share readings. Default: nobody else's. */
+  /** Accounts with the same API key and the same owner of their token share readings. Default: shared with no other account. */
   owner?: string;
   readOnly?: boolean;
-  /** Counted over all accounts with the same API key at the same service; the strictest hold. */
+  /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
-  /** How old another reader's answer may be, in milliseconds; 0: every read is a request of its own. Default 5000. */
+  /** How old another reader's answer may be, in milliseconds; with 0, every read is a request of its own. Default 5000. */
   shareForMs?: number;
-  /** `adaptive`: who polls does so as often as the car gives reason to (src/polling/profile.ts). Default `fixed`. */
+  /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
-  /** Removes the known secrets from the service's answers. Default: nothing is known to be secret. */
+  /** Removes the secrets that it knows from the service's answers. Default: none. */
   redactor?: Redactor;
   clock?: Clock;
   /** Where the counts of the quota and facts about the cars outlive a restart. Default: they end with the process. */
@@ -45,23 +45,23 @@ export interface AccountOptions {
   observer?: VehicleObserver;
   /** Where the journal of commands outlives a restart, and its key, `journal/4f3c` for example. Default: it ends with the process. */
   journal?: { store: Pick<StateStore, 'read' | 'write'>; key: string };
-  /** Gets a sentence about what a person should know and no message waits for. */
+  /** Gets a sentence for people that belongs to no message. */
   warn?: (sentence: string) => void;
 }
 
-/** A client, and what it stands on: everything is ended by `close`. */
+/** A client with everything that it uses; `close` ends all of it. */
 export interface Account {
   client: VehicleClient;
-  /** When to read what again. */
+  /** Decides when to read again. */
   poller: Poller;
-  /** Sends commands with care; `client.send` sends without. */
+  /** Sends commands one at a time to each car and keeps the journal; `client.send` does neither. */
   commands: Dispatcher;
   journal: Journal;
   quota(): QuotaSnapshot;
   token(): TokenDescription;
   /**
-   * Gets a token without a request for it to serve: `token()` then tells of a sign-in that was just made.
-   * @throws VehicleError why there is none
+   * Gets a token although no request needs one: `token()` then shows a sign-in that was just made.
+   * @throws VehicleError if there is none
    */
   refreshToken(signal?: AbortSignal): Promise<void>;
   /** The last requests, oldest first, safe to show. */

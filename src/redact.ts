@@ -16,6 +16,8 @@ export interface Redactor {
   /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
   learnVin(vin: unknown): void;
   text(text: string): string;
+  /** Removes the known secrets only. */
+  known(text: string): string;
   /** A copy as plain data for JSON, names of members included. Errors, maps, sets, dates and URLs become data; no getter is called. */
   value<Value>(value: Value): Value;
   /**
@@ -38,7 +40,7 @@ export function createRedactor(): Redactor {
   const rotated = new Set<string>();
   const vins = new Set<string>();
   let known: readonly string[] = [];
-  let vinsPattern = anyVinOf([]);
+  let vinsPattern: RegExp | null = null;
 
   const learn = (forms: Set<string>, secret: string, max: number): void => {
     for (const form of formsOf(secret.trim())) remember(forms, form, max);
@@ -54,7 +56,7 @@ export function createRedactor(): Redactor {
     let output = withoutKnown(input);
     for (const { pattern, by } of patterns)
       output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
-    return output.replace(vinsPattern, shortVin);
+    return vinsPattern === null ? output : output.replace(vinsPattern, shortVin);
   };
   const value = (input: unknown): unknown => copyOf(input, text, []);
 
@@ -70,6 +72,7 @@ export function createRedactor(): Redactor {
       vinsPattern = anyVinOf([...vins]);
     },
     text,
+    known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
     answer: (body, raw) => (raw.includes('\\') || withoutKnown(raw) !== raw ? copyOf(body, withoutKnown, []) : body),
     error(error) {
@@ -109,7 +112,7 @@ function formsOf(secret: string): string[] {
 const inLowerCase = (encoded: string): string => encoded.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
 
 const anyVinOf = (vins: readonly string[]): RegExp =>
-  new RegExp(`(?<![A-Za-z\\d])(?:${vins.join('|') || '(?!)'})(?![A-Za-z\\d])`, 'gi');
+  new RegExp(`(?<![A-Za-z\\d])(?:${vins.join('|')})(?![A-Za-z\\d])`, 'gi');
 
 const secretNames =
   '(?:access|refresh|id)_?token|client_?secret|code_?verifier|password|[\\w-]{0,40}api[-_]?key|(?:proxy-)?authorization|(?:set-)?cookie';

@@ -28,7 +28,7 @@ export interface RequestCoreOptions {
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
-  redactor?: Pick<Redactor, 'answer' | 'error' | 'text'>;
+  redactor?: Pick<Redactor, 'answer' | 'error' | 'known'>;
   clock?: Clock;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
@@ -287,7 +287,7 @@ export class RequestCore {
     return {
       status: response.status,
       body: redactor === undefined ? body : redactor.answer(body, response.body),
-      operationId: redactor === undefined || operationId === null ? operationId : redactor.text(operationId),
+      operationId: redactor === undefined || operationId === null ? operationId : redactor.known(operationId),
       receivedAt: this.#clock.now(),
     };
   }

@@ -22,20 +22,12 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
-/** All members of an answer usually carry the same time: the last one is read once. */
-let lastRead: { input: unknown; timestamp: string | null } = { input: null, timestamp: null };
-
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
-  if (input !== lastRead.input) lastRead = { input, timestamp: readTimestamp(input) };
-  return lastRead.timestamp;
-}
-
-function readTimestamp(input: unknown): string | null {
   if (typeof input === 'string') {
     const iso = isoPattern.exec(input.trim());
     if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
-    return /^\d{9,16}$/.test(input.trim()) ? readTimestamp(Number(input)) : null;
+    return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
   }
   if (typeof input !== 'number' || !(input > 0)) return null;
   if (input > millisecondsEnd) return fromMilliseconds(input / 1000);
