@@ -1,9 +1,27 @@
 import { doorMembers, windowMembers } from '../catalogue/members';
-import { isResourceName, resources, type ReadName, type Theme } from '../catalogue/reads';
+import {
+  isLivingReadName,
+  isResourceName,
+  livingReads,
+  resources,
+  type ReadName,
+  type Theme,
+} from '../catalogue/reads';
 import { noSlowdown, type Slowdown } from './daily-pacer';
 
 /** Reads that follow the same schedule. */
-export const pollGroups = ['doors', 'windows', 'engine', 'levels', 'fuel', 'accessibility', 'rest'] as const;
+export const pollGroups = [
+  'doors',
+  'windows',
+  'engine',
+  'levels',
+  'fuel',
+  'accessibility',
+  'energy',
+  'location',
+  'odometer',
+  'rest',
+] as const;
 export type PollGroup = (typeof pollGroups)[number];
 
 /** `active`: unlocked, a door open, changed lately, or not known. The parked ones are locked and not in use. */
@@ -11,18 +29,86 @@ export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedW
 
 /**
  * How many times longer than its own interval a read waits. A parked, locked car shows the next change in its doors first, so the
- * doors are never slowed, and a change makes the reads in `followers` due at once.
+ * doors are never slowed, and a change makes the reads in `followers` due at once. While the car charges or is about to, its energy is
+ * not slowed. The position only changes with a trip, whose end makes the reads in `tripFollowers` due.
  */
 export const slowdowns = {
-  commandPending: { doors: 1 / 4, windows: 1, engine: 1, levels: 5, fuel: 1, accessibility: 1, rest: 1 },
-  active: { doors: 1, windows: 1, engine: 1, levels: 5, fuel: 1, accessibility: 1, rest: 1 },
-  driving: { doors: 1, windows: 1, engine: 1, levels: 1, fuel: 1, accessibility: 1, rest: 1 },
-  parkedWindowOpen: { doors: 1, windows: 5, engine: 5, levels: 90, fuel: 8, accessibility: 4, rest: 6 },
-  parked: { doors: 1, windows: 30, engine: 5, levels: 90, fuel: 8, accessibility: 4, rest: 6 },
-  parkedNight: { doors: 1, windows: 60, engine: 15, levels: 180, fuel: 12, accessibility: 8, rest: 6 },
+  commandPending: {
+    doors: 1 / 4,
+    windows: 1,
+    engine: 1,
+    levels: 5,
+    fuel: 1,
+    accessibility: 1,
+    energy: 5,
+    location: 1,
+    odometer: 1,
+    rest: 1,
+  },
+  active: {
+    doors: 1,
+    windows: 1,
+    engine: 1,
+    levels: 5,
+    fuel: 1,
+    accessibility: 1,
+    energy: 5,
+    location: 1,
+    odometer: 1,
+    rest: 1,
+  },
+  driving: {
+    doors: 1,
+    windows: 1,
+    engine: 1,
+    levels: 1,
+    fuel: 1,
+    accessibility: 1,
+    energy: 15,
+    location: 24,
+    odometer: 1,
+    rest: 1,
+  },
+  parkedWindowOpen: {
+    doors: 1,
+    windows: 5,
+    engine: 5,
+    levels: 90,
+    fuel: 8,
+    accessibility: 4,
+    energy: 15,
+    location: 24,
+    odometer: 6,
+    rest: 6,
+  },
+  parked: {
+    doors: 1,
+    windows: 30,
+    engine: 5,
+    levels: 90,
+    fuel: 8,
+    accessibility: 4,
+    energy: 15,
+    location: 24,
+    odometer: 6,
+    rest: 6,
+  },
+  parkedNight: {
+    doors: 1,
+    windows: 60,
+    engine: 15,
+    levels: 180,
+    fuel: 12,
+    accessibility: 8,
+    energy: 30,
+    location: 24,
+    odometer: 6,
+    rest: 6,
+  },
 } as const satisfies Record<VehicleActivity, Record<PollGroup, number>>;
 
-const followers: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility']);
+const followers: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
+const tripFollowers: ReadonlySet<PollGroup> = new Set(['location', 'odometer']);
 
 const second = 1_000;
 const minute = 60 * second;
@@ -83,15 +169,21 @@ interface Observation {
   locked: boolean | null;
   allClosed: boolean | null;
   inUse: boolean | null;
+  /** It charges, or waits at the plug for its time. */
+  isCharging: boolean | null;
+  kilometers: number | null;
 }
 
-type ObservedGroup = 'doors' | 'windows' | 'engine' | 'accessibility';
+type ObservedGroup = 'doors' | 'windows' | 'engine' | 'accessibility' | 'energy' | 'odometer';
 
 const observedReads: Partial<Record<string, ObservedGroup>> = {
   doors: 'doors',
   windows: 'windows',
   engineRunning: 'engine',
+  'engine-status': 'engine',
   accessibility: 'accessibility',
+  charging: 'energy',
+  odometer: 'odometer',
 };
 
 /**
@@ -104,6 +196,7 @@ export class PollingProfile {
   readonly #observed = new Map<ObservedGroup, Observation>();
   readonly #failing = new Set<ObservedGroup>();
   #changedAt = Number.NEGATIVE_INFINITY;
+  #tripEndedAt = Number.NEGATIVE_INFINITY;
   #commandAt = Number.NEGATIVE_INFINITY;
 
   /** @param id readers with the same id poll at the same moments, different ids are spread over the interval */
@@ -123,6 +216,7 @@ export class PollingProfile {
       group === 'doors' && (this.#failing.has('doors') || before?.fingerprint !== observation.fingerprint);
     if (before === undefined ? this.#failing.has(group) : differs(before, observation) || doorsMoved)
       this.#changedAt = now;
+    if (before !== undefined && this.#isTripEnd(before, observation)) this.#tripEndedAt = now;
     this.#failing.delete(group);
     this.#observed.set(group, observation);
   }
@@ -162,7 +256,9 @@ export class PollingProfile {
     const { read, since, lastRead, lastFailure } = options;
     const notBefore = lastFailure?.retryAt ?? Number.NEGATIVE_INFINITY;
     if (lastRead === null) return Math.max(notBefore, since + phaseOf(this.#id, firstReadSpreadMs));
-    if (lastRead < this.#changedAt && followers.has(pollGroupOf(read))) return Math.max(notBefore, this.#changedAt);
+    const group = pollGroupOf(read);
+    const dueSince = tripFollowers.has(group) ? this.#tripEndedAt : followers.has(group) ? this.#changedAt : lastRead;
+    if (lastRead < dueSince) return Math.max(notBefore, dueSince);
     return Math.max(notBefore, nextPoll(this.#id, this.interval(options), lastRead));
   }
 
@@ -179,11 +275,21 @@ export class PollingProfile {
     const isSecurity = isSecurityRead(read);
     const factor = slowdowns[this.activity(now, doorsMs === null ? null : doorsMs * slowdown.security)][group];
     // A failed read is tried again at its own interval. Windows are slowed only where the doors are polled at least as often.
-    const isUnslowed = lastFailure !== null || (group === 'windows' && (doorsMs === null || doorsMs > everyMs));
+    const isUnslowed =
+      lastFailure !== null ||
+      (group === 'windows' && (doorsMs === null || doorsMs > everyMs)) ||
+      (group === 'energy' && this.#observed.get('energy')?.isCharging === true);
     const longer = (isUnslowed ? Math.min(factor, 1) : factor) * (isSecurity ? slowdown.security : slowdown.others);
     const interval = Math.min(everyMs * longer, Math.max(everyMs, maxIntervalMs));
     const isLasting = (lastFailure?.lasting ?? 0) >= maxLastingFailures && !isSecurity;
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
+  }
+
+  /** The engine stopped, or the odometer moved while nobody seems to drive: an electric car may never tell of its engine. */
+  #isTripEnd(before: Observation, now: Observation): boolean {
+    const hasStopped = before.inUse === true && now.inUse === false;
+    const hasMoved = before.kilometers !== null && now.kilometers !== null && now.kilometers > before.kilometers;
+    return hasStopped || (hasMoved && this.#inUse() !== true);
   }
 
   /** The doors as last observed, while somebody polls them and they answer. */
@@ -215,16 +321,28 @@ const differs = (before: Observation, now: Observation): boolean =>
   before.locked !== now.locked || before.allClosed !== now.allClosed || before.inUse !== now.inUse;
 
 function observationOf(group: ObservedGroup, { payload, vehicle }: PolledReading, at: number): Observation {
-  const unknown = { at, fingerprint: JSON.stringify(payload), locked: null, allClosed: null, inUse: null };
+  const unknown = {
+    at,
+    fingerprint: JSON.stringify(payload),
+    locked: null,
+    allClosed: null,
+    inUse: null,
+    isCharging: null,
+    kilometers: null,
+  };
   switch (group) {
     case 'doors':
       return { ...unknown, locked: vehicle.locked ?? null, allClosed: allClosed(vehicle, Object.keys(doorMembers)) };
     case 'windows':
       return { ...unknown, allClosed: allClosed(vehicle, Object.keys(windowMembers)) };
     case 'engine':
-      return { ...unknown, inUse: booleanOf(payload) };
+      return { ...unknown, inUse: isRunning(payload) };
     case 'accessibility':
       return { ...unknown, inUse: inUseOf(payload) };
+    case 'energy':
+      return { ...unknown, isCharging: isChargingOf(payload) };
+    case 'odometer':
+      return { ...unknown, kilometers: numberOf(payload) };
   }
 }
 
@@ -238,9 +356,24 @@ function allClosed({ open, unknown }: PolledReading['vehicle'], members: readonl
 const member = (payload: unknown, name: string): unknown =>
   typeof payload === 'object' && payload !== null ? new Map(Object.entries(payload)).get(name) : undefined;
 
-function booleanOf(payload: unknown): boolean | null {
+/** From `engineRunning` or the group `engine-status`. */
+function isRunning(payload: unknown): boolean | null {
+  const value = member(payload, 'value') ?? member(member(payload, 'engineStatus'), 'value');
+  if (typeof value === 'boolean') return value;
+  return value === 'RUNNING' ? true : value === 'STOPPED' ? false : null;
+}
+
+function numberOf(payload: unknown): number | null {
   const value = member(payload, 'value');
-  return typeof value === 'boolean' ? value : null;
+  return typeof value === 'number' ? value : null;
+}
+
+/** A car that waits for its time tells SCHEDULED; without a plug it cannot begin (docs/energy-location-api.md 2.3). */
+function isChargingOf(payload: unknown): boolean | null {
+  const status = member(member(payload, 'chargingStatus'), 'value');
+  if (typeof status !== 'string') return null;
+  const isPluggedIn = member(member(payload, 'chargerConnectionStatus'), 'value') === 'CONNECTED';
+  return status === 'CHARGING' || (status === 'SCHEDULED' && isPluggedIn);
 }
 
 /** A car that is available or saves power is not driven (docs/service.md 2.7, docs/field-notes.md 1.8). */
@@ -274,8 +407,15 @@ const groupOfTheme: Partial<Record<Theme, PollGroup>> = {
   fuel: 'fuel',
 };
 
-export const pollGroupOf = (read: ReadName): PollGroup =>
-  observedReads[read] ?? (isResourceName(read) ? groupOfTheme[resources[read].theme] : undefined) ?? 'rest';
+export function pollGroupOf(read: ReadName): PollGroup {
+  const observed = observedReads[read];
+  if (observed !== undefined) return observed;
+  if (isResourceName(read)) return groupOfTheme[resources[read].theme] ?? 'rest';
+  if (!isLivingReadName(read)) return 'rest';
+  const { gives, interface: iface, theme } = livingReads[read];
+  if (iface === 'energy-v2') return gives === 'capabilities' ? 'rest' : 'energy';
+  return iface === 'location-v1' ? 'location' : (groupOfTheme[theme] ?? 'rest');
+}
 
 /** Doors and windows: never tried less often because they fail, and slowed last for the quota. */
 export const isSecurityRead = (read: ReadName): boolean => ['doors', 'windows'].includes(pollGroupOf(read));

@@ -24,6 +24,9 @@ export const baseIntervals = {
   levels: 2 * minute,
   fuel: 15 * minute,
   accessibility: 15 * minute,
+  energy: 2 * minute,
+  location: 15 * minute,
+  odometer: hour,
   rest: hour,
 } as const satisfies Record<PollGroup, number>;
 
@@ -33,6 +36,10 @@ export interface CarState {
   doors: readonly string[];
   windows: readonly string[];
   running: boolean;
+  charging: 'IDLE' | 'SCHEDULED' | 'CHARGING' | 'DONE';
+  isPluggedIn: boolean;
+  /** The odometer; the position follows from it. */
+  kilometers: number;
 }
 
 export interface Happening {
@@ -63,7 +70,7 @@ export interface Breakage {
   lasting: boolean;
 }
 
-/** What the fixed schedule reads in one request each: doors and windows every minute, the engine every two, 4,776 a day. */
+/** What the fixed schedule reads in one request each: doors and windows every minute, engine and energy every two, 5,592 a day. */
 export const requests: readonly ReadName[] = [
   'doors',
   'windows',
@@ -79,9 +86,14 @@ export const requests: readonly ReadName[] = [
   'brakeFluid',
   'details',
   'commands',
+  'charging',
+  'location',
 ];
 
-export type Kind = 'door' | 'unlock' | 'window' | 'engine' | 'closed';
+export type Kind = 'door' | 'unlock' | 'window' | 'engine' | 'closed' | 'charging' | 'charged' | 'arrived';
+
+/** These are never noticed later, whatever else fails. The start and end of charging are not either, while the doors answer. */
+export const securityKinds: readonly Kind[] = ['door', 'unlock', 'window'];
 
 export interface Notice {
   kind: Kind;
@@ -98,7 +110,15 @@ export interface Outcome {
 
 export type Schedule = 'fixed' | 'adaptive';
 
-const parked: CarState = { locked: true, doors: [], windows: [], running: false };
+const parked: CarState = {
+  locked: true,
+  doors: [],
+  windows: [],
+  running: false,
+  charging: 'IDLE',
+  isPluggedIn: false,
+  kilometers: 0,
+};
 /** From the car to the service. */
 const pushDelay = 2 * second;
 
@@ -154,6 +174,9 @@ const readOf = {
   window: 'windows',
   engine: 'engineRunning',
   closed: 'windows',
+  charging: 'charging',
+  charged: 'charging',
+  arrived: 'location',
 } as const satisfies Record<Kind, ReadName>;
 
 class Reader {
@@ -223,6 +246,17 @@ class Cloud {
             : { value: 'AVAILABLE', unavailableReason: null },
           vehicle: {},
         };
+      case 'charging':
+        return {
+          payload: {
+            chargingStatus: { value: state.charging },
+            chargerConnectionStatus: { value: state.isPluggedIn ? 'CONNECTED' : 'DISCONNECTED' },
+          },
+          vehicle: {},
+        };
+      case 'odometer':
+      case 'location':
+        return { payload: { value: state.kilometers }, vehicle: {} };
       default:
         return { payload: { value: 1 }, vehicle: {} };
     }
@@ -243,6 +277,12 @@ class Cloud {
         yield { kind: 'window', happening, over: over((later) => later.windows.includes(name)) };
       for (const name of before.windows.filter((window) => !state.windows.includes(window)))
         yield { kind: 'closed', happening, over: over((later) => !later.windows.includes(name)) };
+      if (before.charging === 'SCHEDULED' && state.charging === 'CHARGING')
+        yield { kind: 'charging', happening, over: over((later) => later.charging === 'CHARGING') };
+      if (before.charging === 'CHARGING' && state.charging === 'DONE')
+        yield { kind: 'charged', happening, over: over((later) => later.charging === 'DONE') };
+      if (state.kilometers > before.kilometers)
+        yield { kind: 'arrived', happening, over: over((later) => later.kilometers === state.kilometers) };
       if (!before.running && state.running) yield { kind: 'engine', happening, over: over((later) => later.running) };
     }
   }

@@ -7,7 +7,7 @@ const at = (time: string, day = 1): number => {
   return Date.UTC(2026, 5, day, hours, minutes, seconds);
 };
 
-/** From six to six: two drives, an outage, a window left open at 22:10, a night. */
+/** From six to six: two trips, an outage, a charging evening, a window left open at 22:10, a night. */
 export const ordinaryDay: Day = {
   start: at('06:00:00'),
   end: at('06:00:00', 2),
@@ -20,7 +20,7 @@ export const ordinaryDay: Day = {
     { at: at('07:33:31'), what: 'locks itself while driving', change: { locked: true } },
     { at: at('07:44:12'), what: 'window opened while driving', change: { windows: ['frontLeft'] } },
     { at: at('07:52:30'), what: 'window closed', change: { windows: [] } },
-    { at: at('08:04:40'), what: 'engine stopped', change: { running: false } },
+    { at: at('08:04:40'), what: 'engine stopped', change: { running: false, kilometers: 24 } },
     { at: at('08:04:52'), what: 'unlocked at work', change: { locked: false } },
     { at: at('08:05:06'), what: 'driver’s door opened', change: { doors: ['frontLeft'] } },
     { at: at('08:06:11'), what: 'driver’s door closed', change: { doors: [] } },
@@ -38,11 +38,18 @@ export const ordinaryDay: Day = {
     { at: at('17:13:01'), what: 'driver’s door closed', change: { doors: [] } },
     { at: at('17:13:30'), what: 'engine started', change: { running: true } },
     { at: at('17:13:58'), what: 'locks itself while driving', change: { locked: true } },
-    { at: at('17:55:10'), what: 'engine stopped', change: { running: false } },
+    { at: at('17:55:10'), what: 'engine stopped', change: { running: false, kilometers: 48 } },
     { at: at('17:55:21'), what: 'unlocked at home', change: { locked: false } },
     { at: at('17:55:33'), what: 'driver’s door opened', change: { doors: ['frontLeft'] } },
     { at: at('17:57:40'), what: 'driver’s door closed', change: { doors: [] } },
     { at: at('17:57:49'), what: 'locked', change: { locked: true } },
+    {
+      at: at('17:57:30'),
+      what: 'plugged in, waits for its time',
+      change: { isPluggedIn: true, charging: 'SCHEDULED' },
+    },
+    { at: at('19:00:05'), what: 'charging started', change: { charging: 'CHARGING' } },
+    { at: at('23:41:20'), what: 'charging done', change: { charging: 'DONE' } },
     { at: at('22:08:55'), what: 'unlocked in the evening', change: { locked: false } },
     { at: at('22:09:04'), what: 'driver’s door opened', change: { doors: ['frontLeft'] } },
     { at: at('22:10:00'), what: 'rear window opened, and left open', change: { windows: ['rearRight'] } },
@@ -69,6 +76,7 @@ export function randomDay(seed: number): Day {
   const happenings: Happening[] = [];
   let time = start;
   let windows: readonly string[] = [];
+  let kilometers = 0;
   const pick = (names: readonly string[]): string => names[Math.floor(random() * names.length)] ?? '';
   const pass = (least: number, most: number): void => {
     time += Math.round(least + random() * (most - least));
@@ -109,7 +117,8 @@ export function randomDay(seed: number): Day {
         toggleWindow();
       }
       pass(minute, 30 * minute);
-      happen('engine stopped', { running: false });
+      kilometers += 1 + Math.round(random() * 60);
+      happen('engine stopped', { running: false, kilometers });
       pass(second, 20 * second);
       happen('unlocked', { locked: false });
       useDoors();
@@ -118,8 +127,18 @@ export function randomDay(seed: number): Day {
       pass(second, 20 * second);
       toggleWindow();
     }
+    const plugsIn = random() < 0.3;
+    if (plugsIn) happen('plugged in', { isPluggedIn: true, charging: 'SCHEDULED' });
     pass(second, random() < 0.1 ? 3 * hour : minute);
     happen('locked', { locked: true });
+    if (plugsIn) {
+      pass(minute, 2 * hour);
+      happen('charging started', { charging: 'CHARGING' });
+      pass(20 * minute, 4 * hour);
+      happen('charging done', { charging: 'DONE' });
+      pass(minute, 2 * hour);
+      happen('unplugged', { isPluggedIn: false, charging: 'IDLE' });
+    }
   }
   const outages: [number, number][] = [];
   for (let i = Math.floor(random() * 3); i > 0; i -= 1) {

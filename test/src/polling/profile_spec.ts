@@ -12,7 +12,7 @@ import {
   type VehicleActivity,
   type PolledReading,
 } from '../../../src/polling/profile';
-import { baseIntervals, hour, live, minute, requests, second } from '../../support/day';
+import { baseIntervals, hour, live, minute, requests, second, securityKinds, type Kind } from '../../support/day';
 import { ordinaryDay, randomDay, troubledDay } from '../../support/days';
 
 const noon = Date.UTC(2026, 5, 1, 12);
@@ -71,7 +71,7 @@ describe('the adaptive profile', () => {
     assert.equal(pollGroupOf('rearLeftWindowOpen'), 'windows');
     assert.equal(pollGroupOf('engineRunning'), 'engine');
     assert.equal(pollGroupOf('oilLevel'), 'levels');
-    assert.equal(pollGroupOf('odometer'), 'rest');
+    assert.equal(pollGroupOf('details'), 'rest');
   });
 
   it('never reads the doors less often than the fixed schedule', () => {
@@ -261,6 +261,65 @@ describe('the adaptive profile', () => {
     });
   });
 
+  describe('follows charging and trips', () => {
+    const charging = (status: string, connection = 'CONNECTED'): PolledReading => ({
+      payload: { chargingStatus: { value: status }, chargerConnectionStatus: { value: connection } },
+      vehicle: {},
+    });
+    const kilometers = (value: number): PolledReading => ({ payload: { value }, vehicle: {} });
+
+    it('has groups for the reads of energy, location and the odometer', () => {
+      for (const read of ['charging', 'batteryChargeLevel', 'chargingStatus'] as const)
+        assert.equal(pollGroupOf(read), 'energy');
+      assert.equal(pollGroupOf('chargingCapabilities'), 'rest');
+      assert.equal(pollGroupOf('location'), 'location');
+      assert.equal(pollGroupOf('odometer'), 'odometer');
+      assert.equal(pollGroupOf('engine-status'), 'engine');
+    });
+
+    for (const [what, reading, every] of [
+      ['charges', charging('CHARGING'), 2 * minute],
+      ['waits at the plug for its time', charging('SCHEDULED'), 2 * minute],
+      ['has a time but no plug', charging('SCHEDULED', 'DISCONNECTED'), 30 * minute],
+      ['is charged', charging('DONE'), 30 * minute],
+      ['cannot tell', { payload: {}, vehicle: {} }, 30 * minute],
+    ] as const) {
+      it(`reads the energy of a parked car that ${what} every ${every / minute} minutes`, () => {
+        const profile = parked();
+        profile.observe('charging', reading, noon);
+        for (const read of ['charging', 'batteryChargeLevel'] as const)
+          assert.equal(due(profile, read, noon), nextPoll('car', every, noon));
+      });
+    }
+
+    it('reads the energy at once when the doors show a change', () => {
+      const profile = parked();
+      profile.observe('doors', doors(true, [], [], 'b'), noon + minute);
+      assert.equal(due(profile, 'charging', noon + minute, { lastRead: noon }), noon + minute);
+    });
+
+    it('reads location and odometer at once when the engine has stopped, and not again', () => {
+      const profile = parked();
+      profile.observe('engineRunning', engine(true), noon);
+      const stopped = noon + 10 * minute;
+      assert.equal(due(profile, 'location', noon + minute, { lastRead: noon }), nextPoll('car', 6 * hour, noon));
+      profile.observe('engineRunning', engine(false), stopped);
+      for (const read of ['location', 'odometer'] as const)
+        assert.equal(due(profile, read, stopped, { lastRead: noon }), stopped);
+      assert.ok(due(profile, 'location', stopped, { lastRead: stopped }) > stopped);
+    });
+
+    it('reads the location at once when the odometer of a parked car has moved', () => {
+      const profile = parked();
+      profile.observe('odometer', kilometers(100), noon);
+      profile.observe('odometer', kilometers(100), noon + 20 * second);
+      const later = noon + 40 * second;
+      assert.ok(due(profile, 'location', later, { lastRead: noon + 10 * second }) > later);
+      profile.observe('odometer', kilometers(112), later);
+      assert.equal(due(profile, 'location', later, { lastRead: noon + 10 * second }), later);
+    });
+  });
+
   describe('after a failure', () => {
     it('tries the failed read at its own interval, also while the car is parked', () => {
       assert.equal(due(parked(), 'windows', noon, { lastFailure: transient }), nextPoll('car', minute, noon));
@@ -308,8 +367,8 @@ describe('the adaptive profile', () => {
   });
 
   describe('on a whole day', () => {
-    it('costs the fixed schedule 4,776 requests', () => {
-      assert.equal(live(ordinaryDay, 'fixed', 'home').calls, 4_776);
+    it('costs the fixed schedule 5,592 requests', () => {
+      assert.equal(live(ordinaryDay, 'fixed', 'home').calls, 5_592);
     });
 
     it('asks at most half as often and notices nothing later, whatever the car’s place in the minute', () => {
@@ -322,7 +381,7 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('notices no opened door, unlocked car or window opened after unlocking later on random days', () => {
+    it('notices no opened door, unlocked car, window opened after unlocking, start or end of charging later on random days', () => {
       for (let seed = 1_000; seed < 1_060; seed += 1) {
         const day = randomDay(seed);
         assertPunctual(
@@ -340,6 +399,7 @@ describe('the adaptive profile', () => {
           live(day, 'fixed', `car ${seed}`).notices,
           live(day, 'adaptive', `car ${seed}`).notices,
           `day ${seed}`,
+          securityKinds,
         );
       }
     });
@@ -348,9 +408,10 @@ describe('the adaptive profile', () => {
       fixed: ReturnType<typeof live>['notices'],
       adaptive: ReturnType<typeof live>['notices'],
       what: string,
+      kinds: readonly Kind[] = [...securityKinds, 'charging', 'charged'],
     ): void => {
       fixed.forEach(({ kind, delay, happening }, i) => {
-        if (kind === 'engine' || kind === 'closed') return;
+        if (!kinds.includes(kind)) return;
         const other = adaptive[i]?.delay ?? Number.POSITIVE_INFINITY;
         assert.ok(
           other <= (delay ?? Number.POSITIVE_INFINITY),
@@ -404,7 +465,7 @@ describe('callsOfRequests', () => {
       reads: [read],
       poll: baseIntervals[pollGroupOf(read)] / second,
     }));
-    assert.equal(total(nodes), 4_776);
+    assert.equal(total(nodes), 5_592);
   });
 
   it('does not count what the pack keeps itself', () => {
