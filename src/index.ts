@@ -10,6 +10,7 @@ export * from './catalogue/outcomes';
 export * from './catalogue/reads';
 export * from './catalogue/scopes';
 export * from './catalogue/services';
+export { unitInWords } from './catalogue/units';
 export * from './account';
 export * from './commands/arming';
 export * from './last-readings';

@@ -61,6 +61,70 @@ describe(type, () => {
     });
   }
 
+  it('takes a name in any case, and empty properties of the message for the settings of the node', async () => {
+    await load({ read: 'fuelAmount' });
+    assert.equal((await flow.ask({ read: ' Windows ' })).vehicle?.['read'], 'windows');
+    assert.equal((await flow.ask({ read: 'ENGINE-STATUS' })).vehicle?.['read'], 'engine-status');
+    assert.equal((await flow.ask({ read: '', interface: '' })).vehicle?.['read'], 'fuelAmount');
+  });
+
+  for (const [written, meant] of [
+    ['windws', 'windows'],
+    ['wnidows', 'windows'],
+    ['tire', 'tyres'],
+    ['battery-charge-level', 'batteryChargeLevel'],
+    ['fuel_amount', 'fuelAmount'],
+    ['Jornal', 'journal'],
+  ] as const) {
+    it(`asks whether ${written} means ${meant}`, async () => {
+      await load();
+      const { message } = (await flow.fail({ read: written })).vehicle?.error as { message: string };
+      assert.equal(message, `There is no read “${written}”. Did you mean “${meant}”?`);
+    });
+  }
+
+  it('suggests nothing for a word that means nothing, and shows no more than its start', async () => {
+    await load();
+    for (const read of ['xyzzy', 'w'.repeat(100_000), 'a\nb\u0007c']) {
+      const { message } = (await flow.fail({ read })).vehicle?.error as { message: string };
+      assert.match(message, /^There is no read “[^\n\u0007]{1,40}”\. The help of the status node lists all names\.$/);
+    }
+  });
+
+  it('begins `msg.vehicle` with what a driver wants to know', async () => {
+    await load();
+    assert.deepEqual(Object.keys((await flow.ask()).vehicle ?? {}).slice(0, 2), ['allClosed', 'open']);
+    assert.deepEqual(Object.keys((await flow.ask({ read: 'doors' })).vehicle ?? {}).slice(0, 3), [
+      'allClosed',
+      'open',
+      'locked',
+    ]);
+  });
+
+  it('puts the place of the car into msg.location, alone or among several', async () => {
+    await load();
+    const one = await flow.ask({ read: 'location' });
+    const { latitude, longitude } = one.payload as { latitude: number; longitude: number };
+    assert.equal(typeof latitude, 'number');
+    assert.deepEqual(one['location'], { lat: latitude, lon: longitude });
+    assert.deepEqual((await flow.ask({ read: ['windows', 'location'] }))['location'], one['location']);
+    assert.ok(flow.badges.every(({ text = '' }) => !text.includes(String(latitude).slice(0, 5))));
+  });
+
+  it('keeps msg.location of a message where the location is not read, and removes it where it cannot be told', async () => {
+    await load();
+    assert.equal((await flow.ask({ location: 'garage' }))['location'], 'garage');
+    service.faults.add({
+      match: { method: 'GET', path: /\/location$/ },
+      times: 1,
+      status: 200,
+      body: { data: { geometry: { type: 'Point', coordinates: [200, 100] }, properties: {} } },
+    });
+    const { payload, location } = await flow.ask({ read: 'location', location: { lat: 1, lon: 2 } });
+    assert.equal((payload as { latitude: unknown }).latitude, null);
+    assert.equal(location, undefined);
+  });
+
   it('reads several, chosen in the node or by the message', async () => {
     await load({ read: 'several', reads: ['doors', 'fuelAmount'] });
     assert.deepEqual(Object.keys((await flow.ask()).payload as object), ['doors', 'fuelAmount']);

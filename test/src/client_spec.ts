@@ -196,6 +196,56 @@ describe('the client', () => {
       }
     });
 
+    describe('whose address the vehicle lists', () => {
+      const posts = (): string[] =>
+        service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.replace(vin, '{vin}'));
+      const listAs = (command: string, href: unknown): void => {
+        service.faults.add({
+          match: { method: 'GET', path: /\/commands$/ },
+          times: 1,
+          status: 200,
+          body: { data: [{ command, href }] },
+        });
+      };
+      const own = '/connected-vehicle/v2/vehicles/{vin}/commands/flash';
+
+      it('go there once the list was read', async () => {
+        listAs('LOCK', `/v2/vehicles/${vin}/commands/flash`);
+        await client.send('lock', { vin });
+        await client.commands({ vin });
+        await client.send('lock', { vin });
+        assert.deepEqual(posts(), ['/connected-vehicle/v2/vehicles/{vin}/commands/lock', own]);
+      });
+
+      for (const href of [
+        'https://evil.example/x',
+        '/v2/vehicles/{vin}/commands/unlock',
+        '/v2/x/engine%2Dstart',
+        null,
+        7,
+      ]) {
+        it(`go to their own address instead of ${String(href)}`, async () => {
+          listAs('LOCK', typeof href === 'string' ? href.replace('{vin}', vin) : href);
+          await client.commands({ vin });
+          await client.send('lock', { vin });
+          assert.deepEqual(posts(), ['/connected-vehicle/v2/vehicles/{vin}/commands/lock']);
+        });
+      }
+
+      it('are named as the service spells them, too', async () => {
+        assert.equal((await client.send('HONK_AND_FLASH', { vin })).command, 'honk-flash');
+        assert.equal((await client.send(' Engine_Start ', { vin, runtimeMinutes: 5 })).command, 'engine-start');
+        assert.equal(service.requests.at(-1)?.body, '{"runtimeMinutes":5}');
+      });
+    });
+
+    for (const minutes of [0, 16, 1.5, 'ten', -1, true, Number.NaN]) {
+      it(`refuses to run the engine for ${String(minutes)} minutes before anything is sent`, async () => {
+        await assert.rejects(client.send('engine-start', { vin, runtimeMinutes: minutes }), coded('INPUT_INVALID'));
+        assert.equal(service.requests.length, 0);
+      });
+    }
+
     it('go over v2 alone where v1 is gone', async () => {
       ({ client } = openTestAccount(service, { service: 'volvo-cars', settings: { apiKeyHeader: 'vendor-api-key' } }));
       assert.equal((await client.send('honk', { vin })).interface, 'connected-v2');
