@@ -144,7 +144,7 @@ const rules: readonly Rule[] = [
   {
     when: () => true,
     code: 'SERVICE_ERROR',
-    sentence: 'The service refused the request in a way that it does not explain. Check the base URL and the settings.',
+    sentence: 'The service refused the request without saying why. Check the base URL and the settings.',
     retryable: false,
   },
 ];
