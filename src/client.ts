@@ -343,7 +343,8 @@ export class VehicleClient {
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
   ): Promise<Invocation> {
     const href = record.async?.href;
-    if (!href) throw new VehicleError('NOT_SUPPORTED', 'The service gave no way to follow this command. Look at the car.');
+    if (!href)
+      throw new VehicleError('NOT_SUPPORTED', 'The service gave no way to follow this command. Look at the car.');
     const answer = await this.#core.read({
       api: 'connected',
       url: followLink(this.service, href),
