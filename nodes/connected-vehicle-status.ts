@@ -13,7 +13,7 @@ import { safeJournal } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
-/** `connected-vehicle-status` (contract 3): one read or several, on a message or by itself, into the message. */
+/** `connected-vehicle-status` (docs/message-contract.md 3): one read or several, on a message or by itself, into the message. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleStatus(this: Node, config: NodeDef & Partial<StatusOptions>): void {
     RED.nodes.createNode(this, config);

@@ -20,7 +20,7 @@ const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({
   },
 });
 
-/** `connected-vehicle` (contract 2): an account, its credentials and its default vehicle. */
+/** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicle(this: VehicleNode, config: NodeDef): void {
     RED.nodes.createNode(this, config);

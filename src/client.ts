@@ -84,7 +84,7 @@ export interface ReadOptions {
 export interface SendOptions {
   vin?: unknown;
   interface?: InterfaceChoice;
-  /** Seconds, 1 to 120: the v1 unlock only (specification 4.2 rule 1). */
+  /** Seconds, 1 to 120: the v1 unlock only (docs/service.md 4.2 rule 1). */
   unlockDuration?: unknown;
   /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
   runtimeMinutes?: unknown;
@@ -116,19 +116,19 @@ export interface VehicleClientOptions {
   observer?: VehicleObserver | undefined;
   /** Tells which equipment a car lacks. Default: a member that is unknown is never taken for absent. */
   facts?: CarFacts | undefined;
-  /** No command is sent while set (contract 2). */
+  /** No command is sent while set (docs/message-contract.md 2). */
   readOnly?: boolean;
   clock?: Clock;
   newId?: () => string;
 }
 
-/** v1 answers at once; v2 answers when the car did, after up to 150 s (field notes 1.9). */
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/field-notes.md 1.9). */
 const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
 const maxAddresses = 10_000;
 const fuelTypeRetryMs = 60 * 60_000;
 
-/** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of contract 6. */
+/** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of docs/message-contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly readOnly: boolean;
@@ -160,17 +160,17 @@ export class VehicleClient {
     return this.#core.clockSkewMs;
   }
 
-  /** GET /connected-vehicle/v2/vehicles. Scopes: openid, conve:vehicle_relation (specification 2.1). */
+  /** GET /connected-vehicle/v2/vehicles. Scopes: openid, conve:vehicle_relation (docs/service.md 2.1). */
   vehicles(options: ReadOptions = {}): Promise<Reading<{ vin: string }[]>> {
     return this.#connected('vehicles', parseVehicles, options);
   }
 
-  /** GET /connected-vehicle/v2/vehicles/{vin}. Scopes: openid, conve:vehicle_relation (specification 2.2). */
+  /** GET /connected-vehicle/v2/vehicles/{vin}. Scopes: openid, conve:vehicle_relation (docs/service.md 2.2). */
   details(options: ReadOptions): Promise<Reading<VehicleDetails>> {
     return this.#connected('details', parseDetails, options, { keep: false });
   }
 
-  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (specification 2.3). */
+  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (docs/service.md 2.3). */
   async windows(options: ReadOptions): Promise<Reading<Members>> {
     const reading = await this.#connected('windows', parseWindows, options);
     const { payload, vehicle } = reading;
@@ -180,12 +180,12 @@ export class VehicleClient {
     return { payload, vehicle: { ...vehicle, ...judgeOpenings(values, hasSunroof) } };
   }
 
-  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (specification 2.4). */
+  /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (docs/service.md 2.4). */
   doors(options: ReadOptions): Promise<Reading<Members>> {
     return this.#connected('doors', parseDoors, options);
   }
 
-  /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (specification 2.6). */
+  /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (docs/service.md 2.6). */
   commands(options: ReadOptions): Promise<Reading<CommandOffer[]>> {
     return this.#connected('commands', parseCommands, options).then((reading) => {
       const { vin } = reading.vehicle;
@@ -195,13 +195,13 @@ export class VehicleClient {
     });
   }
 
-  /** GET /connected-vehicle/v2/vehicles/{vin}/command-accessibility. Scopes: openid, conve:command_accessibility (specification 2.7). */
+  /** GET /connected-vehicle/v2/vehicles/{vin}/command-accessibility. Scopes: openid, conve:command_accessibility (docs/service.md 2.7). */
   accessibility(options: ReadOptions): Promise<Reading<Accessibility>> {
     return this.#connected('accessibility', parseAccessibility, options);
   }
 
   /**
-   * GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (specification 2.8).
+   * GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (docs/service.md 2.8).
    * Where that interface is gone: the group of connected v2 that holds the value (catalogue/groups).
    */
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
@@ -271,8 +271,8 @@ export class VehicleClient {
   }
 
   /**
-   * POST …/commands/{command}, once. Scopes: openid and the command's own (specification 4.1, 4.2). A command that the
-   * specification does not name goes to the href that the vehicle's own list gives (specification 4.1 rule 3).
+   * POST …/commands/{command}, once. Scopes: openid and the command's own (docs/service.md 4.1, 4.2). A command that the
+   * specification does not name goes to the href that the vehicle's own list gives (docs/service.md 4.1 rule 3).
    * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
    */
   async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
@@ -330,14 +330,14 @@ export class VehicleClient {
       );
   }
 
-  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (specification 2.7), and what reading it throws */
+  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/service.md 2.7), and what reading it throws */
   async mustBeAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.accessibility({ ...options, maxAgeMs: 0, forCommand: true });
     if (payload.value === 'UNAVAILABLE')
       throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
-  /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (specification 2.5, field notes 2.2). */
+  /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (docs/service.md 2.5, docs/field-notes.md 2.2). */
   async commandStatus(
     record: Pick<CommandRecord, 'async'>,
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
@@ -644,7 +644,7 @@ function recordOf(
   };
 }
 
-/** As a server may read it. */
+/** The path as a server can read it. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -653,7 +653,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Of a command that left, and that no answer came to: yet, or at all. */
+/** The invocation of a command that was sent and has no answer, yet or at all. */
 const unanswered = (reason?: VehicleError): Invocation => ({
   requestStatus: null,
   operationId: reason?.operationId ?? null,

@@ -1,11 +1,11 @@
 /**
- * The one error of the library, and the closed list of its codes (contract 6).
+ * The one error of the library, and the closed list of its codes (docs/message-contract.md 6).
  *
  * A Catch node prints an error as `VehicleError: <sentence>`, so every sentence is written for a driver: what is
  * wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
  */
 
-/** Every code of contract 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
+/** Every code of docs/message-contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
 export const errorCodes = {
   CONFIG: { retryable: false },
   VIN_INVALID: { retryable: false },
@@ -43,7 +43,7 @@ export interface VehicleErrorDetails {
   cause?: unknown;
 }
 
-/** What `msg.vehicle.error` carries (contract 6): plain data, safe to log and to send on. */
+/** What `msg.vehicle.error` carries (docs/message-contract.md 6): plain data, safe to log and to send on. */
 export interface ErrorReport {
   code: ErrorCode;
   message: string;
@@ -71,7 +71,7 @@ export class VehicleError extends Error {
     this.operationId = details.operationId ?? null;
   }
 
-  /** The error as the plain record of contract 6. */
+  /** The error as the plain record of docs/message-contract.md 6. */
   report(): ErrorReport {
     return {
       code: this.code,

@@ -4,7 +4,7 @@ import type { Answer } from './request/core';
 import type { Openness } from './openings';
 import { oldest, type Parsed } from './wire/readings';
 
-/** `msg.vehicle` of one read (contract 3). */
+/** `msg.vehicle` of one read (docs/message-contract.md 3). */
 export interface ReadingInfo extends Partial<Openness> {
   /** Null for the list of vehicles, and for what the pack keeps itself. */
   vin: string | null;
@@ -30,7 +30,7 @@ export interface ReadFailure {
   message: string;
 }
 
-/** `msg.vehicle` of several reads at once (contract 3). */
+/** `msg.vehicle` of several reads at once (docs/message-contract.md 3). */
 export interface SeveralInfo {
   vin: string | null;
   read: AnyReadName[];

@@ -3,7 +3,7 @@ import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceNam
 import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
 import { VehicleError } from './errors';
 
-/** The parts of a profile that the configuration may set (contract 2). */
+/** The parts of a profile that the configuration may set (docs/message-contract.md 2). */
 const settable = [
   'baseUrl',
   'apiKeyHeader',
@@ -60,7 +60,7 @@ const reservedHeaders = new Set(
   ),
 );
 
-/** https, or http on a loopback address: tokens go nowhere else in the clear (contract 2). */
+/** https, or http on a loopback address: tokens go nowhere else in the clear (docs/message-contract.md 2). */
 export function parseAddress(input: string, what: string): URL {
   const url = URL.canParse(input) ? new URL(input) : null;
   const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
@@ -84,13 +84,13 @@ export function addressOf(
   return new URL(service.baseUrl + interfacePaths[iface] + filled);
 }
 
-/** A media type with the profile's vendor part (specification 4.2). */
+/** A media type with the profile's vendor part (docs/service.md 4.2). */
 export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
  * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
- * interface's first part (field notes 1.7).
+ * interface's first part (docs/field-notes.md 1.7).
  * @throws VehicleError UNTRUSTED_LINK
  */
 export function followLink(service: ServiceProfile, href: string): URL {
@@ -117,7 +117,7 @@ export function followLink(service: ServiceProfile, href: string): URL {
 
 const interfaceOf = { v1: 'connected-v1', v2: 'connected-v2' } as const;
 
-/** v2 where the service offers it, v1 where it does not (contract 3). A route that the specification does not list comes last. */
+/** v2 where the service offers it, v1 where it does not (docs/message-contract.md 3). A route that the specification does not list comes last. */
 export function chooseInterface(
   name: string,
   routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>,

@@ -11,8 +11,8 @@ import {
 } from './reads';
 
 /**
- * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (field notes
- * 1.10, 3.4, 7). A row says where a value stands and what makes of it what specification 2.8 promises: that unit and that
+ * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
+ * 1.10, 3.4, 7). A row says where a value stands and what makes of it what docs/service.md 2.8 promises: that unit and that
  * meaning, or the row says why there is none.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
@@ -21,7 +21,7 @@ import {
 export interface Group {
   /** Below the base path of connected v2; `{vin}` is filled in. */
   path: string;
-  /** Besides `openid` (field notes 4.4; portal). */
+  /** Besides `openid` (docs/field-notes.md 4.4; portal). */
   scopes: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface Place {
   members: readonly string[];
 }
 
-/** A number: the factor from each unit that the service may use to the unit of specification 2.8. */
+/** A number: the factor from each unit that the service may use to the unit of docs/service.md 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
   /** Whole numbers are rounded; `down` where a half would promise too much: what is less than 1 then cannot be told. */
@@ -49,12 +49,12 @@ export interface GroupedNumber extends Place {
   withoutFuel?: readonly string[];
 }
 
-/** A word of the service to the value of specification 2.8; a word that is not here cannot be told. */
+/** A word of the service to the value of docs/service.md 2.8; a word that is not here cannot be told. */
 export interface GroupedWord extends Place {
   words: Readonly<Record<string, string | boolean>>;
 }
 
-/** Many members, each with a bulb's word; `null`: specification 2.8 has no word for that light. */
+/** Many members, each with a bulb's word; `null`: docs/service.md 2.8 has no word for that light. */
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;
@@ -83,10 +83,10 @@ const consumptions = {
   'liters per 100 kilometers': 1,
 } as const;
 const hours = { h: 1, hours: 1 } as const;
-/** Field notes 6.2: days or months, as the car likes. */
+/** docs/field-notes.md 6.2: days or months, as the car likes. */
 const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as const;
 
-/** AJAR is not closed (field notes 6.2), so it counts as open, as it does for the doors themselves. */
+/** AJAR is not closed (docs/field-notes.md 6.2), so it counts as open, as it does for the doors themselves. */
 const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;
 /** v2 tells warnings where v1 told levels; none means that the level is as it should be (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
@@ -142,7 +142,7 @@ export const groupedResources = {
     },
   },
   cabOpen: { group: null, reason: 'connected v2 has no member for the cab; its tank lid is something else' },
-  // Field notes 1.5.
+  // docs/field-notes.md 1.5.
   carLocked: { group: 'doors', members: ['centralLock', 'carLocked'], words: { LOCKED: true, UNLOCKED: false } },
   // OAS: distanceToEmpty; fixtures: distanceToEmptyTank and distanceToEmptyBattery.
   distanceToEmpty: {
@@ -163,14 +163,14 @@ export const groupedResources = {
     words: { RUNNING: true, STOPPED: false },
   },
   externalTemp: { group: null, reason: 'connected v2 says nothing of the temperature outside' },
-  // Field notes 1.5.
+  // docs/field-notes.md 1.5.
   frontLeftDoorOpen: door('frontLeftDoor', 'frontLeft'),
   frontRightDoorOpen: door('frontRightDoor', 'frontRight'),
   rearLeftDoorOpen: door('rearLeftDoor', 'rearLeft'),
   rearRightDoorOpen: door('rearRightDoor', 'rearRight'),
   // Portal: always l; fixtures: 47.3, also as text.
   fuelAmount: { group: 'fuel', members: ['fuelAmount'], units: volumes },
-  // Field notes 1.5.
+  // docs/field-notes.md 1.5.
   hoodOpen: door('hood'),
   // Fixtures: unit km.
   kmToService: {
@@ -204,13 +204,13 @@ export const groupedResources = {
       DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE: 'TIME_EXCEEDED',
     },
   },
-  // OAS; null while nothing has triggered (field notes 6.1).
+  // OAS; null while nothing has triggered (docs/field-notes.md 6.1).
   serviceWarningTrigger: {
     group: 'diagnostics',
     members: ['serviceTrigger'],
     words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
   },
-  // Field notes 1.5: both spellings.
+  // docs/field-notes.md 1.5: both spellings.
   tailGateOpen: door('tailgate', 'tailGate'),
   // OAS: tripMeter1, tripMeter2; fixtures: Manual and Automatic, in the same order.
   tripMeter1: { group: 'statistics', members: ['tripMeter1', 'tripMeterManual'], units: lengths },
@@ -221,7 +221,7 @@ export const groupedResources = {
   rearRightTyrePressure: tyre('rearRight'),
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
   washerFluidLevel: { group: 'diagnostics', members: ['washerFluidLevelWarning'], words: level },
-  // Field notes 1.6.
+  // docs/field-notes.md 1.6.
   frontLeftWindowOpen: window('frontLeftWindow', 'frontLeft'),
   frontRightWindowOpen: window('frontRightWindow', 'frontRight'),
   rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),

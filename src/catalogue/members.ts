@@ -1,6 +1,6 @@
 /**
- * The members of the window and the door status under their one name (contract 3), and the names that the wire uses for
- * them: v1 as in specification 2.3 and 2.4, v2 as in field notes 1.5 and 1.6.
+ * The members of the window and the door status under their one name (docs/message-contract.md 3), and the names that the wire uses for
+ * them: v1 as in docs/service.md 2.3 and 2.4, v2 as in docs/field-notes.md 1.5 and 1.6.
  */
 export interface Member {
   /** Other spellings on the wire. */
@@ -26,11 +26,11 @@ export const doorMembers = {
   hood: { aliases: [] },
 } as const satisfies Record<string, Member>;
 
-/** What a word on the wire says of an opening; a word that is not here cannot be told (specification 3, field notes 1.5). */
+/** What a word on the wire says of an opening; a word that is not here cannot be told (docs/service.md 3, docs/field-notes.md 1.5). */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const satisfies Record<
   string,
   'open' | 'closed'
 >;
 
-/** What a word on the wire says of the lock (specification 3). */
+/** What a word on the wire says of the lock (docs/service.md 3). */
 export const lockWords = { LOCKED: true, UNLOCKED: false } as const satisfies Record<string, boolean>;

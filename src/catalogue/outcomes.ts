@@ -1,6 +1,6 @@
 /**
- * The request status of a command -> what it means and the sentence for a driver (specification 3, field notes 1.9).
- * Contract 4 and 5: a status that is not here is `undetermined`, never success.
+ * The request status of a command -> what it means and the sentence for a driver (docs/service.md 3, docs/field-notes.md 1.9).
+ * docs/message-contract.md 4 and 5: a status that is not here is `undetermined`, never success.
  */
 export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
 
@@ -70,7 +70,7 @@ export const unnamedStatus: StatusMeaning = {
   sentence: 'The service did not say in known words what became of the command. Look at the car.',
 };
 
-/** As it stands in the table: compared without case (field notes 1.9: the set is open). */
+/** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
 export function meaningOf(requestStatus: string | null): StatusMeaning {

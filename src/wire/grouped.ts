@@ -17,7 +17,7 @@ import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
- * An extended resource out of the answer of its group in connected v2, as specification 2.8 types it. What is missing, null,
+ * An extended resource out of the answer of its group in connected v2, as docs/service.md 2.8 types it. What is missing, null,
  * of another unit or a word that the table does not have is null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE where the answer is no group at all
  */
@@ -139,7 +139,7 @@ function inWord(row: GroupedWord, resource: Resource, given: Scalar): Converted 
   return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
-/** One word for all lights that have failed; null where none has, since specification 2.8 has no word for that. */
+/** One word for all lights that have failed; null where none has, since docs/service.md 2.8 has no word for that. */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
     .filter(([member]) => data.has(member))

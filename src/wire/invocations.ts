@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { invocationShape, jsonObject, toTimestamp } from './schemas';
 
-/** Where the details of a v1 command can be read (specification 2.5). */
+/** Where the details of a v1 command can be read (docs/service.md 2.5). */
 export interface AsyncLink {
   status: string | null;
   id: string | null;
@@ -17,7 +17,7 @@ export interface Invocation {
   operationId: string | null;
   message: string | null;
   async: AsyncLink | null;
-  /** v2 unlock: until when the tailgate can be opened (field notes 1.9). */
+  /** v2 unlock: until when the tailgate can be opened (docs/field-notes.md 1.9). */
   readyUntil: string | null;
 }
 
@@ -26,7 +26,7 @@ const maxLength = { requestStatus: 100, message: 500 } as const;
 
 const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
 
-/** Values below are seconds from now, others Unix time (field notes 1.9: sources differ). */
+/** Values below are seconds from now, others Unix time (docs/field-notes.md 1.9: sources differ). */
 const longestDuration = 1e9;
 
 function layersOf(body: unknown): z.infer<typeof invocationShape>[] {

@@ -18,7 +18,7 @@ import {
   type Scalar,
 } from './schemas';
 
-/** One member of a window or door status: the service's word as it came, and when the car was last heard (contract 3). */
+/** One member of a window or door status: the service's word as it came, and when the car was last heard (docs/message-contract.md 3). */
 export interface MemberState {
   value: Scalar | null;
   /** ISO-8601, or null. */
@@ -37,7 +37,7 @@ export interface Parsed<Payload> {
 
 export interface ResourceReading {
   value: Scalar | null;
-  /** As in specification 2.8, or as the service gave it where it differs; null for words and booleans. */
+  /** As in docs/service.md 2.8, or as the service gave it where it differs; null for words and booleans. */
   unit: string | null;
   timestamp: string | null;
   /** What the service said, where the type of docs/service.md 2.8 cannot hold all of it. */
@@ -50,7 +50,7 @@ export interface VehicleDetails {
   gearbox: string | null;
   fuelType: string | null;
   externalColour: string | null;
-  /** Kilowatt-hours; only there where the service gives it (specification 2.2). */
+  /** Kilowatt-hours; only there where the service gives it (docs/service.md 2.2). */
   batteryCapacityKWH?: number | null | undefined;
   images: { exteriorImageUrl: string | null; internalImageUrl: string | null };
   descriptions: { model: string | null; steering: string | null; upholstery?: string | null | undefined };
@@ -76,7 +76,7 @@ export const oddAnswer = (what: string): VehicleError =>
     `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
   );
 
-/** The body's `data`, or the body itself (field notes 1.2). */
+/** The body's `data`, or the body itself (docs/field-notes.md 1.2). */
 export function unwrap(body: unknown, what: string): Record<string, unknown> {
   const outer = jsonObject.safeParse(body);
   if (!outer.success) throw oddAnswer(what);
@@ -117,7 +117,7 @@ const openingsOf = (members: Record<string, Member>): Openings => {
 const windows = /* @__PURE__ */ openingsOf(windowMembers);
 const doors = /* @__PURE__ */ openingsOf(doorMembers);
 
-/** Specification 2.3 and 2.4, field notes 1.5 and 1.6: under the v1 names whichever interface answered (contract 3). */
+/** docs/service.md 2.3 and 2.4, docs/field-notes.md 1.5 and 1.6: under the v1 names whichever interface answered (docs/message-contract.md 3). */
 function parseOpenings(body: unknown, { spellings, known }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
   const members = new Map<string, MemberState>();
@@ -160,7 +160,7 @@ function agreed(states: readonly MemberState[]): MemberState {
 export const oldest = (timestamps: (string | null)[]): string | null =>
   timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
 
-/** Specification 2.8 in any envelope of field notes 3.1. */
+/** docs/service.md 2.8 in any envelope of docs/field-notes.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
   const outer = jsonObject.safeParse(body);
   if (!outer.success) throw oddAnswer(`the resource ${name}`);
@@ -177,7 +177,7 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A measured value as specification 2.8 types the resource: a JSON number, boolean or string, or null. */
+/** A measured value as docs/service.md 2.8 types the resource: a JSON number, boolean or string, or null. */
 export function resourceReading(name: ResourceName, { value: raw, unit, timestamp }: Measured): ResourceReading {
   const resource: Resource = resources[name];
   const value = raw === null ? null : convert(resource, raw);
@@ -216,14 +216,14 @@ const unitOf = (specified: string, given: string | null): string => {
   return word === null || word === specified ? specified : (given as string);
 };
 
-/** Specification 2.2; the image URLs go through untouched and are kept nowhere. */
+/** docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. */
 export function parseDetails(body: unknown): Parsed<VehicleDetails> {
   const parsed = detailsShape.safeParse(unwrap(body, 'vehicle details'));
   if (!parsed.success) throw oddAnswer('vehicle details');
   return { payload: parsed.data, measuredAt: null };
 }
 
-/** Specification 2.1. */
+/** docs/service.md 2.1. */
 export function parseVehicles(body: unknown): Parsed<{ vin: string }[]> {
   const vins = unwrapList(body, 'vehicles').flatMap((item) => {
     const parsed = vehicleItem.safeParse(item);
@@ -233,7 +233,7 @@ export function parseVehicles(body: unknown): Parsed<{ vin: string }[]> {
   return { payload: vins, measuredAt: null };
 }
 
-/** Specification 2.6. */
+/** docs/service.md 2.6. */
 export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
   const offers = unwrapList(body, 'commands').flatMap((item) => {
     const parsed = commandItem.safeParse(item);
@@ -243,7 +243,7 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
   return { payload: offers, measuredAt: null };
 }
 
-/** Specification 2.7. */
+/** docs/service.md 2.7. */
 export function parseAccessibility(body: unknown): Parsed<Accessibility> {
   const parsed = accessibilityShape.safeParse(unwrap(body, 'the accessibility of the vehicle'));
   if (!parsed.success) throw oddAnswer('the accessibility of the vehicle');

@@ -1,4 +1,4 @@
-/** When the service allows the next request, as far as an answer says so (field notes 1.11, 5). */
+/** When the service allows the next request, as far as an answer says so (docs/field-notes.md 1.11, 5). */
 
 const second = 1000;
 const day = 24 * 60 * 60 * second;

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
 /**
- * The shapes of the wire (specification 2, field notes 1 to 3), tolerant by design: any member may be missing, null, new
- * or odd, and never takes its neighbours down (field notes 6.1). What cannot be read becomes null.
+ * The shapes of the wire (docs/service.md 2, docs/field-notes.md 1 to 3), tolerant by design: any member may be missing, null, new
+ * or odd, and never takes its neighbours down (docs/field-notes.md 6.1). What cannot be read becomes null.
  */
 
 /** A JSON object; anything else is no answer of this service. */
@@ -18,7 +18,7 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** Unix times up to this are seconds (field notes 3.1), then milliseconds, then microseconds. */
+/** Unix times up to this are seconds (docs/field-notes.md 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
@@ -80,7 +80,7 @@ const number = z.catch(
   null,
 );
 
-/** Field notes 1.4: a car can send the word "null" where it has no upholstery. */
+/** docs/field-notes.md 1.4: a car can send the word "null" where it has no upholstery. */
 const descriptiveText = z.catch(
   z.nullable(
     z.pipe(
@@ -113,13 +113,13 @@ export const detailsShape = z.lazy(() =>
   }),
 );
 
-/** 2.1; the extended interface calls the number `id` (field notes 3.2). */
+/** 2.1; the extended interface calls the number `id` (docs/field-notes.md 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
 
 /** 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/** 2.7; the reason stands inside, or beside as a measured value (field notes 1.8). */
+/** 2.7; the reason stands inside, or beside as a measured value (docs/field-notes.md 1.8). */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
@@ -135,7 +135,7 @@ export const accessibilityShape = z.lazy(() =>
 export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 
-/** 2.5 and field notes 1.9, 2.2: wherever the status of a command may stand. */
+/** 2.5 and docs/field-notes.md 1.9, 2.2: wherever the status of a command may stand. */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
 export const invocationShape = z.lazy(() =>

@@ -14,7 +14,7 @@ import {
 } from '../../../src/index';
 
 /**
- * The properties of each node as Node-RED stores them (contract 2 to 5): what the editor half writes and the runtime half
+ * The properties of each node as Node-RED stores them (docs/message-contract.md 2 to 5): what the editor half writes and the runtime half
  * checks. A flow file may be older, odd or hand-written, so what is missing takes its default and what is wrong says so.
  */
 
@@ -81,7 +81,7 @@ const valueTypes = ['str', 'num', 'msg', 'flow', 'global', 'env', 'jsonata'] as 
 const stringType = z._default(z.enum(valueTypes), 'str');
 const numberType = z._default(z.enum(valueTypes), 'num');
 
-/** `connected-vehicle` (contract 2). Credentials stand apart, below. */
+/** `connected-vehicle` (docs/message-contract.md 2). Credentials stand apart, below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -123,7 +123,7 @@ export const vehicleCredentials = z.lazy(() =>
 );
 export type VehicleCredentials = z.infer<typeof vehicleCredentials>;
 
-/** `connected-vehicle-status` (contract 3). */
+/** `connected-vehicle-status` (docs/message-contract.md 3). */
 export const statusOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -143,7 +143,7 @@ export const statusOptions = z.lazy(() =>
 );
 export type StatusOptions = z.infer<typeof statusOptions>;
 
-/** `connected-vehicle-command` (contract 4). */
+/** `connected-vehicle-command` (docs/message-contract.md 4). */
 export const commandOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -174,7 +174,7 @@ export const commandOptions = z.lazy(() =>
 );
 export type CommandOptions = z.infer<typeof commandOptions>;
 
-/** `connected-vehicle-command-status` (contract 5). */
+/** `connected-vehicle-command-status` (docs/message-contract.md 5). */
 export const commandStatusOptions = z.lazy(() =>
   z.object({
     name: text,
