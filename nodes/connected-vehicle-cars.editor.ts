@@ -18,7 +18,7 @@ function addTab(): void {
 
   const panel = new CarsPanel({
     async read(car) {
-      const { failed = [], error } = await request<{ failed: string[] }>(car.key, 'read');
+      const { failed = [], error } = await request<{ failed: string[] }>(car.key, 'read-car');
       if (error) return [problem(complaint(error))];
       return failed.length > 0 ? failed.map(problem) : [{ text: say('state.read'), isProblem: false }];
     },

@@ -2,7 +2,17 @@ import { strict as assert } from 'node:assert';
 import { formOf } from '../support/editor-client';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
-const writes = ['read', 'click', 'vehicles', 'check', 'sign-in', 'sign-in-finish', 'diagnostics', 'commands'];
+const writes = [
+  'read',
+  'read-car',
+  'click',
+  'vehicles',
+  'check',
+  'sign-in',
+  'sign-in-finish',
+  'diagnostics',
+  'commands',
+];
 const reads = ['state', 'cars'];
 
 describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', function () {

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { CarSummary } from '../../nodes/shared/overview/cars';
+import { changed, publishWith } from '../../nodes/shared/overview/signal';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -23,7 +24,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
       demoCredentials,
     );
   const cars = async (): Promise<CarSummary[]> => (await askEditor('cars', {}, { id: 'all' }))['cars'] as CarSummary[];
-  const read = async (key: string) => askEditor('read', {}, { id: key });
+  const read = async (key: string) => askEditor('read-car', {}, { id: key });
   const values = ({ facts }: CarSummary): object =>
     Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact.value]));
 
@@ -141,6 +142,21 @@ describe('What the tab "Cars" asks of the runtime', () => {
     const [car] = await cars();
     assert.match(car?.problem ?? '', /https/);
     assert.equal(car?.session, null);
+  });
+
+  it('signals a read that failed, because it can be news about the session', async () => {
+    await load();
+    await flow.ask();
+    // Of two signals, the second one waits: after it, nothing is left to be signalled.
+    const signal = (): Promise<void> => new Promise((resolve) => publishWith(resolve));
+    const rest = signal();
+    changed();
+    changed();
+    await rest;
+    const next = signal();
+    service.faults.add({ match: { path: '/doors' }, error: 'token-refused' });
+    await flow.fail({ read: 'doors' });
+    await next;
   });
 
   describe('Read now', () => {

@@ -9,7 +9,7 @@ import { redactor, safeError, safeJournal } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { clock } from '../node-red/time';
 import { carsOf, clickCar, readCar } from '../overview/cars';
-import { publishWith } from '../overview/overview';
+import { changed, publishWith } from '../overview/signal';
 
 /** Longer nobody looks at a dialog. */
 const patienceMs = 45_000;
@@ -19,7 +19,7 @@ export function serveEditor(RED: NodeAPI): void {
   const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
   if (httpAdmin === undefined || httpAdmin === null) return;
   const own = requireOwnEditor(RED);
-  // It says only that there is something new: whoever is connected hears it, and the routes know who may read what.
+  // Without data, because it reaches every editor that is connected; the routes check who may read what.
   publishWith(() => RED.comms.publish('connected-vehicle/changed', {}, false));
 
   const route = (
@@ -74,6 +74,7 @@ export function serveEditor(RED: NodeAPI): void {
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = runtime().parseBody(runtime().finishBody, input);
     const { scopes, expiresAt } = await finishSignIn(RED, redirected, id);
+    changed();
     return { scopes, expiresAt };
   });
 
@@ -90,7 +91,7 @@ export function serveEditor(RED: NodeAPI): void {
     });
   });
 
-  route('values', 'write', async (id, input) => {
+  route('read', 'write', async (id, input) => {
     const node = deployed(id);
     const { vin, reads, interface: version } = runtime().parseBody(runtime().readBody, input);
     const { client, journal } = await node.account();
@@ -122,9 +123,12 @@ export function serveEditor(RED: NodeAPI): void {
     return {};
   });
 
-  route('read', 'write', (key) => withPatience((signal) => readCar(RED, key, signal)));
+  route('read-car', 'write', (key) => withPatience((signal) => readCar(RED, key, signal)));
 
-  httpAdmin.get('/connected-vehicle/callback', (request, response) => void callbackPage(RED)(request, response));
+  httpAdmin.get(
+    '/connected-vehicle/callback',
+    (request, response) => void callbackPage(RED)(request, response).then(changed),
+  );
 }
 
 async function withPatience<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 import type { Simulator, SimulatedCarView } from '../../../src/simulator/index';
 import { runtime } from '../load';
 import { demoService } from '../vehicle/demo-car';
-import { changed } from './overview';
+import { changed } from './signal';
 
 /** The demo car as it really is, to look at and to click; without what the browser must not get of any car. */
 export type DemoView = Omit<SimulatedCarView, 'vin' | 'latitude' | 'longitude'>;

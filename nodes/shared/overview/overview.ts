@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CommandRecord, Reading, ReadName, VehicleObserver } from '../../../src/index';
 import { factsOf, type Facts } from './facts';
+import { changed } from './signal';
 
 /** What flows have read of one car. */
 export interface KnownCar {
@@ -108,26 +109,3 @@ export function forgetOverview(id: string): void {
 
 /** What is known of a configuration; undefined before its account was opened. */
 export const knownOverview = (id: string): Overview | undefined => overviews.get(id);
-
-/** The least time between two signals to the editors. */
-const signalEveryMs = 2_000;
-
-let publish: () => void = () => undefined;
-let waiting = false;
-let pending = false;
-
-/** Names who tells the editors that there is something new. */
-export const publishWith = (publisher: () => void): void => void (publish = publisher);
-
-/** Tells the editors that there is something new: at once, and then every two seconds at most. */
-export function changed(): void {
-  pending = true;
-  if (waiting) return;
-  pending = false;
-  waiting = true;
-  publish();
-  setTimeout(() => {
-    waiting = false;
-    if (pending) changed();
-  }, signalEveryMs).unref();
-}
