@@ -13,7 +13,9 @@ describe('The properties of the nodes', () => {
       name: '',
       vehicle: '',
       vin: '',
+      vinType: 'str',
       read: 'windows',
+      readType: 'str',
       reads: [],
       interface: 'auto',
       poll: 0,
@@ -22,6 +24,14 @@ describe('The properties of the nodes', () => {
     assert.equal(parseOptions(vehicleOptions, {}).requestsPerDay, 10_000);
     assert.equal(parseOptions(commandOptions, {}).command, '');
     assert.equal(parseOptions(commandStatusOptions, {}).timeout, 180);
+  });
+
+  it('take lists from the text of an environment variable, each name once', () => {
+    const { access, interfaces } = parseOptions(vehicleOptions, { access: 'lock, climate lock', interfaces: '' });
+    assert.deepEqual([access, interfaces], [['lock', 'climate'], []]);
+    assert.deepEqual(parseOptions(vehicleOptions, {}).access, ['lock', 'unlock', 'honk-flash']);
+    for (const wrong of ['fly', ['lock', 7], 7, {}])
+      assert.throws(() => parseOptions(vehicleOptions, { access: wrong }), { code: 'CONFIG', message: /“access/ });
   });
 
   it('take numbers as text, and their defaults where the field is empty', () => {
