@@ -240,6 +240,39 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.deepEqual([node?.['timeout'], node?.['interval'], node?.['verify']], ['${WATCH_SECONDS}', 10, false]);
   });
 
+  it('chooses events and adds a place', async () => {
+    const id = await addNode('connected-vehicle-event', 300, 500, 'Demo car');
+    await part('events').getByText('Charging done').click();
+    assert.equal(await page.locator('#node-input-level').isVisible(), false, 'no chosen event needs it');
+    await part('events').getByText('Battery at the level or above').click();
+    await part('events').getByText('Arrived at a place').click();
+    await part('add').click();
+    for (const [field, text] of [
+      ['Name', 'home'],
+      ['Latitude', '57.7'],
+      ['Longitude', '11.97'],
+    ] as const)
+      await part('places').getByLabel(field).fill(text);
+    assert.equal(await part('places').getByLabel('Radius in m').inputValue(), '200');
+    await type('#node-input-level', '101');
+    await invalid('#node-input-level').waitFor();
+    await type('#node-input-level', '80');
+    await closeDialog('node-dialog-ok');
+
+    const saved = (await deploy()).find((node) => node.id === id) as unknown as Record<string, unknown> | undefined;
+    assert.deepEqual(
+      [saved?.['events'], saved?.['level'], saved?.['places']],
+      [['charging-done', 'battery-above', 'arrived'], 80, [{ name: 'home', latitude: '57.7', longitude: '11.97', radius: '200' }]],
+    );
+    await openNode(id);
+    assert.equal(await part('events').locator('input:checked').count(), 3);
+    assert.equal(await part('places').getByLabel('Latitude').inputValue(), '57.7');
+    await part('places').getByLabel('Remove').click();
+    assert.equal(await part('places').locator('.place').count(), 0);
+    await page.locator('#node-dialog-cancel').click();
+    await page.waitForSelector('#node-dialog-cancel', { state: 'detached' });
+  });
+
   it('sets up another service, refuses an unsafe address, and never shows a secret again', async () => {
     const id = await addNode('connected-vehicle-status', 600, 100);
     await page.locator('#node-input-vehicle').selectOption('_ADD_');
