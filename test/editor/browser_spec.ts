@@ -262,7 +262,11 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     const saved = (await deploy()).find((node) => node.id === id) as unknown as Record<string, unknown> | undefined;
     assert.deepEqual(
       [saved?.['events'], saved?.['level'], saved?.['places']],
-      [['charging-done', 'battery-above', 'arrived'], 80, [{ name: 'home', latitude: '57.7', longitude: '11.97', radius: '200' }]],
+      [
+        ['charging-done', 'battery-above', 'arrived'],
+        80,
+        [{ name: 'home', latitude: '57.7', longitude: '11.97', radius: '200' }],
+      ],
     );
     await openNode(id);
     assert.equal(await part('events').locator('input:checked').count(), 3);
