@@ -16,8 +16,8 @@ export interface TransportRequest {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /**
-   * Called before the first byte may leave this machine: past it, nobody knows what the service has seen. A VehicleError that it throws
-   * keeps the request back.
+   * Called immediately before the first byte can leave this machine; afterwards nobody can tell what the service received. If it throws
+   * a VehicleError, the request is not sent.
    */
   onDispatch?: () => void;
 }
@@ -40,12 +40,12 @@ export interface Transport {
 }
 
 export const maxBodyBytes = 2 ** 20;
-/** Reads share so many connections for each origin; the others wait for one of them. */
+/** The number of connections that all reads of one origin share. */
 export const readConnections = 6;
 
 /** How long name lookup, TCP and TLS may take together. */
 export const connectTimeoutMs = 10_000;
-/** How long a request may wait until it is sent: for its connection, or, behind others, until one is free. */
+/** How long a request may wait for a connection until it is sent. */
 const waitForConnectionMs = 60_000;
 
 export interface TransportOptions {

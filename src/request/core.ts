@@ -91,7 +91,7 @@ export class UnconfirmedCommandError extends Error {
   }
 }
 
-interface Turn {
+interface SlotRequest {
   kind: RequestKind;
   api: ApiName;
   /** In monotonic time. */
@@ -160,7 +160,7 @@ export class RequestCore {
   async #command(request: CommandRequest, before: AbortSignal): Promise<Answer> {
     const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
     const deadline = this.#clock.monotonic() + wait;
-    const token = await this.#tokenInTurn({ kind: 'command', api: request.api, deadline, signal: before });
+    const token = await this.#tokenAndSlot({ kind: 'command', api: request.api, deadline, signal: before });
     if (before.aborted) throw reasonOf(before);
     await request.beforeSend?.();
     let dispatched = false;
@@ -230,7 +230,7 @@ export class RequestCore {
   }
 
   /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
-  async #tokenInTurn({ kind, api, deadline, signal }: Turn): Promise<string> {
+  async #tokenAndSlot({ kind, api, deadline, signal }: SlotRequest): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(signal);
     const asked = this.#clock.monotonic();
@@ -248,7 +248,7 @@ export class RequestCore {
     { answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }
   > {
     const { api, kind = 'read' } = request;
-    const token = await this.#tokenInTurn({ kind, api, deadline, signal });
+    const token = await this.#tokenAndSlot({ kind, api, deadline, signal });
     try {
       const response = await this.#options.transport.send({
         method: 'GET',

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../util/clock';
 import { createTransport, type Transport } from '../transport';
 
-/** For a request now and then: with sockets of its own, which end with it. */
+/** Sends single requests, each over a transport of its own that is closed afterwards. */
 export function sendOnce(clock: Clock = systemClock): Transport['send'] {
   return async (request) => {
     const transport = createTransport({ clock });

@@ -1,4 +1,4 @@
-/** Time as a parameter (house rule 11): whatever waits or stamps takes a `Clock`, so tests own it and never sleep. */
+/** Time is a parameter: code that waits or reads the time takes a `Clock`, so that tests control it and never sleep. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;

@@ -4,14 +4,14 @@ import { runtime } from '../load';
 
 let shared: Redactor | undefined;
 
-/** The one redactor of all nodes: whatever any of them knows is taken out of whatever any of them says. */
+/** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
 export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
 
-/** From here on no text of the pack holds them. The client id is no secret: it stands in the address of every sign-in. */
+/** Removes these credentials from every text from now on. The client id is no secret, because every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
   redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
 
-/** What the service says of a command in its own words may repeat a token or the VIN. A copy, which a flow may change. */
+/** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
 export const safeRecord = <Told extends { message: string; reason?: string; async: object | null }>(
   record: Told,
 ): Told => ({
@@ -26,11 +26,11 @@ const safeEntry = <Told extends { reason: string | null }>(entry: Told): Told =>
   reason: entry.reason === null ? null : redactor().text(entry.reason),
 });
 
-/** The same of a journal. */
+/** The same for a journal. */
 export const safeJournal = <Told extends { payload: { reason: string | null }[] }>(reading: Told): Told => ({
   ...reading,
   payload: reading.payload.map(safeEntry),
 });
 
-/** Whatever was thrown, as an error that may be shown. */
+/** Anything that was thrown, as an error that may be shown. */
 export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));
