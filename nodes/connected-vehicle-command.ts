@@ -15,7 +15,7 @@ import { persistInFlightCommands } from './shared/watches/in-flight-commands';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 import { word } from './shared/node-red/i18n';
 
-/** `connected-vehicle-command` (contract 4): sends one command, once and with care, and hands on its invocation record. */
+/** `connected-vehicle-command` (docs/message-contract.md 4): sends one command, once and with care, and hands on its invocation record. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);

@@ -32,7 +32,7 @@ const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdic
 const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): Verdict =>
   ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
 
-/** Without a sign-in address there is no sign-in, only pasted tokens (contract 2). */
+/** Without a sign-in address there is no sign-in, only pasted tokens (docs/message-contract.md 2). */
 const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict =>
   ifCustom(node, () => address.trim() === '' || addressVerdict(address));
 

@@ -39,7 +39,7 @@ export class LastReadings {
     return changed || before === undefined;
   }
 
-  /** The last reading, marked `kept` with its age (contract 3); undefined before the first one. */
+  /** The last reading, marked `kept` with its age (docs/message-contract.md 3); undefined before the first one. */
   kept(key: string, now: number): AnyReading | undefined {
     const last = this.#readings.get(key);
     if (last === undefined) return undefined;

@@ -27,7 +27,7 @@ const storedEntry = z.lazy(() =>
 type StoredEntry = z.infer<typeof storedEntry>;
 
 /**
- * A command that was sent (contract 4 and 5): `sentBy` names the node, `states` are the service's words with their times,
+ * A command that was sent (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the service's words with their times,
  * `reason` is the sentence of the verdict. Times are ISO-8601; null is what is not known, or not yet.
  */
 export interface JournalEntry extends Omit<StoredEntry, 'states'> {

@@ -1,6 +1,6 @@
 import type { OpeningKind, OpeningRead, WatchName } from '../openings';
 
-/** The payload of the read `windows` or `doors` (contract 3). What is missing or odd in it cannot be told. */
+/** The payload of the read `windows` or `doors` (docs/message-contract.md 3). What is missing or odd in it cannot be told. */
 export type OpeningMembers = Readonly<
   Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>
 >;
@@ -33,7 +33,7 @@ export type GuardInput =
 
 export interface NamedOpening {
   kind: OpeningKind;
-  /** The member's name (contract 3): `frontLeft`, `tailGate`, `carLocked`. */
+  /** The member's name (docs/message-contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
   name: string;
 }
 

@@ -14,7 +14,7 @@ export interface StatusChange {
   at: string;
 }
 
-/** `msg.payload` of both outputs of the watch (contract 5). */
+/** `msg.payload` of both outputs of the watch (docs/message-contract.md 5). */
 export interface WatchReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;

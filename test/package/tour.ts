@@ -212,12 +212,12 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   if (answer.vehicle?.interface !== stop.interface || answer.vehicle.read !== stop.name)
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
-    problems.push(`specification 2.8 has no ${JSON.stringify(payload)}`);
+    problems.push(`docs/service.md 2.8 has no ${JSON.stringify(payload)}`);
   if (isLivingReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
-/** Whether a value is of the type, the unit and the words that specification 2.8 gives to the resource. */
+/** Whether a value is of the type, the unit and the words that docs/service.md 2.8 gives to the resource. */
 function fits(resource: Resource, { value, unit }: Record<string, unknown>): boolean {
   if (resource.kind === 'boolean') return typeof value === 'boolean' && unit === null;
   if (resource.kind === 'enum') return resource.values.includes(value as string) && unit === null;

@@ -1,4 +1,4 @@
-/** How the runtime says no, in the words of contract 6. */
+/** How the runtime says no, in the words of docs/message-contract.md 6. */
 export interface Refusal {
   code: string;
   message: string;

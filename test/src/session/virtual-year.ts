@@ -22,7 +22,7 @@ export interface YearOptions {
   days: number;
   /** Of the random numbers. */
   seed: number;
-  /** Seconds for which the service takes a rotated refresh token once more; 0: never (field notes 4.2). */
+  /** Seconds for which the service takes a rotated refresh token once more; 0: never (docs/field-notes.md 4.2). */
   graceSeconds: number;
   /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
@@ -203,7 +203,7 @@ class Year {
       const token = await process.orDeath(process.source.get());
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
-      // A 401 by chance (field notes 6.2): a token is renewed while it lives.
+      // A 401 by chance (docs/field-notes.md 6.2): a token is renewed while it lives.
       if (this.#random() < chance.refused) await process.orDeath(process.source.onUnauthorized(token));
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;

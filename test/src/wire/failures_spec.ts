@@ -6,7 +6,7 @@ import { failureOf } from '../../../src/wire/failures';
 const now = Date.parse('2026-06-01T08:00:00Z');
 const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
 
-/** Every body of field notes 1.11 and 3.3, and every status without one. */
+/** Every body of docs/field-notes.md 1.11 and 3.3, and every status without one. */
 const cases: readonly [status: number, body: string, code: ErrorCode, retryable: boolean][] = [
   [401, v2('UNAUTHORIZED', 'Full authentication is required to access this resource'), 'SIGN_IN_REQUIRED', false],
   [
