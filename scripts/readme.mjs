@@ -1,7 +1,7 @@
 // Writes the tables of docs/reference.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import door from '../dist/src/index.js';
+import api from '../dist/src/index.js';
 import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
 
 const {
@@ -24,7 +24,7 @@ const {
   statisticsMembers,
   themes,
   titleOf,
-} = door;
+} = api;
 
 const code = (text) => `\`${text}\``;
 const table = (header, rows) =>

@@ -7,14 +7,10 @@ import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { WatchName } from '../openings';
 import { readOpenings, type GuardRead, type ReadOpeningsOptions } from './read-openings';
-import {
-  Guard,
-  type GuardEvent,
-  type GuardInput,
-  type GuardSettings,
-  type GuardState,
-  type GuardView,
-} from './reducer';
+import { Guard } from './reducer';
+import type { GuardEvent, GuardInput, GuardView } from './types';
+import type { GuardSettings } from './options';
+import type { GuardState } from './state';
 import { withClockSet } from './state';
 
 export interface GuardRunnerOptions {

@@ -15,28 +15,6 @@ import {
   type GuardState,
 } from './state';
 
-export type {
-  GuardEvent,
-  GuardInput,
-  GuardReading,
-  GuardView,
-  NamedOpening,
-  OpeningMembers,
-  OpenOpening,
-} from './types';
-export {
-  defaultWatch,
-  openingKinds,
-  openings as openingRows,
-  watchNames,
-  type OpeningKind,
-  type OpeningRead,
-  type WatchName,
-} from '../openings';
-export type { GuardSettings } from './options';
-export type { GuardState } from './state';
-export { guardText, guardWordKeys, type GuardWords } from './text';
-
 /**
  * Reports when something stays open: a pure reducer of readings and times to events, without timers. Call `step` with each input,
  * keep the state that it returns, and call it again with a `tick` at `nextDue`.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useClock } from '../../nodes/shared/node-red/time';
-import { sleepOn, systemClock, type Clock } from '../../src/index';
+import { sleepOn, systemClock, type Clock } from '../../src/util/clock';
 import { embed } from './embedded';
 import { inputOf } from './processes';
 

@@ -1,19 +1,18 @@
 import { strict as assert } from 'node:assert';
 import {
   commandNames,
-  doorMembers,
   errorCodes,
   eventNames,
   guardWordKeys,
   openingKinds,
-  openingRows,
+  openings,
   outcomes,
   readNames,
   readScopes,
   resources,
   themes,
-  windowMembers,
 } from '../../src/index';
+import { doorMembers, windowMembers } from '../../src/catalogue/members';
 import {
   definition,
   has,
@@ -131,7 +130,7 @@ describe('The words of the editor', () => {
         need(
           runtime,
           'guard',
-          guardWordKeys(language).filter((key) => key !== 'language' && !Object.hasOwn(openingRows, key)),
+          guardWordKeys(language).filter((key) => key !== 'language' && !Object.hasOwn(openings, key)),
         );
         need(status, 'read', readNames.slice(0, 6));
         need(status, 'gives', readNames.slice(0, 6));

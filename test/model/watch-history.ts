@@ -8,12 +8,12 @@ import {
   outcomes,
   pastedToken,
   resolveService,
-  statusWord,
   WatchStore,
   type CommandRecord,
   type OpenWatch,
   type WatchReport,
 } from '../../src/index';
+import { statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { followLink, resolveService, type VehicleError } from '../../src/index';
+import type { VehicleError } from '../../src/index';
+import { followLink, resolveService } from '../../src/service';
 
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 

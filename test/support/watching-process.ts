@@ -3,13 +3,13 @@ import {
   FileStateStore,
   followWatch,
   resolveService,
-  sleepOn,
   type Clock,
   type CommandRecord,
   VehicleError,
   WatchStore,
   type VehicleClient,
 } from '../../src/index';
+import { sleepOn } from '../../src/util/clock';
 
 /**
  * The child of the test that kills: follows commands as the node does, with its store and on a clock that runs a thousand times too

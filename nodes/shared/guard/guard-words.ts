@@ -7,13 +7,11 @@ import { languageOf, word } from '../node-red/i18n';
 
 /** The words for the guard's sentences, in the language of the runtime. */
 export function guardWordsOf(RED: NodeAPI): GuardWords {
-  const { guardWordKeys, openingRows } = runtime();
+  const { guardWordKeys, openings } = runtime();
   const language = languageOf(RED);
   const words = guardWordKeys(language).map((key) => [
     key,
-    Object.hasOwn(openingRows, key)
-      ? nameOf(RED, openingRows[key as keyof typeof openingRows])
-      : word(RED, `guard.${key}`),
+    Object.hasOwn(openings, key) ? nameOf(RED, openings[key as keyof typeof openings]) : word(RED, `guard.${key}`),
   ]);
   return Object.fromEntries([...words, ['language', language]]) as GuardWords;
 }

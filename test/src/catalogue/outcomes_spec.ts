@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { meaningOf, outcomes, unnamedStatus } from '../../../src/index';
+import { meaningOf, outcomes, unnamedStatus } from '../../../src/catalogue/outcomes';
 
 /** The words of docs/service.md 3 and docs/field-notes.md 1.9, copied from there by hand. */
 const named = `

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { Guard, type GuardEvent, type GuardInput } from '../../../src/guard/reducer';
+import { Guard } from '../../../src/guard/reducer';
+import type { GuardEvent, GuardInput } from '../../../src/guard/types';
 import { Random } from '../../support/random';
 import { randomHistory, settingsOf } from './histories';
 import { whatMustBeSaid, type History } from './oracle';

@@ -1,12 +1,7 @@
-import type {
-  GuardInput,
-  GuardReading,
-  GuardSettings,
-  OpeningKind,
-  OpeningMembers,
-  WatchName,
-} from '../../../src/guard/reducer';
-import { openingKinds } from '../../../src/guard/reducer';
+import type { GuardInput, GuardReading, OpeningMembers } from '../../../src/guard/types';
+import type { GuardSettings } from '../../../src/guard/options';
+import type { OpeningKind, WatchName } from '../../../src/openings';
+import { openingKinds } from '../../../src/openings';
 import type { Random } from '../../support/random';
 import { changesOf, zoneNames, type History } from './oracle';
 

@@ -1,11 +1,5 @@
-import type {
-  GuardEvent,
-  GuardInput,
-  NamedOpening,
-  OpenOpening,
-  OpeningKind,
-  WatchName,
-} from '../../../src/guard/reducer';
+import type { GuardEvent, GuardInput, NamedOpening, OpenOpening } from '../../../src/guard/types';
+import type { OpeningKind, WatchName } from '../../../src/openings';
 
 /**
  * The guard once more, as stupid as possible: no state, no timers. At every minute, and after every input, it works out from

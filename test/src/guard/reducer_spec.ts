@@ -1,18 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { doorMembers, windowMembers } from '../../../src/catalogue/members';
 import { VehicleError } from '../../../src/errors';
-import {
-  Guard,
-  openingKinds,
-  parseSnooze,
-  watchNames,
-  type GuardEvent,
-  type GuardReading,
-  type GuardSettings,
-  type GuardState,
-  type OpeningMembers,
-  type WatchName,
-} from '../../../src/guard/reducer';
+import { Guard, parseSnooze } from '../../../src/guard/reducer';
+import { openingKinds, watchNames, type WatchName } from '../../../src/openings';
+import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
+import type { GuardSettings } from '../../../src/guard/options';
+import type { GuardState } from '../../../src/guard/state';
 
 /** An event in one line: what is said of which openings, for how long. */
 const brief = (event: GuardEvent): string =>

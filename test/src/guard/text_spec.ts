@@ -1,12 +1,6 @@
 import { strict as assert } from 'node:assert';
-import {
-  guardText,
-  guardWordKeys,
-  type GuardEvent,
-  type GuardWords,
-  type NamedOpening,
-  type OpenOpening,
-} from '../../../src/guard/reducer';
+import { guardText, guardWordKeys, type GuardWords } from '../../../src/guard/text';
+import type { GuardEvent, NamedOpening, OpenOpening } from '../../../src/guard/types';
 
 const english: GuardWords = {
   language: 'en-US',

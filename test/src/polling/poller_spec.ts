@@ -2,18 +2,16 @@ import { strict as assert } from 'node:assert';
 import {
   callsOfRequests,
   isReadName,
-  Poller,
   requestOf,
   resourceNames,
   services,
   type AnyReadName,
   type Clock,
-  type PolledFailure,
-  type PollerOptions,
-  type PollerUser,
   type ReadName,
   type DuePoll,
 } from '../../../src/index';
+import { Poller, type PollerOptions, type PollerUser } from '../../../src/polling/poller';
+import type { PolledFailure } from '../../../src/polling/profile';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;

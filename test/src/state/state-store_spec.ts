@@ -14,7 +14,8 @@ import {
 import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileStateStore, MemoryStateStore, removeAll, Seal, StateFault, type StateStore } from '../../../src/index';
+import { FileStateStore, MemoryStateStore, Seal, StateFault, type StateStore } from '../../../src/index';
+import { removeAll } from '../../../src/state/state-store';
 
 const isFault =
   (fault: StateFault['fault']) =>
