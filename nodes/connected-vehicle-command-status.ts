@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { OpenWatch } from '../src/index';
-import { badgeOf } from './shared/status/node-status';
-import { serveInput, unfinished } from './shared/input/input-handler';
+import { nodeStatusOf } from './shared/status/node-status';
+import { onInput, handedOver } from './shared/input/input-handler';
 import { WatchPersistence } from './shared/watches/watch-persistence';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
@@ -26,12 +26,12 @@ export = (RED: NodeAPI): void => {
       parseSwitch,
       VehicleError,
     } = runtime();
-    const badge = badgeOf(RED, this);
+    const nodeStatus = nodeStatusOf(RED, this);
     const kept = new WatchPersistence(RED, this, 'watches');
     const watching = new Map<string, AbortController>();
     const resumed = new WeakMap<Message, OpenWatch>();
 
-    serveInput(this, badge, async ({ msg, send, signal }) => {
+    onInput(this, nodeStatus, async ({ msg, send, signal }) => {
       if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
       const options = parseOptions(commandStatusOptions, config);
       const open: OpenWatch = resumed.get(msg) ?? {
@@ -53,7 +53,7 @@ export = (RED: NodeAPI): void => {
         await stored;
         const { client, commands } = await vehicleOf(RED, options.vehicle).account();
         shown = knownOverview(options.vehicle)?.watch(open.record);
-        badge.show('busy', 'watching', { count: watching.size });
+        nodeStatus.show('busy', 'watching', { count: watching.size });
         const updates = followWatch(open, {
           client,
           timeoutMs: options.timeout * 1000,
@@ -68,7 +68,7 @@ export = (RED: NodeAPI): void => {
           const out = { ...RED.util.cloneMessage(msg), payload: report };
           if (update.settled) {
             await kept.deliver(open, report, () => send([out, null]));
-            showOutcome(badge, RED, report);
+            showOutcome(nodeStatus, RED, report);
           } else {
             await kept.keep({ ...open, history: report.history });
             shown?.update(report.requestStatus);
@@ -81,7 +81,7 @@ export = (RED: NodeAPI): void => {
           throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
         }
         // The node was closed: the watch continues after the deploy. A link that must not be followed ends it.
-        if (signal.aborted) return unfinished;
+        if (signal.aborted) return handedOver;
         if (asVehicleError(error).code === 'UNTRUSTED_LINK') await kept.forget(id);
         throw error;
       } finally {

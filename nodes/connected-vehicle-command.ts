@@ -1,8 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { CommandRecord } from '../src/index';
-import { badgeOf } from './shared/status/node-status';
+import { nodeStatusOf } from './shared/status/node-status';
 import { expiryNote } from './shared/status/expiry-note';
-import { serveInput } from './shared/input/input-handler';
+import { onInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { CommandOptions } from './shared/input/options';
@@ -21,8 +21,8 @@ export = (RED: NodeAPI): void => {
     RED.nodes.createNode(this, config);
     const { Arming, commandOptions, isUnlock, needsArming, parseInterface, parseOptions, parseSwitch, VehicleError } =
       runtime();
-    const badge = badgeOf(RED, this);
-    const arming = new Arming(clock(), () => badge.clear('armed'));
+    const nodeStatus = nodeStatusOf(RED, this);
+    const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
     /** The commands that wait here, for their turn or for a car that takes commands. */
     const unsent = new Set<AbortController>();
 
@@ -32,7 +32,7 @@ export = (RED: NodeAPI): void => {
         payload: safeRecord(record),
         vehicle: { vin: record.vin, command: record.command, interface: record.interface },
       });
-      showOutcome(badge, RED, record);
+      showOutcome(nodeStatus, RED, record);
     };
     const inFlight = persistInFlightCommands(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
 
@@ -42,7 +42,7 @@ export = (RED: NodeAPI): void => {
         one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
     };
 
-    serveInput(this, badge, async ({ msg, send, signal }) => {
+    onInput(this, nodeStatus, async ({ msg, send, signal }) => {
       // A message that carries one of these never sends, whatever else it says.
       const cancels = parseSwitch('cancel', msg['cancel']);
       const arms = parseSwitch('arm', msg['arm']);
@@ -51,13 +51,13 @@ export = (RED: NodeAPI): void => {
       const options = parseOptions(commandOptions, config);
       if (arms === true) {
         arming.arm(options.arming);
-        return badge.show('waiting', 'armed', { seconds: options.arming });
+        return nodeStatus.show('waiting', 'armed', { seconds: options.arming });
       }
       if (cancels === false) return;
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
       const { commands } = account;
-      badge.note = () => expiryNote(RED, account);
+      nodeStatus.note = () => expiryNote(RED, account);
       const command = msg['command'] ?? (await typedProperty(RED, this, options, 'command', msg));
       const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
       const isGuarded = needsArming(command);
@@ -68,7 +68,7 @@ export = (RED: NodeAPI): void => {
 
       const own = new AbortController();
       unsent.add(own);
-      badge.show('busy', 'sending');
+      nodeStatus.show('busy', 'sending');
       let stored: string | undefined;
       let left = false;
       try {
@@ -78,7 +78,7 @@ export = (RED: NodeAPI): void => {
           unlockDuration,
           runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
           ...waitPolicy(options, isGuarded),
-          onWaiting: () => badge.show('waiting', 'waiting'),
+          onWaiting: () => nodeStatus.show('waiting', 'waiting'),
           beforeSend: (sent) => {
             stored = sent.id;
             return inFlight.keep(sent, msg);

@@ -1,14 +1,14 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { DuePoll, EventRead, EventRunner } from '../src/index';
 import { eventWordsOf } from './shared/event/event-words';
-import { serveInput, showFailure } from './shared/input/input-handler';
+import { onInput, showFailure } from './shared/input/input-handler';
 import type { Message } from './shared/input/message';
 import type { EventOptions } from './shared/input/options';
 import { runtime } from './shared/load';
 import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
-import { badgeOf } from './shared/status/node-status';
+import { nodeStatusOf } from './shared/status/node-status';
 import { ownStateStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
@@ -17,7 +17,7 @@ export = (RED: NodeAPI): void => {
   function ConnectedVehicleEvent(this: Node, config: NodeDef & Partial<EventOptions>): void {
     RED.nodes.createNode(this, config);
     const { EventRunner, eventOptions, eventText, parseEventSettings, parseOptions, parseVin } = runtime();
-    const badge = badgeOf(RED, this);
+    const nodeStatus = nodeStatusOf(RED, this);
     const store = ownStateStoreOf(RED, this);
     const key = `event/${this.id}`;
     /** The reads that are due, for a message that the node sends to itself. */
@@ -41,12 +41,12 @@ export = (RED: NodeAPI): void => {
         clock: clock(),
         onSaveFailed: () => this.warn(word(RED, 'warning.event.notKept')),
       });
-      badge.show('waiting', 'checking');
+      nodeStatus.show('waiting', 'checking');
       if (options.poll > 0) endPolling = runner.startPolling(poller, options.poll, poll);
       return { vin, runner };
     };
 
-    serveInput(this, badge, async ({ msg, send, signal }) => {
+    onInput(this, nodeStatus, async ({ msg, send, signal }) => {
       opened ??= open().catch((error: unknown) => {
         opened = undefined;
         throw error;
@@ -64,9 +64,9 @@ export = (RED: NodeAPI): void => {
       }
       // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
       if (failure !== null && (own === undefined || isNewFailure)) throw failure;
-      if (failure !== null) showFailure(badge, failure);
-      else if (lastText === null) badge.show('good', 'listening');
-      else if (events.length > 0) badge.stamp('good', 'value', { value: lastText });
+      if (failure !== null) showFailure(nodeStatus, failure);
+      else if (lastText === null) nodeStatus.show('good', 'listening');
+      else if (events.length > 0) nodeStatus.showWithTime('good', 'value', { value: lastText });
     });
 
     const poll = (reads: EventRead[], due?: DuePoll): void => {

@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { DuePoll, GuardEvent, GuardPollResult, GuardRead, GuardRunner } from '../src/index';
 import { guardRequestOf } from './shared/guard/guard-messages';
 import { guardWordsOf, showState } from './shared/guard/guard-words';
-import { serveInput } from './shared/input/input-handler';
+import { onInput } from './shared/input/input-handler';
 import type { Message } from './shared/input/message';
 import type { GuardOptions } from './shared/input/options';
 import { typedProperty } from './shared/input/typed-property';
@@ -10,7 +10,7 @@ import { runtime } from './shared/load';
 import { isDeleted } from './shared/node-red/flows';
 import { word } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
-import { badgeOf } from './shared/status/node-status';
+import { nodeStatusOf } from './shared/status/node-status';
 import { ownStateStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
@@ -27,7 +27,7 @@ export = (RED: NodeAPI): void => {
   function ConnectedVehicleGuard(this: Node, config: NodeDef & Partial<GuardOptions>): void {
     RED.nodes.createNode(this, config);
     const { GuardRunner, guardOptions, guardText, parseMinutes, parseOptions, parseVin, VehicleError } = runtime();
-    const badge = badgeOf(RED, this);
+    const nodeStatus = nodeStatusOf(RED, this);
     const store = ownStateStoreOf(RED, this);
     const key = `guard/${this.id}`;
     /** What to read for a message that the node sends to itself. */
@@ -59,7 +59,7 @@ export = (RED: NodeAPI): void => {
         onSaveFailed: () => this.warn(word(RED, 'warning.guard.notKept')),
       });
       if (poll === 0) return { vin, runner, polls: false, initial: null };
-      badge.show('waiting', 'checking');
+      nodeStatus.show('waiting', 'checking');
       const initial = await runner.initialRead(signal);
       endPolling = poller.start(
         { vin, reads: runner.readsFor(), everyMs: poll * 1000, timeZone: settings.timeZone },
@@ -72,7 +72,7 @@ export = (RED: NodeAPI): void => {
       return { vin, runner, polls: true, initial };
     };
 
-    serveInput(this, badge, async ({ msg, send, signal }) => {
+    onInput(this, nodeStatus, async ({ msg, send, signal }) => {
       opened ??= open(signal).catch((error: unknown) => {
         opened = undefined;
         throw error;
@@ -104,8 +104,8 @@ export = (RED: NodeAPI): void => {
         sendEvents(polled.events);
       }
       if (ask !== undefined) sendEvents(runner.step({ type: 'ask', ...ask }));
-      if (guard.polls && !runner.hasRead) badge.show('waiting', 'checking');
-      else showState(badge, RED, runner.view, polled.failure);
+      if (guard.polls && !runner.hasRead) nodeStatus.show('waiting', 'checking');
+      else showState(nodeStatus, RED, runner.view, polled.failure);
       // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
       if (polled.failure !== null && (due === undefined || polled.isNewFailure)) throw polled.failure;
     });

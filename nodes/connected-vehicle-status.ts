@@ -1,8 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { AnyReading, AnyReadName, DuePoll, Reading } from '../src/index';
-import { badgeOf } from './shared/status/node-status';
+import { nodeStatusOf } from './shared/status/node-status';
 import { expiryNote } from './shared/status/expiry-note';
-import { serveInput } from './shared/input/input-handler';
+import { onInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
 import type { Message } from './shared/input/message';
 import type { StatusOptions } from './shared/input/options';
@@ -28,20 +28,20 @@ export = (RED: NodeAPI): void => {
       readJournal,
       statusOptions,
     } = runtime();
-    const badge = badgeOf(RED, this);
+    const nodeStatus = nodeStatusOf(RED, this);
     const last = new LastReadings();
     /** Of the messages that are polls: what is due. */
     const polls = new WeakMap<Message, DuePoll>();
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
-    serveInput(this, badge, async ({ msg, send, signal, alone }) => {
-      badge.kept = null;
+    onInput(this, nodeStatus, async ({ msg, send, signal, alone }) => {
+      nodeStatus.kept = null;
       const options = settings();
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
       const { client, journal } = account;
-      badge.note = () => expiryNote(RED, account);
+      nodeStatus.note = () => expiryNote(RED, account);
       const chosen = parseReads(
         given(msg['read']) ??
           (options.read === 'several' ? options.reads : await typedProperty(RED, this, options, 'read', msg)),
@@ -71,17 +71,17 @@ export = (RED: NodeAPI): void => {
         return last.filled(key(), await readEach(due, readOne), clock().now());
       };
 
-      if (alone) badge.show('busy', 'reading');
+      if (alone) nodeStatus.show('busy', 'reading');
       try {
         const reading = await read();
-        showReading(badge, RED, reading);
+        showReading(nodeStatus, RED, reading);
         const keeps = options.emit === 'changes' || options.poll > 0;
         const changed = keeps && last.remember(key(), reading);
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
         // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
         const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
-        badge.kept = kept === undefined ? null : keptNote(RED, kept);
+        nodeStatus.kept = kept === undefined ? null : keptNote(RED, kept);
         if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
         throw error;
       }

@@ -41,6 +41,23 @@ describe('What the dialogs ask of the runtime', () => {
   const good = ['service good', 'quota good', 'key good', 'token good'];
   const untried = ['service unclear', 'quota unclear', 'key unclear'];
 
+  describe('Read now', () => {
+    it('answers the values by name, and which of them failed', async () => {
+      await load();
+      service.faults.add({
+        match: { path: `/vehicles/${service.car().vin}/resources/odometer` },
+        error: 'not-supported',
+      });
+      const { payloads, errors } = await askEditor('values', { reads: ['fuelAmount', 'odometer'] });
+      assert.deepEqual(Object.keys(payloads as object), ['fuelAmount']);
+      assert.deepEqual(
+        (errors as { read: string; code: string }[]).map(({ read, code }) => [read, code]),
+        [['odometer', 'NOT_SUPPORTED']],
+      );
+      assert.equal((await askEditor('values', { reads: [] })).error?.code, 'INPUT_INVALID');
+    });
+  });
+
   describe('Find my vehicles', () => {
     it('lists each vehicle with model and year, with the stored key and token', async () => {
       await load();

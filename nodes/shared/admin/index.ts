@@ -91,7 +91,7 @@ export function serveEditor(RED: NodeAPI): void {
     });
   });
 
-  route('read', 'write', async (id, input) => {
+  route('values', 'write', async (id, input) => {
     const node = deployed(id);
     const { vin, reads, interface: version } = runtime().parseBody(runtime().readBody, input);
     const { client, journal } = await node.account();

@@ -48,7 +48,7 @@ export function showAnswer(vehicle: string, query: object, titleOf: (read: strin
   tell([shared('dialog.asking')]);
   ask<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>(
     vehicle,
-    'read',
+    'values',
     query,
     ({ payloads = {}, errors = [], error }) => {
       if (error) return tell([complaint(error)], true);

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { GuardView, GuardWords, NamedOpening, VehicleError } from '../../../src/index';
-import { clockTime, type Badge } from '../status/node-status';
+import { clockTime, type NodeStatus } from '../status/node-status';
 import { showFailure } from '../input/input-handler';
 import { runtime } from '../load';
 import { languageOf, word } from '../node-red/i18n';
@@ -24,7 +24,7 @@ function nameOf(RED: NodeAPI, { kind, name }: NamedOpening): string {
 
 /** Shows what is open since when, else why the last read failed, else what is closed, in words: not everything need be watched. */
 export function showState(
-  badge: Badge,
+  nodeStatus: NodeStatus,
   RED: NodeAPI,
   { open, allClosed, closed, everything, snoozedUntil }: GuardView,
   failure: VehicleError | null,
@@ -33,16 +33,16 @@ export function showState(
   if (first !== undefined) {
     const names = first.kind === 'lock' ? word(RED, 'status.unlocked') : nameOf(RED, first);
     const more = others.length === 0 ? '' : ` +${others.length}`;
-    return badge.show(snoozedUntil === null ? 'attention' : 'waiting', 'since', {
+    return nodeStatus.show(snoozedUntil === null ? 'attention' : 'waiting', 'since', {
       names: names + more,
       time: clockTime(new Date(first.since)),
     });
   }
-  if (failure !== null) return showFailure(badge, failure);
-  if (!allClosed) return badge.stamp('unclear', 'unknown');
+  if (failure !== null) return showFailure(nodeStatus, failure);
+  if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');
   const text = runtime().guardText(
     { type: 'clear', at: '', reason: 'closed', openings: closed, everything },
     guardWordsOf(RED),
   );
-  badge.stamp('good', 'value', { value: text });
+  nodeStatus.showWithTime('good', 'value', { value: text });
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { Node } from 'node-red';
 import type { VehicleError } from '../../../src/index';
-import type { Badge } from '../status/node-status';
+import type { NodeStatus } from '../status/node-status';
 import type { Message } from './message';
 import { changed } from '../overview/signal';
 import { safeError } from '../vehicle/redaction';
 
-/** One piece of work that a message started. */
+/** The work that one message started. */
 export interface Task {
   msg: Message;
   send: (msg: Message | (Message | null)[]) => void;
@@ -16,14 +16,18 @@ export interface Task {
   alone: boolean;
 }
 
-/** What a task answers when its message goes on later, after a redeploy. */
-export const unfinished = Symbol('unfinished');
+/** The result of a task whose message continues later, after a redeploy. */
+export const handedOver = Symbol('handedOver');
 
 /**
- * The one place that calls `done`, shows a failure and catches (house rule 3): a rejected listener would end Node-RED. The
- * node's close aborts what runs and waits for it.
+ * The only place that calls `done`, shows a failure and catches: a rejected listener would end Node-RED. Closing the node aborts the
+ * running tasks and waits for them.
  */
-export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promise<void | typeof unfinished>): void {
+export function onInput(
+  node: Node,
+  nodeStatus: NodeStatus,
+  work: (task: Task) => Promise<void | typeof handedOver>,
+): void {
   const closing = new AbortController();
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, closing.signal);
@@ -33,11 +37,11 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
   const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
     underWay += 1;
     try {
-      if ((await work(task)) !== unfinished) done();
+      if ((await work(task)) !== handedOver) done();
     } catch (error) {
       const failure = safeError(error);
       tell(task.msg, failure);
-      if (!task.signal.aborted) showFailure(badge, failure);
+      if (!task.signal.aborted) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       changed();
       done(failure);
@@ -56,14 +60,14 @@ export function serveInput(node: Node, badge: Badge, work: (task: Task) => Promi
   node.on('close', (_removed: boolean, done: () => void) => {
     closing.abort();
     atRest = () => {
-      badge.clear();
+      nodeStatus.clear();
       done();
     };
     if (underWay === 0) atRest();
   });
 }
 
-/** A Catch node gets the very message that came in; one that takes no new property is caught without `msg.vehicle`. */
+/** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
 function tell(msg: Message, failure: VehicleError): void {
   try {
     msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: failure.report() };
@@ -72,8 +76,8 @@ function tell(msg: Message, failure: VehicleError): void {
   }
 }
 
-export const showFailure = (badge: Badge, failure: VehicleError): void =>
-  badge.stamp('failed', `failed.${failure.code}`);
+export const showFailure = (nodeStatus: NodeStatus, failure: VehicleError): void =>
+  nodeStatus.showWithTime('failed', `failed.${failure.code}`);
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

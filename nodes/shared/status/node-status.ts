@@ -1,8 +1,8 @@
 import type { Node, NodeAPI, NodeStatusFill, NodeStatusShape } from 'node-red';
 import { word, type Values } from '../node-red/i18n';
 
-/** What each kind of badge looks like: blue = busy, green = good, yellow ring = waiting, red ring = failed, grey = cannot tell. */
-const looks = {
+/** The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring = waiting, red ring = failed, grey = unknown. */
+const styles = {
   busy: ['blue', 'dot'],
   good: ['green', 'dot'],
   attention: ['yellow', 'dot'],
@@ -11,36 +11,36 @@ const looks = {
   unclear: ['grey', 'ring'],
 } as const satisfies Record<string, readonly [NodeStatusFill, NodeStatusShape]>;
 
-/** A badge is a few words; a service may send any number of them. */
+/** A status is a few words, but a service can send any number of them. */
 const longestText = 80;
 
-export type Look = keyof typeof looks;
+export type StatusStyle = keyof typeof styles;
 
-/** The only writer of a node's badge: words in the runtime's language, and the time where a value stands there to stay. */
-export interface Badge {
-  /** @param key below `status`, @param words what the key's text names */
-  show(look: Look, key: string, words?: Values): void;
+/** The only writer of a node's status: texts in the language of the runtime, and the time of day behind a value that stays. */
+export interface NodeStatus {
+  /** @param key below `status` in `runtime.json`, @param words the values that the text names */
+  show(style: StatusStyle, key: string, words?: Values): void;
   /** The same, with the time of day behind it. */
-  stamp(look: Look, key: string, words?: Values): void;
-  /** @param key only where it stands there, and was shown without a time */
+  showWithTime(style: StatusStyle, key: string, words?: Values): void;
+  /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
-  /** What stands in place of the time as long as it is not null. */
+  /** Shown in place of the time while it is not null. */
   note: () => string | null;
-  /** The same behind a failure: what goes on in spite of it. */
+  /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
   kept: string | null;
 }
 
-export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): Badge {
+export function nodeStatusOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): NodeStatus {
   const translate = (key: string, words?: Values): string => word(RED, `status.${key}`, words);
-  /** Told to every open editor: what stands there already is not told again. */
+  /** Every open editor is told of a status, so that the same one is not sent twice. */
   let standing = '';
   let shown: string | undefined;
-  const write = (look: Look, text: string, key?: string): void => {
+  const write = (style: StatusStyle, text: string, key?: string): void => {
     shown = key;
-    const written = `${look} ${text}`;
+    const written = `${style} ${text}`;
     if (written === standing) return;
     standing = written;
-    const [fill, shape] = looks[look];
+    const [fill, shape] = styles[style];
     node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
   };
   /** A status that cannot be shown, because its text cannot be read for one, must not fail what it is about. */
@@ -51,15 +51,15 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
       standing = '';
     }
   };
-  const badge: Badge = {
-    show: (look, key, words) => attempt(() => write(look, translate(key, words), key)),
-    stamp: (look, key, words) =>
+  const nodeStatus: NodeStatus = {
+    show: (style, key, words) => attempt(() => write(style, translate(key, words), key)),
+    showWithTime: (style, key, words) =>
       attempt(() =>
         write(
-          look,
+          style,
           translate('at', {
             text: translate(key, words),
-            time: (look === 'failed' ? badge.kept : badge.note()) ?? clockTime(now()),
+            time: (style === 'failed' ? nodeStatus.kept : nodeStatus.note()) ?? clockTime(now()),
           }),
         ),
       ),
@@ -71,7 +71,7 @@ export function badgeOf(RED: NodeAPI, node: Node, now: () => Date = () => new Da
     note: () => null,
     kept: null,
   };
-  return badge;
+  return nodeStatus;
 }
 
 /** `14:05`, in the machine's time. */

@@ -1,22 +1,22 @@
 import type { NodeAPI } from 'node-red';
 import type { Outcome } from '../../../src/index';
-import type { Badge, Look } from './node-status';
+import type { NodeStatus, StatusStyle } from './node-status';
 
-/** What the outcome of a command looks like; only success is green. */
-const looks = {
+/** The style of each outcome of a command; only success is green. */
+const styles = {
   pending: 'waiting',
   succeeded: 'good',
   failed: 'failed',
   undetermined: 'unclear',
-} as const satisfies Record<Outcome, Look>;
+} as const satisfies Record<Outcome, StatusStyle>;
 
 /** Shows what became of a command, with the time of day. */
 export function showOutcome(
-  badge: Badge,
+  nodeStatus: NodeStatus,
   RED: NodeAPI,
   { command, outcome }: { command: string; outcome: Outcome },
 ): void {
-  badge.stamp(looks[outcome], `outcome.${outcome}`, {
+  nodeStatus.showWithTime(styles[outcome], `outcome.${outcome}`, {
     command: RED._(`@connected-vehicle/node-red/connected-vehicle:command.${command}`, { defaultValue: command }),
   });
 }

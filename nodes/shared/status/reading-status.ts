@@ -1,15 +1,15 @@
 import type { NodeAPI } from 'node-red';
 import type { AnyReading } from '../../../src/index';
 import { languageOf, word } from '../node-red/i18n';
-import type { Badge } from './node-status';
+import type { NodeStatus } from './node-status';
 import { describeReading } from './reading-text';
 
 /** Shows what was read, in a few words with the time of day. */
-export function showReading(badge: Badge, RED: NodeAPI, reading: AnyReading): void {
+export function showReading(nodeStatus: NodeStatus, RED: NodeAPI, reading: AnyReading): void {
   const words = { language: languageOf(RED), say: (key: string, values = {}) => word(RED, key, values) };
   const described = describeReading(reading, words);
-  if (described === null) badge.stamp('unclear', 'unknown');
-  else badge.stamp(described.look, 'value', { value: described.text });
+  if (described === null) nodeStatus.showWithTime('unclear', 'unknown');
+  else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
 }
 
 /** `value kept, 7 min old`: what stands behind the failure of a poll. */

@@ -2,11 +2,11 @@ import type { AnyReading, Openness, Reading } from '../../../src/index';
 import { isRecord } from '../input/input-handler';
 import { runtime } from '../load';
 import type { Values } from '../node-red/i18n';
-import { clockTime, type Look } from './node-status';
+import { clockTime, type StatusStyle } from './node-status';
 
 /** What a node's status says of a reading. */
 export interface ReadingText {
-  look: Extract<Look, 'good' | 'attention' | 'unclear'>;
+  style: Extract<StatusStyle, 'good' | 'attention' | 'unclear'>;
   text: string;
 }
 
@@ -33,8 +33,8 @@ export function describeReading(reading: AnyReading, words: Words): ReadingText 
   const texts = [...new Set(parts.map(({ text }) => text))].slice(0, maxParts);
   if (failed > 0) texts.push(words.say('reading.failed', { count: failed }));
   if (texts.length === 0) return null;
-  const isCalm = failed === 0 && parts.every(({ look }) => look === 'good');
-  return { look: isCalm ? 'good' : 'attention', text: texts.join(', ') };
+  const isCalm = failed === 0 && parts.every(({ style }) => style === 'good');
+  return { style: isCalm ? 'good' : 'attention', text: texts.join(', ') };
 }
 
 function describeOne({ payload, vehicle }: Reading, words: Words): ReadingText | null {
@@ -71,7 +71,7 @@ function describeOne({ payload, vehicle }: Reading, words: Words): ReadingText |
 }
 
 const good = (text: unknown): ReadingText | null =>
-  typeof text === 'string' && text !== '' ? { look: 'good', text } : null;
+  typeof text === 'string' && text !== '' ? { style: 'good', text } : null;
 
 const counted = (key: string, count: number, { say, language }: Words): string =>
   say(`reading.${key}_${count === 1 ? 'one' : 'other'}`, { count: numberIn(language).format(count) });
@@ -85,9 +85,9 @@ function describeOpenings(
   const isUnlocked = locked === false;
   const lock = locked === undefined || locked === null ? [] : [say(isUnlocked ? 'status.unlocked' : 'status.locked')];
   if (open.length > 0)
-    return { look: 'attention', text: [openText(read, open, words), ...(isUnlocked ? lock : [])].join(', ') };
+    return { style: 'attention', text: [openText(read, open, words), ...(isUnlocked ? lock : [])].join(', ') };
   // A car that is known to be unlocked says so, whatever else is unknown.
-  if (isUnlocked) return { look: 'attention', text: lock.join() };
+  if (isUnlocked) return { style: 'attention', text: lock.join() };
   if (allClosed !== true || locked === null) return null;
   return good(lock[0] ?? say('status.closed'));
 }
@@ -111,7 +111,7 @@ function describeAccessibility(
   if (value !== 'UNAVAILABLE') return null;
   const reason = typeof unavailableReason === 'string' ? wordOf(unavailableReason, words) : '';
   return {
-    look: 'attention',
+    style: 'attention',
     text: [words.say('reading.unavailable'), reason].filter((part) => part !== '').join(': '),
   };
 }
@@ -128,7 +128,7 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;
   const isFault = [status, connection].some((word) => word === 'ERROR' || word === 'FAULT');
-  return { look: isFault ? 'attention' : 'good', text: parts.join(', ') };
+  return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
 /** The longest time that the service gives, which stands for any longer one, too. */
@@ -158,7 +158,7 @@ function describeWarnings(read: string, payload: Record<string, unknown>, words:
   const raised = known.filter((value) => value !== 'NO_WARNING');
   if (known.length === 0) return null;
   if (raised.length === 0) return good(words.say('reading.noWarnings'));
-  return { look: 'attention', text: counted('warnings', raised.length, words) };
+  return { style: 'attention', text: counted('warnings', raised.length, words) };
 }
 
 /** A measured value with its unit; null where it is unknown. */

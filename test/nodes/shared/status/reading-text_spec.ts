@@ -39,7 +39,7 @@ const say = (one: AnyReading, language = 'en-US'): string | null => {
     language: languageOf(RED),
     say: (key, values = {}) => word(RED, key, values),
   });
-  return described === null ? null : `${described.look}: ${described.text}`;
+  return described === null ? null : `${described.style}: ${described.text}`;
 };
 
 describe('The status text of a reading', () => {
