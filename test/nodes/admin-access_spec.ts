@@ -3,7 +3,7 @@ import { formOf } from '../support/editor-client';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const writes = [
-  'read',
+  'values',
   'read-car',
   'click',
   'vehicles',

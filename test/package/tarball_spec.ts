@@ -45,8 +45,6 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Morning report in one sentence': [
     ['Every morning at seven', 'Notify', /^"The car is locked, has open: rearRight window, goes 520 km more/],
   ],
-  // It waits for events, and has nothing to click.
-  'Tell me when something happens': [],
   // With a broker: mqtt-example_spec.
   'Home Assistant through MQTT': [],
 };
