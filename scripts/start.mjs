@@ -2,6 +2,7 @@
 // directory of its own inside the checkout.
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import RED from 'node-red';
 
@@ -23,13 +24,18 @@ async function install() {
   });
 }
 
-/** Every example in a tab of its own; later changes of the user stay. */
+/** The folders of the examples, in the order of their tabs: the one that shows the way comes first. */
+const folders = ['Start', 'Watch', 'Command', 'Charging', 'Bridge'];
+
+/** Every example in a tab of its own, all with the same demo cars; later changes of the user stay. */
 async function addExamples() {
-  const files = (await readdir(`${root}examples`)).filter((file) => file.endsWith('.json')).sort();
+  const examples = `${root}examples`;
+  const files = (await readdir(examples, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
+  const ordered = folders.flatMap((folder) => files.filter((file) => dirname(file) === folder));
   const flows = await Promise.all(
-    files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
+    ordered.map(async (file) => JSON.parse(await readFile(`${examples}/${file}`, 'utf8'))),
   );
-  await writeOnce('flows.json', flows.flat());
+  await writeOnce('flows.json', [...new Map(flows.flat().map((node) => [node.id, node])).values()]);
 }
 
 async function writeOnce(file, content) {
@@ -67,6 +73,7 @@ async function main() {
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',
+    fileWorkingDirectory: userDir,
     httpAdminRoot: '/',
     httpNodeRoot: '/',
     uiHost: address,

@@ -35,10 +35,13 @@ export class DebugSidebar {
     socket.send(JSON.stringify({ subscribe: 'debug' }));
   }
 
-  /** The first thing that a debug node shows, or has shown since `clear`. */
-  async next(name: string): Promise<unknown> {
+  /**
+   * The first thing that a debug node shows, or has shown since `clear`.
+   * @param ids of the nodes that are meant, where several flows have nodes of this name
+   */
+  async next(name: string, ...ids: string[]): Promise<unknown> {
     for (;;) {
-      const found = this.shown.find((shown) => shown.name === name);
+      const found = this.shown.find((shown) => shown.name === name && (ids.length === 0 || ids.includes(shown.id)));
       if (found !== undefined) return found.value;
       await new Promise<void>((resolve) => (this.#news = resolve));
     }

@@ -40,7 +40,7 @@ describe('The examples in trouble', function () {
       nodes = await deployExample(nodeRed, service, 'Lock when everybody left');
     });
 
-    it('shouts when the command succeeded and the doors say otherwise', async () => {
+    it('raises the alarm when the command succeeded and the doors say otherwise', async () => {
       service.car().set({
         lock: 'UNLOCKED',
         commandPlan: { answerAfterMs: 0, steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] },
@@ -48,20 +48,20 @@ describe('The examples in trouble', function () {
       const reporting = setInterval(() => service.car().report(), 250);
       try {
         await press('Everybody left');
-        assert.match(String(await sidebar.next('Shout')), /^The car may not be locked\. /);
+        assert.match(String(await sidebar.next('Alarm')), /^The car may not be locked\. /);
         assert.deepEqual(shown('Notify'), []);
       } finally {
         clearInterval(reporting);
       }
     });
 
-    it('takes the lock back that still waits when somebody comes home, and does not shout of it', async () => {
+    it('cancels a lock that still waits when somebody comes home, without an alarm', async () => {
       service.car().set({ asleep: true });
       await press('Everybody left');
       while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-      await press('Somebody came home');
+      await press('Somebody is home');
       assert.match(String(await sidebar.next('Notify')), /cancelled.*not sent/);
-      assert.deepEqual(shown('Shout'), []);
+      assert.deepEqual(shown('Alarm'), []);
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });
   });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isReadName, resourceNames } from '../../src/index';
 import {
   parseOptions,
@@ -12,6 +12,7 @@ import {
   vehicleOptions,
 } from '../../nodes/shared/input/options';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
+import { boxOf, cross, overlap, runsUnder, wiresOf } from './example-layout';
 
 const shapes = {
   'connected-vehicle': vehicleOptions,
@@ -38,9 +39,14 @@ describe('The example flows', () => {
   const all = examples.flatMap(({ nodes }) => nodes);
   const isOurs = ({ type }: FlowNode): boolean => nodeTypes.includes(type);
 
-  it('have names that sort', () => {
-    for (const [index, { name }] of examples.entries())
-      assert.equal(name.slice(0, 3), `${String(index + 1).padStart(2, '0')} `);
+  it('are in folders by task, with names that sort', () => {
+    const folders = [...new Set(examples.map(({ name }) => dirname(name)))];
+    assert.deepEqual(folders, ['Bridge', 'Charging', 'Command', 'Start', 'Watch']);
+    for (const folder of folders) {
+      const names = examples.filter(({ name }) => dirname(name) === folder).map(({ name }) => basename(name));
+      for (const [index, name] of names.entries())
+        assert.equal(name.slice(0, 3), `${String(index + 1).padStart(2, '0')} `);
+    }
   });
 
   it('use every node of the pack', () => {
@@ -58,8 +64,19 @@ describe('The example flows', () => {
     );
   });
 
+  it('share one petrol and one electric demo car, so that importing several of them gives no more', () => {
+    const cars = new Map<string, FlowNode>();
+    for (const car of all.filter(({ type }) => type === 'connected-vehicle')) {
+      assert.equal(car.z, undefined);
+      assert.equal(car['service'], 'demo');
+      assert.deepEqual(car, cars.get(car.id) ?? car);
+      cars.set(car.id, car);
+    }
+    assert.deepEqual([...cars.values()].map((car) => car['demoCar']).sort(), ['electric', 'petrol']);
+  });
+
   it('can be imported side by side', () => {
-    const ids = all.map(({ id }) => id);
+    const ids = all.filter(({ type }) => type !== 'connected-vehicle').map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
   });
 
@@ -73,19 +90,48 @@ describe('The example flows', () => {
 
   for (const { name, nodes } of examples) {
     describe(name, () => {
-      it('is a tab with its own demo car, a sentence of its own and a comment that explains it', () => {
+      const canvas = nodes.filter((node) => typeof node['x'] === 'number');
+      const wires = wiresOf(canvas);
+
+      it('is a tab that explains itself, on the canvas and in its info', () => {
         const [tab, ...others] = nodes;
         assert.equal(tab?.type, 'tab');
-        assert.notEqual(tab?.['info'], '');
-        assert.ok(others.every(({ z }) => z === tab?.id));
-        const cars = nodes.filter(({ type }) => type === 'connected-vehicle');
+        assert.equal(tab['label'], basename(name).slice(3));
+        assert.ok(String(tab['info']).length > 100);
+        assert.ok(others.every(({ type, z }) => type === 'connected-vehicle' || z === tab.id));
+        const steps = canvas.filter(({ type }) => type === 'comment');
+        assert.ok(steps.length >= 2);
+        assert.ok(canvas.every((node) => node['name'] !== '' || node.type.startsWith('link ')));
+      });
+
+      it('fits into 760 by 500 pixels, each node beside the others', () => {
+        const boxes = canvas.map(boxOf);
         assert.deepEqual(
-          cars.map((car) => car['service']),
-          ['demo'],
+          boxes.filter(({ left, right, top, bottom }) => left < 0 || right > 760 || top < 0 || bottom > 500),
+          [],
         );
-        const comments = nodes.filter(({ type }) => type === 'comment');
-        assert.equal(comments.length, 1);
-        assert.ok(String(comments[0]?.['info']).length > 100);
+        const pairs = boxes.flatMap((box, index) => boxes.slice(index + 1).map((other) => [box, other] as const));
+        assert.deepEqual(
+          pairs.filter(([box, other]) => overlap(box, other)).map(([box, other]) => `${box.label}, ${other.label}`),
+          [],
+        );
+      });
+
+      it('has wires that run forward, under no node and across no other wire', () => {
+        const title = ({ from, to }: (typeof wires)[number]): string => `${boxOf(from).label} to ${boxOf(to).label}`;
+        assert.deepEqual(wires.filter(({ points }) => points.at(-1)!.x <= points[0]!.x).map(title), []);
+        assert.deepEqual(
+          wires.flatMap((wire) =>
+            canvas.map(boxOf).flatMap((box) => (runsUnder(wire, box) ? [`${title(wire)} under ${box.label}`] : [])),
+          ),
+          [],
+        );
+        assert.deepEqual(
+          wires.flatMap((wire, index) =>
+            wires.slice(index + 1).flatMap((other) => (cross(wire, other) ? [`${title(wire)}, ${title(other)}`] : [])),
+          ),
+          [],
+        );
       });
 
       it('is wired to nodes that exist, and catches failures', () => {

@@ -87,6 +87,14 @@ describe('npm start in a fresh clone', function () {
     );
   });
 
+  it('opens the tab that shows the way, with the other examples behind it', async () => {
+    const flows = await flowsAt(url);
+    const tabs = flows.filter(({ type }) => type === 'tab').map((tab) => tab['label']);
+    assert.equal(tabs[0], 'Start here');
+    assert.equal(tabs.length, examples.length);
+    assert.equal(new Set(flows.map(({ id }) => id)).size, flows.length);
+  });
+
   it('asks nothing of the network and shows no tour', async () => {
     const settings = (await (await fetch(`${url}settings`)).json()) as {
       telemetryEnabled?: boolean;

@@ -1,0 +1,100 @@
+import type { FlowNode } from './checkout';
+
+/** A box on the canvas, in pixels. */
+export interface Box {
+  id: string;
+  label: string;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+const height = 30;
+/** The button of an inject node stands on its left, that of a debug node on its right. */
+const button = 25;
+const smallest = 100;
+const letter = 6.5;
+
+const labelOf = (node: FlowNode): string => {
+  const text = node['name'];
+  return typeof text === 'string' && text !== '' ? text : node.type;
+};
+
+/** Where a node stands. The editor measures the label; here a letter counts 6.5 pixels, the mean of Arial. */
+export function boxOf(node: FlowNode): Box {
+  const label = labelOf(node);
+  const width = node.type.startsWith('link ') ? height : Math.max(smallest, label.length * letter + 57);
+  const x = Number(node['x']);
+  const y = Number(node['y']);
+  return {
+    id: node.id,
+    label,
+    left: x - width / 2 - (node.type === 'inject' ? button : 0),
+    right: x + width / 2 + (node.type === 'debug' ? button : 0),
+    top: y - height / 2,
+    bottom: y + height / 2,
+  };
+}
+
+export interface Wire {
+  from: FlowNode;
+  to: FlowNode;
+  points: Point[];
+}
+
+/** Points on the curve that the editor draws from one port to another. */
+export function wireOf(from: FlowNode, to: FlowNode, output: number): Wire {
+  const outputs = from.wires?.length ?? 1;
+  const start = { x: boxOf(from).right - (from.type === 'debug' ? button : 0), y: Number(from['y']) };
+  start.y += (output - (outputs - 1) / 2) * 13;
+  const end = { x: boxOf(to).left, y: Number(to['y']) };
+  const distance = Math.hypot(end.x - start.x, end.y - start.y);
+  const bend = 0.75 * Math.min(distance, smallest);
+  const points = Array.from({ length: 41 }, (_, step) => {
+    const t = step / 40;
+    const u = 1 - t;
+    const along = (a: number, b: number, c: number, d: number): number =>
+      u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c + t ** 3 * d;
+    return {
+      x: along(start.x, start.x + bend, end.x - bend, end.x),
+      y: along(start.y, start.y, end.y, end.y),
+    };
+  });
+  return { from, to, points };
+}
+
+export const wiresOf = (nodes: FlowNode[]): Wire[] =>
+  nodes.flatMap((from) =>
+    (from.wires ?? []).flatMap((targets, output) =>
+      targets.flatMap((id) => nodes.filter((to) => to.id === id).map((to) => wireOf(from, to, output))),
+    ),
+  );
+
+export const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+const isInside = ({ x, y }: Point, box: Box): boolean => x > box.left && x < box.right && y > box.top && y < box.bottom;
+
+export const runsUnder = ({ from, to, points }: Wire, box: Box): boolean =>
+  box.id !== from.id && box.id !== to.id && points.some((point) => isInside(point, box));
+
+const side = (a: Point, b: Point, c: Point): number => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+
+/** Whether two wires cross. Two of the same node, or to the same node, share an end instead. */
+export function cross(one: Wire, other: Wire): boolean {
+  if (one.from === other.from || one.to === other.to) return false;
+  return one.points.some((a, index) => {
+    const b = one.points[index + 1];
+    if (b === undefined) return false;
+    return other.points.some((c, place) => {
+      const d = other.points[place + 1];
+      return d !== undefined && side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+    });
+  });
+}
