@@ -12,7 +12,7 @@ import { clock } from './shared/node-red/time';
 import { knownOverview, type Overview } from './shared/overview/overview';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
-/** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their verdicts, also over a restart. */
+/** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommandStatus(this: Node, config: NodeDef & Partial<CommandStatusOptions>): void {
     RED.nodes.createNode(this, config);

@@ -15,7 +15,7 @@ import { persistInFlightCommands } from './shared/watches/in-flight-commands';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 import { word } from './shared/node-red/i18n';
 
-/** `connected-vehicle-command` (docs/message-contract.md 4): sends one command, once and with care, and hands on its invocation record. */
+/** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
 export = (RED: NodeAPI): void => {
   function ConnectedVehicleCommand(this: Node, config: NodeDef & Partial<CommandOptions>): void {
     RED.nodes.createNode(this, config);
@@ -43,7 +43,7 @@ export = (RED: NodeAPI): void => {
     };
 
     onInput(this, nodeStatus, async ({ msg, send, signal }) => {
-      // A message that carries one of these never sends, whatever else it says.
+      // A message with one of these properties never sends a command, whatever its other properties are.
       const cancels = parseSwitch('cancel', msg['cancel']);
       const arms = parseSwitch('arm', msg['arm']);
       if (cancels === true) return cancel();

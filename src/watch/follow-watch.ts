@@ -7,7 +7,7 @@ import type { OpenWatch } from './watch-store';
 type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & { client: Pick<VehicleClient, 'service'> };
 
 /**
- * Follows an open watch from where it stands: to a verdict that was found and perhaps not told, else as watchCommand does.
+ * Resumes an open watch: with a result that was found and perhaps not delivered, else as watchCommand does.
  * @throws as watchCommand
  */
 export async function* followWatch(open: OpenWatch, options: FollowOptions): AsyncGenerator<WatchUpdate, void, void> {
@@ -16,7 +16,7 @@ export async function* followWatch(open: OpenWatch, options: FollowOptions): Asy
   else yield* watchCommand(open.record, { ...options, startedAt: open.startedAt, history: open.history });
 }
 
-/** A service that began anew knows nothing of the command, and its car is no witness. Null where it was there all the time. */
+/** A service that started anew knows nothing of the command, and its car proves nothing. Null where it has run all the time. */
 function verdictOfBefore(
   { record, history: kept }: OpenWatch,
   { client, clock = systemClock }: FollowOptions,

@@ -41,7 +41,7 @@ interface Asked {
   options: DispatchOptions;
   askedAt: number;
   mayWait: boolean;
-  /** When its first byte left. */
+  /** The time at which its first byte left. */
   leftAt: number | null;
   /** When it was answered, or given up on. */
   endedAt: number | null;
@@ -109,7 +109,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     left.push(asked);
   };
 
-  /** As the car itself knows it, not as the lane does. */
+  /** As the car itself knows it, not as the queue does. */
   const isUnderWay = ({ leftAt, endedAt, record }: Asked, now: number): boolean => {
     if (endedAt === null) return true;
     if (record === null || leftAt === null || now - leftAt >= longestMs) return false;
@@ -239,5 +239,5 @@ async function mustBeFree({ commands }: Account, { car }: ServiceInProcess, cloc
   );
   await clock.advance(5 * minute);
   await sent;
-  assert.doesNotMatch(refusal ?? '', /under way/, 'the lane of the car is not free');
+  assert.doesNotMatch(refusal ?? '', /under way/, 'the queue of the car is blocked');
 }

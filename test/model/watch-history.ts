@@ -23,7 +23,7 @@ const { vin } = demoCar;
 const unknownWords = ['TELEPORTED', 'NOT_COMPLETED', 'completed', ' Success ', 'unable_to_lock_door_open'] as const;
 const words: [string, ...string[]] = [byRule, byRule, byRule, ...Object.keys(outcomes), ...unknownWords];
 const second = 1_000;
-/** What may come on top of the time of a watch: the look that is under way then, and the proof. */
+/** What may come on top of the time of a watch: the poll that is in flight then, and the proof. */
 const afterwardsMs = 41 * second;
 
 /** What a history met, for the count at the end. */
@@ -39,7 +39,7 @@ export interface Met {
 }
 
 /**
- * One command in the life of a car, with all that can happen to it: states in any order, words that nobody knows, looks that are
+ * One command in the life of a car, with all that can happen to it: states in any order, words that nobody knows, polls that are
  * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
  * not what docs/message-contract.md 5 demands.
  */
@@ -127,7 +127,7 @@ export async function liveThrough(random: Random): Promise<Met> {
         const inTime = clock.now() < Math.min(startedAt + settings.timeoutMs, expiryOf(record));
         assert.ok(
           !inTime || !record.async?.href || meaningOf(verdict.requestStatus).outcome !== 'pending',
-          'a look that fails is no end',
+          'a poll that fails is no end',
         );
         continue;
       }

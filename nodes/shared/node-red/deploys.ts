@@ -1,39 +1,33 @@
 import type { NodeAPI } from 'node-red';
+import type { Clock } from '../../../src/index';
+
+/** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
+const maxWaitMs = 30_000;
 
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
 class Deploys {
   /** How many have begun. */
   begun = 0;
-  #finished: Promise<void>;
-  #finish: () => void = () => undefined;
+  #over = new AbortController();
 
   constructor(events: NodeAPI['events']) {
-    this.#finished = this.#next();
     events.on('flows:stopping', () => {
       this.begun += 1;
-      this.#finish();
-      this.#finished = this.#next();
+      if (this.#over.signal.aborted) this.#over = new AbortController();
     });
-    events.on('flows:started', () => this.#finish());
+    events.on('flows:started', () => this.#over.abort());
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async running(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    let stop = (): void => undefined;
-    const aborted = new Promise<void>((resolve) => {
-      stop = resolve;
-      signal.addEventListener('abort', stop, { once: true });
-    });
-    for (let begun = -1; begun !== this.begun && !signal.aborted;) {
-      begun = this.begun;
-      await Promise.race([this.#finished, aborted]);
+  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
+    while (!this.#over.signal.aborted && !signal.aborted) {
+      try {
+        await clock.sleep(maxWaitMs, AbortSignal.any([signal, this.#over.signal]));
+        return;
+      } catch {
+        // Another deploy may have begun.
+      }
     }
-    signal.removeEventListener('abort', stop);
-  }
-
-  #next(): Promise<void> {
-    return new Promise((resolve) => (this.#finish = resolve));
   }
 }
 

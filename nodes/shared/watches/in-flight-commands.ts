@@ -31,7 +31,7 @@ export function persistInFlightCommands(
 
   const handOver = async (record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean> => {
     for (let begun = -1; begun !== deploys.begun && !(await isTakenOver(record.id));) {
-      await deploys.running(signal);
+      await deploys.whenOver(clock(), signal);
       if (signal.aborted) return false;
       begun = deploys.begun;
       send();

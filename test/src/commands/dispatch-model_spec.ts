@@ -3,7 +3,7 @@ import { sendAround, type DispatchesMet } from '../../model/dispatch-history';
 import { Random } from '../../support/random';
 
 /*
- * Commands that queue, wait, are called off and lose their line, with the real client, the real lanes and the simulated service.
+ * Commands that queue, wait, are called off and lose their line, with the real client, the real queue and the simulated service.
  * `npm run model` lives through 10,000 histories. A failure names its seed; MODEL_SEED=<seed> MODEL_HISTORIES=1 runs that history alone.
  */
 const firstSeed = Number(process.env['MODEL_SEED'] ?? 1);

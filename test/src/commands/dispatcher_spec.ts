@@ -14,7 +14,7 @@ import { ManualClock } from '../../support/manual-clock';
 
 const { vin } = demoCar;
 
-describe('commands with care', () => {
+describe('the dispatcher', () => {
   let clock: ManualClock;
   let service: Simulator;
   let account: Account;
@@ -87,7 +87,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
-    it('takes the word of a watch for the end', async () => {
+    it('is free after a watch has reported a final status', async () => {
       const record = await send('flash');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
@@ -102,7 +102,7 @@ describe('commands with care', () => {
       );
     });
 
-    it('lets nothing that hangs stand in the way for longer than a command can take', async () => {
+    it('is blocked by a command that hangs for no longer than a command can take', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
       await send('lock');
       await clock.advance(149_000);
@@ -139,7 +139,7 @@ describe('commands with care', () => {
       assert.equal(service.car().invocations[0]?.statusAt(clock.now()), 'COMPLETED');
     });
 
-    it('looks at the link once for all that wait', async () => {
+    it('polls the link once for all that wait', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
       await send('lock');
       const crowd = Array.from({ length: 20 }, () => send('honk', { whenBusy: 'queue', waitMs: 60_000 }));
@@ -166,7 +166,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
-    it('is not free because a watch ran out of time', async () => {
+    it('stays blocked after a watch ran out of time', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
       const record = await send('lock');
       const watch = async (): Promise<void> => {
@@ -182,7 +182,7 @@ describe('commands with care', () => {
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
     });
 
-    it('does not take a word that says nothing for the end', async () => {
+    it('stays blocked after a status that says nothing', async () => {
       service.car().set({
         commandPlan: {
           steps: [
@@ -201,7 +201,7 @@ describe('commands with care', () => {
       await send('honk');
     });
 
-    it('is held by a command that nobody knows the fate of, whatever the doors say, until no car would still act', async () => {
+    it('stays blocked by a command without a known result, whatever the doors say, until no car would still act', async () => {
       service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
       service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
       const sentAt = clock.now();
@@ -223,7 +223,7 @@ describe('commands with care', () => {
     });
 
     for (const status of [408, 425, 499, 500, 503, 520]) {
-      it(`is held by a command that was answered with HTTP ${status}, which the journal calls undetermined`, async () => {
+      it(`stays blocked by a command that was answered with HTTP ${status}, which the journal calls undetermined`, async () => {
         service.faults.add({ match: { method: 'POST' }, times: 1, status, body: {} });
         const record = await send('lock');
         assert.deepEqual([record.outcome, record.requestStatus], ['undetermined', null]);
@@ -261,7 +261,7 @@ describe('commands with care', () => {
       ],
       ['is of a time that lies ahead', { answerAfterMs: 0 }, -600_000],
     ] as const) {
-      it(`is held after a restart by a command that ${what}, whichever account sent it`, async () => {
+      it(`stays blocked after a restart by a command that ${what}, whichever account sent it`, async () => {
         const journal = { store: new MemoryStateStore(), key: 'journal/a' };
         service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
         if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
@@ -301,7 +301,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('keeps back at the last moment what must not be sent any more', async () => {
+    it('does not send a command whose last check fails', async () => {
       await send('lock');
       let armed = true;
       const queued = send('unlock', { whenBusy: 'queue', onLeave: () => assert.ok(armed, 'disarmed') });
@@ -312,7 +312,7 @@ describe('commands with care', () => {
       await moving(send('flash'));
     });
 
-    it('minds each car for itself, and is free again after a failure', async () => {
+    it('has a queue for each car, and is free again after a failure', async () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
       await send('lock');
@@ -346,8 +346,8 @@ describe('commands with care', () => {
       for (let i = 0; i < 240; i += 1) await clock.advance(1_000);
       assert.deepEqual(posts(), []);
       assert.match(reasons[0] ?? '', /power/);
-      const looks = service.requests.map(({ at }) => at);
-      assert.ok(looks.length >= 4 && looks.length <= 12, String(looks.length));
+      const polls = service.requests.map(({ at }) => at);
+      assert.ok(polls.length >= 4 && polls.length <= 12, String(polls.length));
       service.car().set({ powerSaving: false });
       await moving(sent);
       assert.deepEqual(posts(), ['lock']);
@@ -362,7 +362,7 @@ describe('commands with care', () => {
       assert.equal(clock.now() - Date.parse('2026-06-01T08:00:00Z') < 62_000, true);
     });
 
-    it('goes on waiting through looks that fail, and stops at what waiting does not mend', async () => {
+    it('goes on waiting after polls that fail, and stops at a failure that does not go away with time', async () => {
       service.car().set({ inUse: true });
       service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
       const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
@@ -374,7 +374,7 @@ describe('commands with care', () => {
       assert.equal((await failure(send('lock', { whenUnavailable: 'wait', waitMs: 600_000 }))).code, 'NOT_SUPPORTED');
     });
 
-    it('lets a newer command for the same car take the place of a waiting one', async () => {
+    it('lets a newer command for the same car supersede a waiting one', async () => {
       service.car().set({ inUse: true });
       const older = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       await clock.whenSleeping();
@@ -385,7 +385,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['flash']);
     });
 
-    it('is not replaced by what could never be sent', async () => {
+    it('is not superseded by a command that could never be sent', async () => {
       service.car().set({ inUse: true });
       const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       await clock.whenSleeping();
@@ -406,7 +406,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('gives way, too, to a newer command that was queued before its turn had come', async () => {
+    it('is superseded by a newer command that was queued before its turn had come', async () => {
       await send('lock');
       service.car().set({ inUse: true });
       const older = send('honk', { whenBusy: 'queue', whenUnavailable: 'wait' });
@@ -417,7 +417,7 @@ describe('commands with care', () => {
       assert.deepEqual(posts(), ['lock', 'flash']);
     });
 
-    it('is not sent by a look that began in time and was answered too late', async () => {
+    it('is not sent after a poll that began in time and was answered too late', async () => {
       service.faults.add({ match: { path: 'command-accessibility' }, times: 1, latencyMs: 20_000 });
       const error = await failure(send('lock', { whenUnavailable: 'wait', waitMs: 10_000 }));
       assert.equal(error.code, 'VEHICLE_UNAVAILABLE');

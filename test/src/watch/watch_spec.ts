@@ -175,7 +175,7 @@ describe('the watch', () => {
     assert.equal(verdict.outcome, 'undetermined');
   });
 
-  it('looks once more when its time is up', async () => {
+  it('polls once more when its time is up', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 900, status: 'COMPLETED' }));
     assert.equal(
       verdictOf(await follow(await client.send('honk', { vin }), { timeoutMs: 1_000 })).outcome,
@@ -183,7 +183,7 @@ describe('the watch', () => {
     );
   });
 
-  it('goes on after looks that fail', async () => {
+  it('goes on after polls that fail', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     service.faults.add({ match: { path: '/requests/' }, times: 5, cut: 'before-headers' });
     assert.equal(verdictOf(await follow(record)).outcome, 'succeeded');
@@ -230,7 +230,7 @@ describe('the watch', () => {
     assert.match(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason, /tail gate/);
   });
 
-  it('does not look past the end of its time, however slow the service is', async () => {
+  it('does not poll past the end of its time, however slow the service is', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
     const record = await client.send('flash', { vin });
     service.faults.add({ match: { path: '/requests/' }, latencyMs: 1e9 });
@@ -251,16 +251,16 @@ describe('the watch', () => {
     assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
   });
 
-  it('joins watches of the same command: they look once for all', async () => {
+  it('shares the polls of several watches of the same command', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     service.clearRequests();
     const alone = await follow(record);
     assert.equal(verdictOf(alone).outcome, 'succeeded');
-    const looks = service.requests.length;
+    const polls = service.requests.length;
     const again = await client.send('lock', { vin, interface: 'v1' });
     service.clearRequests();
     await followAll(Array.from({ length: 200 }, () => again));
-    assert.ok(service.requests.length <= looks + 2, `${service.requests.length} instead of ${looks}`);
+    assert.ok(service.requests.length <= polls + 2, `${service.requests.length} instead of ${polls}`);
   });
 
   it('reads no doors where that is not wanted', async () => {
@@ -283,7 +283,7 @@ describe('the watch', () => {
     assert.ok(clock.now() - startedAt < 240_000);
   });
 
-  it('looks once at what became of a command while nobody watched, however long that was', async () => {
+  it('polls once what became of a command while nobody watched, however long that was', async () => {
     const record = await client.send('flash', { vin });
     const startedAt = clock.now();
     await clock.advance(3_600_000);

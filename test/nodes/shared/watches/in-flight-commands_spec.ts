@@ -99,7 +99,7 @@ describe('a command whose answer nobody was there for', () => {
   }
 
   /** A deploy that replaces only the watch node. */
-  const replaceWatch = (timeout: number): Promise<void> =>
+  const replaceWatch = (timeout: number, more: object[] = []): Promise<void> =>
     helper.setFlows(
       [
         { id: 'tab', type: 'tab', label: 'test' },
@@ -123,6 +123,7 @@ describe('a command whose answer nobody was there for', () => {
           timeout,
           wires: [['out0'], []],
         },
+        ...more,
       ] as never,
       'nodes',
       { v: demoCredentials } as never,
@@ -150,6 +151,17 @@ describe('a command whose answer nobody was there for', () => {
     await pass(() => flow.outputs[0]?.length === 1);
     assert.equal(flow.outputs[1]?.length, 1);
     await pass(() => kept().length === 0);
+  });
+
+  it('is not held back for ever by a deploy that Node-RED gives up', async () => {
+    await load();
+    await underWay();
+    // The helper waits for the end of the deploy, which never comes.
+    replaceWatch(200, [{ id: 'odd', z: 'tab', type: 'a type that is not installed', wires: [] }]).catch(
+      () => undefined,
+    );
+    await pass(() => flow.outputs[1]?.length === 1);
+    assert.equal(posts(), 1);
   });
 
   it('is followed where a deploy replaces the watch node in the moment in which the record is handed over', async () => {

@@ -1,0 +1,78 @@
+import { strict as assert } from 'node:assert';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startSimulator, type Simulator } from '../../../src/simulator/index';
+import { Random } from '../../support/random';
+
+const child = resolve(__dirname, '../../support/sending-process.js');
+
+interface Checked {
+  entries: { id: string; outcome: string; settledAt: string | null }[];
+  refusal: string | null;
+}
+
+describe('a process that is killed while it sends commands', () => {
+  let directory: string;
+  let service: Simulator;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'kill-'));
+    service = await startSimulator();
+    service.car().set({ commandPlan: { answerAfterMs: 15 } });
+  });
+  afterEach(async () => {
+    await service.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const posts = (): { status: number }[] => service.requests.filter(({ method }) => method === 'POST');
+  const run = (mode: string, hours: number): ReturnType<typeof fork> =>
+    fork(child, [mode, directory, service.url, service.car().vin, join(directory, 'log'), String(hours)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+
+  it('leaves every command that left in the journal, each told outcome as it was told, and none pending', async function () {
+    this.timeout(120_000);
+    const random = new Random(7);
+    let open = 0;
+    for (let round = 0; round < 8; round += 1) {
+      const sender = run('send', round);
+      let left = random.between(1, 12);
+      // Between two steps, too: a kill some moments later falls into the writes and the requests.
+      const delay = random.between(0, 20);
+      sender.on('message', () => {
+        left -= 1;
+        if (left === 0) setTimeout(() => sender.kill('SIGKILL'), delay);
+      });
+      await once(sender, 'exit');
+      const sent = posts().length;
+      const told = existsSync(join(directory, 'log')) ? readFileSync(join(directory, 'log'), 'utf8').trim() : '';
+      const toldLines = told === '' ? [] : told.split('\n');
+
+      const checker = run('check', round);
+      const [checked] = (await once(checker, 'message').then(async function skipSteps(message): Promise<unknown[]> {
+        return message[0] === 'step' ? once(checker, 'message').then(skipSteps) : message;
+      })) as [Checked];
+      await once(checker, 'exit');
+      const outcomes = new Map(checked.entries.map(({ id, outcome }) => [id, outcome]));
+      assert.ok(outcomes.size >= Math.min(100, sent), `${sent} were sent, and the journal has ${outcomes.size}`);
+      for (const line of toldLines.slice(-50)) {
+        const [id = '', outcome] = line.split(' ');
+        assert.equal(outcomes.get(id), outcome);
+      }
+      assert.deepEqual(
+        checked.entries.filter(({ outcome }) => outcome === 'pending'),
+        [],
+      );
+      // The one that nobody knows the end of holds the next one back.
+      const newest = checked.entries[0];
+      const isOpen = newest?.outcome === 'undetermined';
+      open += isOpen ? 1 : 0;
+      assert.equal(checked.refusal, isOpen ? 'VEHICLE_UNAVAILABLE' : null);
+    }
+    assert.ok(open >= 3, `${open} commands were open when their process was killed`);
+  });
+});

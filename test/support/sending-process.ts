@@ -1,0 +1,58 @@
+import { appendFileSync } from 'node:fs';
+import {
+  FileStateStore,
+  openAccount,
+  pastedToken,
+  resolveService,
+  sleepOn,
+  type Clock,
+  VehicleError,
+} from '../../src/index';
+
+/**
+ * The child of the test that kills: sends commands and writes each answer into a log. Each step is told to the parent, which kills at one of
+ * them. `check` lists the journal instead, and tries one command.
+ */
+const [, , mode = '', directory = '', baseUrl = '', vin = '', log = '', hours = '0'] = process.argv;
+
+/** Each round is an hour later, when no command of the rounds before can be under way any more. */
+const clock: Clock = {
+  now: () => Date.now() + Number(hours) * 3_600_000,
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+  sleep: (ms, signal) => sleepOn(clock, ms, signal),
+};
+
+const step = (): void => void process.send?.('step');
+
+async function main(): Promise<void> {
+  const account = openAccount({
+    service: resolveService('custom', { baseUrl }),
+    apiKey: 'demo-key',
+    tokens: pastedToken('demo-token'),
+    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+    clock,
+    journal: { store: new FileStateStore({ directory }), key: 'journal/a' },
+  });
+  const send = (): ReturnType<typeof account.commands.send> =>
+    account.commands.send('lock', { vin, interface: 'v2', beforeSend: step, onLeave: step });
+  if (mode === 'check') {
+    const entries = await account.journal.list();
+    const refusal = await send().then(
+      () => null,
+      (error: unknown) => (error instanceof VehicleError ? error.code : 'unexpected'),
+    );
+    process.send?.({ entries: entries.map(({ id, outcome, settledAt }) => ({ id, outcome, settledAt })), refusal });
+  } else
+    for (;;) {
+      const { id, outcome } = await send();
+      appendFileSync(log, `${id} ${outcome}\n`);
+      step();
+    }
+  await account.close();
+}
+
+void main().then(() => process.disconnect());
