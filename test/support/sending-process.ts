@@ -1,13 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import {
-  FileStateStore,
-  openAccount,
-  pastedToken,
-  resolveService,
-  sleepOn,
-  type Clock,
-  VehicleError,
-} from '../../src/index';
+import { FileStateStore, openAccount, pastedToken, resolveService, type Clock, VehicleError } from '../../src/index';
+import { sleepOn } from '../../src/util/clock';
 
 /**
  * The child of the test that kills: sends commands and writes each answer into a log. Each step is told to the parent, which kills at one of
