@@ -54,25 +54,26 @@ export = (RED: NodeAPI): void => {
         return nodeStatus.show('waiting', 'armed', { seconds: options.arming });
       }
       if (cancels === false) return;
-      const vehicle = vehicleOf(RED, options.vehicle);
-      const account = await vehicle.account();
-      const { commands } = account;
-      nodeStatus.note = () => expiryNote(RED, account);
-      const command = msg['command'] ?? (await typedProperty(RED, this, options, 'command', msg));
-      const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
-      const isGuarded = needsArming(command);
-      const unlockDuration =
-        msg['unlockDuration'] ??
-        (isUnlock(command) ? await typedProperty(RED, this, options, 'unlockDuration', msg) : options.unlockDuration);
-      const mustBeArmed = isGuarded ? arming.take(options.arming) : undefined;
-
+      // Before anything is awaited: a cancelling message that comes next must find this one.
       const own = new AbortController();
       unsent.add(own);
-      nodeStatus.show('busy', 'sending');
+      let command: unknown = msg['command'];
       let stored: string | undefined;
       let left = false;
       try {
-        const record = await commands.send(command, {
+        const vehicle = vehicleOf(RED, options.vehicle);
+        const account = await vehicle.account();
+        nodeStatus.note = () => expiryNote(RED, account);
+        command ??= await typedProperty(RED, this, options, 'command', msg);
+        const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
+        const isGuarded = needsArming(command);
+        const unlockDuration =
+          msg['unlockDuration'] ??
+          (isUnlock(command) ? await typedProperty(RED, this, options, 'unlockDuration', msg) : options.unlockDuration);
+        own.signal.throwIfAborted();
+        const mustBeArmed = isGuarded ? arming.take(options.arming) : undefined;
+        nodeStatus.show('busy', 'sending');
+        const record = await account.commands.send(command, {
           vin,
           interface: parseInterface(msg['interface'] ?? options.interface),
           unlockDuration,
@@ -96,7 +97,7 @@ export = (RED: NodeAPI): void => {
         this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
       } catch (error) {
         if (stored !== undefined) await inFlight.forget(stored);
-        if (!left && signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command) }));
+        if (!left && signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
         throw error;
       } finally {
         unsent.delete(own);

@@ -177,6 +177,14 @@ describe(type, () => {
       assert.equal(posts(), 0);
     });
 
+    it('cancels a command whose settings are not evaluated yet', async () => {
+      await load({ command: '"flash"', commandType: 'jsonata' });
+      flow.send();
+      flow.send({ cancel: true });
+      assert.equal(code(await flow.until(() => flow.caught[0] ?? flow.outputs[0]?.[0])), 'CANCELLED');
+      assert.equal(posts(), 0);
+    });
+
     it('ends a waiting command with a deploy', async () => {
       service.car().set({ powerSaving: true });
       await load({ command: 'lock', whenUnavailable: 'wait' });
