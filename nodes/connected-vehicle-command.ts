@@ -97,7 +97,8 @@ export = (RED: NodeAPI): void => {
         this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
       } catch (error) {
         if (stored !== undefined) await inFlight.forget(stored);
-        if (!left && signal.aborted) this.warn(word(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
+        if (!left && signal.aborted)
+          this.warn(word(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
         throw error;
       } finally {
         unsent.delete(own);

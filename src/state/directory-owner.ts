@@ -2,7 +2,7 @@ import { unlinkSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { breakLock, create, isDead, newMark } from './file-lock';
+import { breakLock, create, isDead, newMark, type StateFiles } from './file-lock';
 
 /** A sign of life of the owner. Rare, because each one is a write to the disk. */
 const defaultBeatMs = 10_000;
@@ -12,15 +12,18 @@ const defaultBeatMs = 10_000;
  * commands, watches and journals: to the other one they would look like those of a process that ended.
  * @returns false if another process that lives is the owner; where that is not certain, it takes until two signs of life are missed
  */
-export async function ownDirectory(directory: string, { beatMs = defaultBeatMs } = {}): Promise<boolean> {
+export async function ownDirectory(
+  directory: string,
+  { beatMs = defaultBeatMs, files = diskFiles }: { beatMs?: number; files?: StateFiles } = {},
+): Promise<boolean> {
   const path = join(directory, 'state', 'owner');
   const mark = newMark();
   try {
-    await diskFiles.mkdir(join(directory, 'state'), { recursive: true, mode: 0o700 });
-    while (!(await create(path, mark, diskFiles))) {
-      const found = await diskFiles.readFile(path, 'utf8').catch(() => '');
+    await files.mkdir(join(directory, 'state'), { recursive: true, mode: 0o700 });
+    while (!(await create(path, mark, files))) {
+      const found = await files.readFile(path, 'utf8').catch(() => '');
       if (!isDead(found) && (await showsLife(path, beatMs))) return false;
-      await breakLock(path, found, diskFiles);
+      await breakLock(path, found, files);
     }
   } catch {
     // On a directory that cannot be written there is nothing to protect.

@@ -50,13 +50,14 @@ export async function create(path: string, mark: string, files: StateFiles): Pro
     await file.writeFile(mark).finally(() => file.close());
     return true;
   } catch (error) {
-    // Windows answers EPERM for a file whose deletion is in progress.
-    if (systemCodeOf(error) === 'EEXIST' || (process.platform === 'win32' && systemCodeOf(error) === 'EPERM'))
-      return false;
+    if (systemCodeOf(error) === 'EEXIST' || isBeingDeleted(error)) return false;
     if (heldHere.delete(mark)) await files.unlink(path).catch(() => undefined);
     throw error;
   }
 }
+
+/** Windows answers so for a file whose deletion is in progress. */
+const isBeingDeleted = (error: unknown): boolean => process.platform === 'win32' && systemCodeOf(error) === 'EPERM';
 
 /** Process numbers say something on their own host only. Our own number may have belonged to a process of a former container. */
 export function isDead(mark: string): boolean {
@@ -74,14 +75,23 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Only one process can rename the file; if it caught the lock of a new holder instead, it puts that back. */
+/**
+ * Only one process can rename the file; if it caught the lock of a new holder instead, it puts that back.
+ * @throws the error of the file system where the file cannot be moved, on a disk that became read-only for one
+ */
 export async function breakLock(path: string, stale: string, files: StateFiles): Promise<void> {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     await files.rename(path, aside);
+  } catch (error) {
+    // Another process was faster.
+    if (systemCodeOf(error) === 'ENOENT' || isBeingDeleted(error)) return;
+    throw error;
+  }
+  try {
     if ((await files.readFile(aside, 'utf8')) !== stale) await files.link(aside, path);
     await files.unlink(aside);
   } catch {
-    // Another process was faster.
+    // A new holder has the lock meanwhile, or another process removed the file.
   }
 }

@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileStateStore, MemoryStateStore, Seal, StateFault, type StateStore } from '../../../src/index';
+import { FileStateStore, MemoryStateStore, ownDirectory, Seal, StateFault, type StateStore } from '../../../src/index';
 import { removeAll } from '../../../src/state/state-store';
 
 const isFault =
@@ -217,10 +217,22 @@ describe('the state store', () => {
     onlyFileOf('guard');
   });
 
+  it('does not wait for ever for the files of a dead process on a disk that became read-only', async () => {
+    await open().write('grant/a', 1);
+    const dead = JSON.stringify([hostname(), 2 ** 30, 'abcdef']);
+    writeFileSync(`${onlyFileOf('grant')}.lock`, dead);
+    writeFileSync(join(directory, 'state', 'owner'), dead);
+    const readOnly = (): Promise<never> =>
+      new Promise((_, reject) => setImmediate(() => reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }))));
+    const files = { ...diskFiles, rename: readOnly, unlink: readOnly };
+    const store = new FileStateStore({ directory, files });
+    await assert.rejects(store.write('grant/a', 2, { expected: null }), isFault('inaccessible'));
+    assert.equal(await ownDirectory(directory, { files }), true);
+  });
+
   it('takes the lock of a process that died, and of one that had our own number', async () => {
     const store = open();
     const version = await store.write('grant/a', 1);
-    const { hostname } = await import('node:os');
     const dead = Number(execFileSync(process.execPath, ['-p', 'process.pid']).toString());
     for (const pid of [dead, process.pid]) {
       writeFileSync(`${onlyFileOf('grant')}.lock`, JSON.stringify([hostname(), pid, 'abcdef']));
