@@ -64,7 +64,7 @@ export = (RED: NodeAPI): void => {
         });
         for await (const update of updates) {
           const report = safeRecord(update.report);
-          await commands.learned(report, update.settled);
+          await commands.applyReport(report, update.settled);
           const out = { ...RED.util.cloneMessage(msg), payload: report };
           if (update.settled) {
             await kept.deliver(open, report, () => send([out, null]));

@@ -35,15 +35,15 @@ export interface AccountOptions {
   /** Removes the secrets that it knows from the service's answers. Default: none. */
   redactor?: Redactor;
   clock?: Clock;
-  /** Where the counts of the quota and facts about the cars outlive a restart. Default: they end with the process. */
+  /** Stores the counts of the quota and the facts about the cars, so that they outlive a restart. Default: they end with the process. */
   store?: StateStore;
   /** Closed with the account. */
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number;
-  /** Is told of every reading and every command, whoever asked for it. */
+  /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
-  /** Where the journal of commands outlives a restart, and its key, `journal/4f3c` for example. Default: it ends with the process. */
+  /** The store of the command journal and its key in it, such as `journal/4f3c`. Default: the journal ends with the process. */
   journal?: { store: Pick<StateStore, 'read' | 'write'>; key: string };
   /** Gets a sentence for people that belongs to no message. */
   warn?: (sentence: string) => void;
@@ -135,11 +135,13 @@ export function openAccount(options: AccountOptions): Account {
   const warn = options.warn ?? (() => undefined);
   const { store, key } = options.journal ?? { store: new MemoryStateStore(), key: 'journal/account' };
   const journal = new Journal(store, key, { warn });
-  const onUnkept = (): void =>
-    warn('The journal of the commands could not be written to disk: it may lack the last ones after a restart.');
+  const onSaveFailed = (): void =>
+    warn(
+      'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
+    );
   return {
     client,
-    commands: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onUnkept }),
+    commands: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onSaveFailed }),
     journal,
     poller,
     quota: () => shared.limiter.snapshot(),

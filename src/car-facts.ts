@@ -9,7 +9,7 @@ const factsShape = z.object({
 });
 type Facts = z.infer<typeof factsShape>;
 
-/** What was learned of a car for good, in the state store. */
+/** Facts about a car that never change, as they are kept in the state store. */
 export class CarFacts {
   readonly #store: StateStore;
   readonly #facts = new Map<string, Promise<Facts>>();
@@ -18,19 +18,19 @@ export class CarFacts {
     this.#store = store;
   }
 
-  /** Whether the car has ever told a state of its sunroof, this value included. Where the store cannot be read, it counts as told. */
+  /** Whether the service has ever reported a state of the sunroof, this value included. True if the store cannot be read. */
   async hasSunroof(vin: string, value: unknown): Promise<boolean> {
     const key = keyOf(vin);
     const facts = await this.#of(key);
     if (!facts.hasSunroof && provesSunroof(value)) {
       facts.hasSunroof = true;
-      // If it cannot be stored, the car tells its sunroof again after a restart.
+      // If it cannot be stored, it is learned again after a restart.
       await this.#store.write(key, facts).catch(() => undefined);
     }
     return facts.hasSunroof;
   }
 
-  /** The fuel type, which never changes: `ask` is called until it has told one. */
+  /** The fuel type, which never changes: `ask` is called until it has returned one. */
   async fuelType(vin: string, ask: () => Promise<string | null>): Promise<string | null> {
     const key = keyOf(vin);
     const facts = await this.#of(key);

@@ -76,7 +76,7 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
-  /** A command asks: it may use what is reserved for commands. */
+  /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
   forCommand?: boolean;
   signal?: AbortSignal;
 }
@@ -88,16 +88,16 @@ export interface SendOptions {
   unlockDuration?: unknown;
   /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
   runtimeMinutes?: unknown;
-  /** Ask the accessibility first. */
+  /** Read the accessibility first, and do not send the command to a car that is unavailable. */
   precheck?: boolean;
   signal?: AbortSignal;
-  /** Gives up while nothing is sent yet; a command on its way is not called back by it. */
+  /** Cancels the command only while nothing has been sent. */
   cancel?: AbortSignal;
   /** The longest wait for the rate limiter, in milliseconds; never more than a minute. */
   maxWaitMs?: number;
   /**
-   * Awaited before the command is sent, with the record as it will stand if no answer ever comes: whatever must be durable before
-   * the command leaves is stored here. If it rejects, the command is not sent.
+   * Awaited before the command is sent, with the record that is valid if no answer ever comes. The caller stores it here, so that it is
+   * durable before the command leaves. If the promise rejects, the command is not sent.
    */
   beforeSend?: (record: CommandRecord) => Promise<void> | void;
   /** The last check, called immediately before the first byte may leave. If it throws, the command is not sent. */
@@ -114,7 +114,7 @@ export interface VehicleClientOptions {
   service: ServiceProfile;
   core: RequestCore;
   observer?: VehicleObserver | undefined;
-  /** Tells which equipment a car lacks. Default: a member that is unknown is never taken for absent. */
+  /** Knows the equipment that a car lacks. Default: an unknown member is never taken for absent. */
   facts?: CarFacts | undefined;
   /** No command is sent while set (docs/message-contract.md 2). */
   readOnly?: boolean;
@@ -128,7 +128,7 @@ const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as 
 const maxAddresses = 10_000;
 const fuelTypeRetryMs = 60 * 60_000;
 
-/** What the service offers, endpoint by endpoint. Every method throws VehicleError with a code of docs/message-contract.md 6. */
+/** The client of the vehicle service: one method per endpoint. Every method throws VehicleError with a code of docs/message-contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly readOnly: boolean;
@@ -142,7 +142,7 @@ export class VehicleClient {
   /** The command list of each vehicle as it was last read. */
   readonly #listed = new Map<string, CommandOffer[]>();
 
-  /** When the fuel type of a car that did not tell it is asked for again, in monotonic time. */
+  /** When an unknown fuel type is asked for again, by VIN, in monotonic time. */
   readonly #fuelTypeRetryAt = new Map<string, number>();
 
   constructor(options: VehicleClientOptions) {
@@ -202,13 +202,13 @@ export class VehicleClient {
 
   /**
    * GET /extended-vehicle/v1/vehicles/{vin}/resources/{name}. Scopes: openid and the resource's own (docs/service.md 2.8).
-   * Where that interface is gone: the group of connected v2 that holds the value (catalogue/groups).
+   * If the service no longer has that interface, the value comes from its group of connected v2 (src/catalogue/groups.ts).
    */
   async resource(name: ResourceName, options: ReadOptions): Promise<Reading<ResourceReading>> {
     const vin = parseVin(options.vin);
     if (!this.service.availableInterfaces.includes('extended-v1')) return this.#grouped(name, vin, options);
     const url = this.#addressOf('extended-v1', resourceRoute.path, vin, name);
-    const asked = {
+    const request = {
       read: name,
       vin,
       interface: 'extended-v1',
@@ -216,7 +216,7 @@ export class VehicleClient {
       accept: resourceRoute.accept,
       scopes: [resources[name].scope],
     } as const;
-    return this.#ask(asked, (body) => parseResource(name, body), options);
+    return this.#request(request, (body) => parseResource(name, body), options);
   }
 
   /** GET /energy/v2/vehicles/{vin}/state. Scopes: openid, energy:state:read (docs/energy-location-api.md 2.2). */
@@ -276,27 +276,28 @@ export class VehicleClient {
    * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
    */
   async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
-    const order = await this.order(name, options);
+    const prepared = await this.prepare(name, options);
     if (options.precheck)
       await withSignals([options.signal, options.cancel], (signal) =>
-        this.mustBeAccessible({ vin: order.vin, signal }),
+        this.assertAccessible({ vin: prepared.vin, signal }),
       );
-    return this.sendOrder(order, options);
+    return this.sendPrepared(prepared, options);
   }
 
   /**
-   * What `send` would send, checked; asks the vehicle's own list only for a command that the specification does not name.
+   * Validates a command and returns the request that `sendPrepared` sends. It reads the vehicle's own list only for a command that the
+   * specification does not name.
    * @throws VehicleError READ_ONLY, VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
    */
-  async order(name: unknown, options: Omit<SendOptions, 'beforeSend' | 'onLeave'>): Promise<CommandOrder> {
-    this.mustBeWritable();
+  async prepare(name: unknown, options: Omit<SendOptions, 'beforeSend' | 'onLeave'>): Promise<PreparedCommand> {
+    this.assertWritable();
     const vin = parseVin(options.vin);
     return { ...(await this.#commandRoute(parseCommandName(name), vin, options)), vin };
   }
 
-  /** The last step of `send`: asks nothing before. */
-  async sendOrder(
-    order: CommandOrder,
+  /** Sends a prepared command, without any read before it. */
+  async sendPrepared(
+    prepared: PreparedCommand,
     {
       signal,
       cancel,
@@ -309,42 +310,45 @@ export class VehicleClient {
     let sentAt = this.#clock.now();
     const recordNow = (): CommandRecord => {
       sentAt = this.#clock.now();
-      return recordOf(order, unanswered(), { id, sentAt });
+      return recordOf(prepared, unanswered(), { id, sentAt });
     };
-    const invocation = await this.#invoke(order, {
+    const invocation = await this.#invoke(prepared, {
       signal,
       cancel,
       maxWaitMs,
       beforeSend: beforeSend && (() => beforeSend(recordNow())),
       onDispatch: () => onLeave?.(recordNow()),
     });
-    return recordOf(order, invocation, { id, sentAt });
+    return recordOf(prepared, invocation, { id, sentAt });
   }
 
   /** @throws VehicleError READ_ONLY */
-  mustBeWritable(): void {
+  assertWritable(): void {
     if (this.readOnly)
       throw new VehicleError(
         'READ_ONLY',
-        'The vehicle configuration is set to read only: no command is sent. Change it there to allow commands.',
+        'The vehicle configuration is read-only, so no command is sent. Untick “never send a command” there to allow commands.',
       );
   }
 
   /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/service.md 2.7), and what reading it throws */
-  async mustBeAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
+  async assertAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.accessibility({ ...options, maxAgeMs: 0, forCommand: true });
     if (payload.value === 'UNAVAILABLE')
       throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
-  /** GET async.href of a v1 command: where it stands now. Scopes: openid, conve:commands (docs/service.md 2.5, docs/field-notes.md 2.2). */
+  /** GET async.href of a v1 command: its present status. Scopes: openid, conve:commands (docs/service.md 2.5, docs/field-notes.md 2.2). */
   async commandStatus(
     record: Pick<CommandRecord, 'async'>,
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
   ): Promise<Invocation> {
     const href = record.async?.href;
     if (!href)
-      throw new VehicleError('NOT_SUPPORTED', 'The service gave no way to follow this command. Look at the car.');
+      throw new VehicleError(
+        'NOT_SUPPORTED',
+        'The service gave no link to follow this command. Check at the car whether it acted.',
+      );
     const answer = await this.#core.read({
       api: 'connected',
       url: followLink(this.service, href),
@@ -372,7 +376,7 @@ export class VehicleClient {
         'NOT_SUPPORTED',
         `${titleOf(name)} cannot be read: this service does not offer ${titleOfInterface[iface]}.`,
       );
-    return this.#ask(
+    return this.#request(
       { read: name, vin, interface: iface, url: this.#addressOf(iface, path, vin), accept: json, scopes },
       parse,
       options,
@@ -394,14 +398,14 @@ export class VehicleClient {
     const isByFuel = 'withoutFuel' in groupedResources[name];
     const fuel = isByFuel ? burnsFuel(await this.#fuelType(vin, options)) : null;
     const url = this.#addressOf('connected-v2', path, vin);
-    return this.#ask(
+    return this.#request(
       { read: name, vin, interface: 'connected-v2', url, accept: json, scopes },
       (body) => fromGroup(name, body, fuel),
       options,
     );
   }
 
-  /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not tell it. */
+  /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not report it. */
   async #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
     const ask = async (): Promise<string | null> => {
       if (this.#clock.monotonic() < (this.#fuelTypeRetryAt.get(vin) ?? Number.NEGATIVE_INFINITY)) return null;
@@ -430,22 +434,22 @@ export class VehicleClient {
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
     const url = this.#addressOf(iface, route.path, vin ?? '');
-    return this.#ask(
+    return this.#request(
       { read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep },
       parse,
       options,
     );
   }
 
-  async #ask<Payload>(
-    asked: Asked,
+  async #request<Payload>(
+    request: PreparedRead,
     parse: (body: unknown) => Parsed<Payload>,
     { maxAgeMs, forCommand, signal }: ReadOptions,
   ): Promise<Reading<Payload>> {
-    const { read, vin, url, accept, scopes, keep } = asked;
+    const { read, vin, url, accept, scopes, keep } = request;
     try {
       const answer = await this.#core.read({
-        api: apiOf[asked.interface],
+        api: apiOf[request.interface],
         url,
         accept,
         scopes,
@@ -454,9 +458,9 @@ export class VehicleClient {
         kind: forCommand ? 'follow' : 'read',
         signal,
       });
-      const told = readingOf(parse(answer.body), answer, asked);
-      if (vin !== null) this.#observer?.observe(read, vin, told);
-      return told;
+      const reading = readingOf(parse(answer.body), answer, request);
+      if (vin !== null) this.#observer?.observe(read, vin, reading);
+      return reading;
     } catch (error) {
       throw asVehicleError(error);
     }
@@ -473,8 +477,8 @@ export class VehicleClient {
     return url;
   }
 
-  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
-    if (!isCommandName(name)) return this.#listedRoute(name, vin, options);
+  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
+    if (!isCommandName(name)) return this.#routeFromList(name, vin, options);
     const { routes, scopes }: Command = commands[name];
     const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
@@ -485,7 +489,7 @@ export class VehicleClient {
       command: name,
       interface: iface,
       url:
-        (iface === 'connected-v2' ? this.#listedAddress(name, vin) : null) ??
+        (iface === 'connected-v2' ? this.#addressInList(name, vin) : null) ??
         addressOf(this.service, iface, route.path, { vin }),
       contentType: mediaType(this.service, route.contentType),
       body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
@@ -498,7 +502,7 @@ export class VehicleClient {
    * The address of a known command in the vehicle's own list, as it was last read (docs/service.md 4.1 rule 3). Null where the list was
    * not read, and where its link leads to another host or to a command that needs arming when this one does not.
    */
-  #listedAddress(name: string, vin: string): URL | null {
+  #addressInList(name: string, vin: string): URL | null {
     const href = this.#listed.get(vin)?.find(({ command }) => command === name)?.href ?? null;
     if (href === null) return null;
     try {
@@ -509,7 +513,7 @@ export class VehicleClient {
     }
   }
 
-  async #listedRoute(name: string, vin: string, options: SendOptions): Promise<Omit<CommandOrder, 'vin'>> {
+  async #routeFromList(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
     if (options.interface === 'v1')
       throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
     const { payload: offers } = await this.commands({
@@ -528,7 +532,7 @@ export class VehicleClient {
         ) || 'none';
       throw new VehicleError(
         'INPUT_INVALID',
-        `There is no command “${name}” for this vehicle. Its own list has: ${listed}.`,
+        `This vehicle has no command “${name}”. Send one of its own list: ${listed}.`,
       );
     }
     const url = followLink(this.service, offer.href);
@@ -550,14 +554,14 @@ export class VehicleClient {
   }
 
   async #invoke(
-    order: CommandOrder,
+    prepared: PreparedCommand,
     sending: Pick<CommandRequest, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onDispatch'>,
   ): Promise<Invocation> {
     try {
       const answer = await this.#core.command({
         api: 'connected',
-        ...order,
-        timeoutMs: commandTimeoutMs[order.interface],
+        ...prepared,
+        timeoutMs: commandTimeoutMs[prepared.interface],
         ...sending,
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
@@ -566,10 +570,10 @@ export class VehicleClient {
       if (!(error instanceof UnconfirmedCommandError)) throw error;
       return unanswered(error.reason);
     } finally {
-      this.#observer?.commandSent(order.vin);
-      // Every interface tells of the same car, whichever took the command.
+      this.#observer?.commandSent(prepared.vin);
+      // A command changes the answers of every interface, because all of them show the same car.
       for (const iface of interfaceNames) {
-        this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: order.vin }).href);
+        this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: prepared.vin }).href);
       }
     }
   }
@@ -594,8 +598,8 @@ function asLocationError(error: unknown): unknown {
   );
 }
 
-/** A read with all that is chosen about it. */
-interface Asked extends Pick<ReadingInfo, 'vin'> {
+/** A read with its interface, address and scopes, ready to be sent. */
+interface PreparedRead extends Pick<ReadingInfo, 'vin'> {
   read: ReadName;
   interface: InterfaceName;
   url: URL;
@@ -604,8 +608,8 @@ interface Asked extends Pick<ReadingInfo, 'vin'> {
   keep?: boolean;
 }
 
-/** A command with all that is chosen about it, ready to be sent. */
-export interface CommandOrder {
+/** A validated command with its interface, address and body, ready to be sent. */
+export interface PreparedCommand {
   command: string;
   vin: string;
   interface: 'connected-v1' | 'connected-v2';
@@ -617,7 +621,7 @@ export interface CommandOrder {
 }
 
 function recordOf(
-  { command, vin, interface: iface, unlockSeconds }: CommandOrder,
+  { command, vin, interface: iface, unlockSeconds }: PreparedCommand,
   invocation: Invocation,
   { id, sentAt }: { id: string; sentAt: number },
 ): CommandRecord {
@@ -644,7 +648,7 @@ function recordOf(
   };
 }
 
-/** The path as a server can read it. */
+/** The path without percent-encoding. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -659,8 +663,8 @@ const unanswered = (reason?: VehicleError): Invocation => ({
   operationId: reason?.operationId ?? null,
   message:
     reason?.httpStatus == null
-      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again; look at the car.`
-      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again; look at the car.`,
+      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again. Check at the car whether it acted.`
+      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`,
   async: null,
   readyUntil: null,
 });

@@ -35,7 +35,7 @@ export type ErrorCode = keyof typeof errorCodes;
 export interface VehicleErrorDetails {
   /** Overrides the default of the code. */
   retryable?: boolean;
-  /** When another try makes sense, where the service or the budget says so. */
+  /** When another try makes sense, where the service or the rate limiter says so. */
   retryAt?: Date;
   httpStatus?: number;
   operationId?: string;
@@ -43,7 +43,7 @@ export interface VehicleErrorDetails {
   cause?: unknown;
 }
 
-/** What `msg.vehicle.error` carries (docs/message-contract.md 6): plain data, safe to log and to send on. */
+/** The value of `msg.vehicle.error` (docs/message-contract.md 6): plain data, safe to log and to send on. */
 export interface ErrorReport {
   code: ErrorCode;
   message: string;
@@ -84,7 +84,7 @@ export class VehicleError extends Error {
   }
 }
 
-/** Whatever was thrown, as the one error of the library. */
+/** Converts any thrown value to the one error of the library. */
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;
   const name = error instanceof Error ? error.name : typeof error;
@@ -96,6 +96,6 @@ export function asVehicleError(error: unknown): VehicleError {
   );
 }
 
-/** For whatever is under way when its owner is closed. */
+/** The error of work that is under way when its owner is closed. */
 export const cancelledError = (): VehicleError =>
   new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');

@@ -18,7 +18,7 @@ import {
 import { VehicleError } from './errors';
 import { closestName } from './util/closest';
 
-/** Checks what a message or a form says before anything is sent; each function throws VehicleError INPUT_INVALID. */
+/** Validates the properties of a message or a form before anything is sent; each function throws VehicleError INPUT_INVALID. */
 
 /** Lists stay readable in an error. */
 export const listOf = (names: readonly string[]): string => names.join(', ');
@@ -33,7 +33,10 @@ export function parseInterface(input: unknown): InterfaceChoice {
 export function parseReadName(input: unknown): ReadName {
   const name = parseAnyReadName(input);
   if (isReadName(name)) return name;
-  throw new VehicleError('INPUT_INVALID', `“${name}” is kept by the pack and no read of the service.`);
+  throw new VehicleError(
+    'INPUT_INVALID',
+    `“${name}” is answered by the pack and is not a read of the service. Leave it out of the list.`,
+  );
 }
 
 /** One name, or a list of names, each once; also the names of what the pack itself keeps. */
@@ -77,16 +80,16 @@ export function parseCommandName(input: unknown): string {
   );
 }
 
-/** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; a word that looks like one is no guess to make about a lock. */
+/** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; other values that look like one are refused, because a wrong guess could open a car. */
 export function parseSwitch(name: string, input: unknown): boolean | undefined {
   if (input === undefined || typeof input === 'boolean') return input;
   throw new VehicleError('INPUT_INVALID', `msg.${name} must be true or false. Nothing was sent.`);
 }
 
-/** However it is written, also where it is part of a name, and before anybody checks whether it is a command at all. */
+/** True for every spelling of unlock, also inside a longer name. It is called before the name is validated. */
 export const isUnlock = (input: unknown): boolean => commandWord(input).includes('unlock');
 
-/** True for a command that arming guards, and for what only holds the name of one: unlocking and starting the engine. */
+/** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
 /** Seconds of an unlock (docs/service.md 4.2 rule 1); the maximum where nothing is given. */

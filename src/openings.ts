@@ -22,7 +22,7 @@ export interface OpeningRow {
   ifFitted?: true;
 }
 
-/** Every opening under a name that is unique, which is also the key of its words (see text.ts). */
+/** Every opening under a name that is unique, which is also the key of its text (src/guard/text.ts). */
 export const openings = {
   frontLeftWindow: { kind: 'window', read: 'windows', name: 'frontLeft' },
   frontRightWindow: { kind: 'window', read: 'windows', name: 'frontRight' },
@@ -83,7 +83,7 @@ const unspecified = 'UNSPECIFIED';
 
 /**
  * Judges the members of a window or door status.
- * @param hasSunroof false where the car has never told a state of its sunroof (src/car-facts.ts)
+ * @param hasSunroof false if the service has never reported a state of the sunroof (src/car-facts.ts)
  */
 export function judgeOpenings(members: Iterable<readonly [name: string, value: unknown]>, hasSunroof = true): Openness {
   const openness: Openness = { open: [], unknown: [], allClosed: true };
@@ -95,7 +95,7 @@ export function judgeOpenings(members: Iterable<readonly [name: string, value: u
     if (state === null) openness.unknown.push(name);
     if (name === sunroofName && value === unspecified) isSunroofUnspecified = true;
   }
-  // While the car tells nothing else either, its sunroof may be one of the things that it cannot tell at the moment.
+  // If other members are unknown as well, the state of the sunroof may be unknown only at the moment.
   if (isSunroofUnspecified && !hasSunroof && openness.unknown.length === 1) {
     openness.unknown = [];
     openness.absent = [sunroofName];

@@ -131,7 +131,7 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 
 /**
  * The place of a reading as Node-RED's map and geofence nodes take it (docs/message-contract.md 3): null where the location was read and
- * cannot be told, undefined where it was not read.
+ * is unknown, undefined where it was not read.
  */
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
   if (![vehicle.read].flat().includes('location')) return undefined;

@@ -43,8 +43,8 @@ const recordShape = z.lazy(() =>
 );
 
 /**
- * The invocation record (docs/message-contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the service's
- * word verbatim, or null where it said none. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
+ * The invocation record (docs/message-contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
+ * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
  * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */
 export type CommandRecord = z.infer<typeof recordShape>;

@@ -5,7 +5,7 @@ import { shortVin, vinPattern } from './vin';
  * Removes secrets and whole VINs from whatever leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
  * (`docs/message-contract.md` 6). Everything that writes such text is built with one.
  *
- * A known secret is removed as it is and percent-encoded. Whatever looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
+ * A known secret is removed as it is and percent-encoded. Text that looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
  * member named `refresh_token`) is removed as well, because a token may be too new to be known.
  */
 export interface Redactor {
@@ -121,7 +121,7 @@ const secretNames =
 const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
 
 /**
- * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the place tells what they are. Each pattern
+ * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the member's name says that they are one. Each pattern
  * takes linear time: a match can begin at few places of a text, and every quantifier that another one follows is bounded.
  */
 const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [

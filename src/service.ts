@@ -13,7 +13,7 @@ const settable = [
   'redirectUrl',
 ] as const satisfies readonly (keyof ServiceProfile)[];
 
-/** What is empty keeps the value of the profile. */
+/** The settings of a configuration; an empty one keeps the value of the profile. */
 export type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
   /** The interfaces that the service has (docs/message-contract.md 2). */
   interfaces?: readonly InterfaceName[];

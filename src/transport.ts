@@ -16,7 +16,7 @@ export interface TransportRequest {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /**
-   * Called immediately before the first byte can leave this machine; afterwards nobody can tell what the service received. If it throws
+   * Called immediately before the first byte can leave this machine; afterwards it is unknown what the service received. If it throws
    * a VehicleError, the request is not sent.
    */
   onDispatch?: () => void;
@@ -206,7 +206,7 @@ function proxiesOf(env: Readonly<Record<string, string | undefined>>): Proxies |
   return proxies.httpProxy === '' && proxies.httpsProxy === '' ? null : proxies;
 }
 
-/** One request as undici's handler: the interface that tells when sending begins. */
+/** One request as undici's handler: the interface that reports when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;
   readonly #clock: Clock;
@@ -331,7 +331,7 @@ function networkFault(error: unknown): VehicleError {
 }
 
 function sentenceOf(code: string, error: unknown): string {
-  // undici tells the status of a proxy that opened no tunnel in the text alone.
+  // undici reports the status of a proxy that opened no tunnel only in the text of its error.
   const refused = error instanceof Error ? /^Proxy response \((\d{3})\)/.exec(error.message) : null;
   if (refused !== null)
     return `The proxy did not connect to the service (status ${refused[1]}). Check the variables HTTPS_PROXY and NO_PROXY, and user name and password of the proxy.`;

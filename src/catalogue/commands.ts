@@ -19,7 +19,7 @@ export interface Command {
   routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /** What the property `access` of the configuration must hold (docs/message-contract.md 2). */
+  /** The access that this command needs, from the property `access` of the configuration (docs/message-contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
    * The verdict that a value measured after the command proves: of the engine for `engine`, else of the lock. Absent where no read

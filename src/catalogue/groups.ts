@@ -12,8 +12,8 @@ import {
 
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
- * 1.10, 3.4, 7). A row says where a value stands and what makes of it what docs/service.md 2.8 promises: that unit and that
- * meaning, or the row says why there is none.
+ * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
+ * docs/service.md 2.8, or it gives the reason why there is no such value.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
  * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
@@ -43,13 +43,13 @@ interface Place {
 /** A number: the factor from each unit that the service may use to the unit of docs/service.md 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
-  /** Whole numbers are rounded; `down` where a half would promise too much: what is less than 1 then cannot be told. */
+  /** Whole numbers are rounded; `down` where a half would promise too much: a value below 1 is then unknown. */
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];
 }
 
-/** A word of the service to the value of docs/service.md 2.8; a word that is not here cannot be told. */
+/** A word of the service to the value of docs/service.md 2.8; a word that is not in the table is unknown. */
 export interface GroupedWord extends Place {
   words: Readonly<Record<string, string | boolean>>;
 }
@@ -58,13 +58,13 @@ export interface GroupedWord extends Place {
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;
-  /** What a member says when its light has failed. */
+  /** The value of a member whose light has failed. */
   failed: string;
   /** More than one kind of light. */
   several: string;
 }
 
-/** Nothing in connected v2 says the same. */
+/** Connected v2 has no such value. */
 export interface Ungrouped {
   group: null;
   reason: string;
@@ -88,7 +88,7 @@ const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as c
 
 /** AJAR is not closed (docs/field-notes.md 6.2), so it counts as open, as it does for the doors themselves. */
 const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;
-/** v2 tells warnings where v1 told levels; none means that the level is as it should be (portal: diagnostics). */
+/** v2 reports warnings where v1 reported levels; none means that the level is as it should be (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
 const pressure = {
@@ -105,7 +105,7 @@ const tyre = (member: string): GroupedWord => ({ group: 'tyres', members: [membe
 export const groupedResources = {
   // OAS and portal: l/100km; fixtures: 7.23.
   averageFuelConsumption: { group: 'statistics', members: ['averageFuelConsumption'], units: consumptions },
-  // Portal: of the manual trip meter, which is what v1 told; averageSpeedAutomatic is another meter.
+  // Portal: of the manual trip meter, which is the one of v1; averageSpeedAutomatic is another meter.
   averageSpeed: { group: 'statistics', members: ['averageSpeed'], units: speeds },
   backupBatteryRemaining: { group: null, reason: 'connected v2 says nothing of the backup battery' },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
@@ -186,8 +186,8 @@ export const groupedResources = {
   odometer: { group: 'odometer', members: ['odometer'], units: lengths },
   // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; a required service is no level.
   oilLevel: { group: 'engine', members: ['oilLevelWarning'], words: level },
-  oilPressure: { group: null, reason: 'connected v2 tells the oil’s level, not its pressure' },
-  // Home Assistant's public list of words; how urgent stands at their end.
+  oilPressure: { group: null, reason: 'connected v2 reports the oil’s level, not its pressure' },
+  // Home Assistant's public list of words; each ends with its urgency.
   serviceWarningStatus: {
     group: 'diagnostics',
     members: ['serviceWarning'],
@@ -228,7 +228,7 @@ export const groupedResources = {
   rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
 } as const satisfies Record<ResourceName, GroupedResource>;
 
-/** Whether a car of this fuel type burns fuel; null where that cannot be told. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */
+/** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';
   if (/PETROL|DIESEL/.test(word)) return true;

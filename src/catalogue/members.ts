@@ -26,11 +26,11 @@ export const doorMembers = {
   hood: { aliases: [] },
 } as const satisfies Record<string, Member>;
 
-/** What a word on the wire says of an opening; a word that is not here cannot be told (docs/service.md 3, docs/field-notes.md 1.5). */
+/** The state of an opening for each word on the wire; a word that is not in the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const satisfies Record<
   string,
   'open' | 'closed'
 >;
 
-/** What a word on the wire says of the lock (docs/service.md 3). */
+/** Whether the car is locked, for each word on the wire (docs/service.md 3). */
 export const lockWords = { LOCKED: true, UNLOCKED: false } as const satisfies Record<string, boolean>;

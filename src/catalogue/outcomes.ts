@@ -1,5 +1,5 @@
 /**
- * The request status of a command -> what it means and the sentence for a driver (docs/service.md 3, docs/field-notes.md 1.9).
+ * The meaning of each request status of a command, and its sentence for a driver (docs/service.md 3, docs/field-notes.md 1.9).
  * docs/message-contract.md 4 and 5: a status that is not here is `undetermined`, never success.
  */
 export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
@@ -64,7 +64,7 @@ export const outcomes = {
   },
 } as const satisfies Record<string, StatusMeaning>;
 
-/** What to say of a status that nobody has named, or of none at all. */
+/** The meaning of a status that is not in the table, and of a missing one. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
   sentence: 'The service did not say in known words what became of the command. Look at the car.',

@@ -352,7 +352,7 @@ export type ReadName = ConnectedReadName | ResourceName | LivingReadName;
 export const localReadNames = ['journal'] as const;
 export type LocalReadName = (typeof localReadNames)[number];
 
-/** Whatever a flow can name as a read. */
+/** Every name that a flow can read, including what the pack answers without a request. */
 export type AnyReadName = ReadName | LocalReadName;
 
 // PURE: a bundle that does not use a list leaves out its table as well.

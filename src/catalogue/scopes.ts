@@ -38,7 +38,7 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
   const row: GroupedResource = groupedResources[name];
   if (row.group === null || !available.includes('connected-v2')) return [];
   const { scopes } = groups[row.group];
-  // The fuel type stands in the details.
+  // The fuel type is part of the details.
   return 'withoutFuel' in row ? [...scopes, ...connectedReads.details.scopes] : scopes;
 }
 

@@ -8,37 +8,37 @@ export class Arming {
   #armed: Armed | null = null;
   #disarms = 0;
 
-  /** @param onEnd called when an arming ends unused */
+  /** @param onEnd called when an arming ends without having been used */
   constructor(clock: Clock, onEnd: () => void = () => undefined) {
     this.#clock = clock;
     this.#onEnd = onEnd;
   }
 
   /**
-   * @param seconds how long it holds; 0 if this node needs no arming
+   * @param seconds how long the arming lasts; 0 if this node needs no arming
    * @throws VehicleError INPUT_INVALID
    */
   arm(seconds: number): void {
     if (seconds === 0)
       throw new VehicleError(
         'INPUT_INVALID',
-        'This node needs no arming: nothing was sent. Set how many seconds an arming holds, or leave out msg.arm.',
+        'This node needs no arming, so nothing was sent. Leave out msg.arm, or set the seconds of an arming in the command node.',
       );
     this.#end();
     this.#armed = {
       at: this.#clock.now(),
       seconds,
-      stopTimer: this.#clock.after(seconds * 1000, () => this.#runOut()),
+      stopTimer: this.#clock.after(seconds * 1000, () => this.#expire()),
     };
   }
 
-  /** Takes back the arming, also that of a command that waits. */
+  /** Ends the arming, also that of a command that is waiting to be sent. */
   disarm(): void {
     this.#disarms += 1;
     if (this.#end() !== null) this.#onEnd();
   }
 
-  #runOut(): void {
+  #expire(): void {
     this.#end();
     this.#onEnd();
   }
@@ -52,13 +52,13 @@ export class Arming {
 
   /**
    * Uses up the arming.
-   * @returns a check for the moment of sending, which throws INPUT_INVALID if the arming no longer holds
+   * @returns a function to call when the command is sent; it throws INPUT_INVALID if the arming has ended by then
    * @throws VehicleError INPUT_INVALID if it is not armed
    */
   take(seconds: number): () => void {
     if (seconds === 0) return () => undefined;
     const armed = this.#end();
-    if (armed === null || !this.#holds(armed)) {
+    if (armed === null || !this.#isValid(armed)) {
       throw new VehicleError(
         'INPUT_INVALID',
         `This command is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one command.`,
@@ -69,9 +69,9 @@ export class Arming {
       if (disarms !== this.#disarms)
         throw new VehicleError(
           'INPUT_INVALID',
-          'The arming was taken back while the command waited, so it was not sent.',
+          'The command was disarmed while it waited, so it was not sent. Arm it again, and send it again.',
         );
-      if (!this.#holds(armed)) {
+      if (!this.#isValid(armed)) {
         throw new VehicleError(
           'INPUT_INVALID',
           `The arming ran out after ${armed.seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
@@ -80,8 +80,8 @@ export class Arming {
     };
   }
 
-  /** A clock that was set back ends it, too. */
-  #holds({ at, seconds }: Armed): boolean {
+  /** An arming also ends when the clock is set back. */
+  #isValid({ at, seconds }: Armed): boolean {
     const age = this.#clock.now() - at;
     return age >= 0 && age < seconds * 1000;
   }

@@ -1,4 +1,4 @@
-import type { CommandOrder, SendOptions, VehicleClient } from '../client';
+import type { PreparedCommand, SendOptions, VehicleClient } from '../client';
 import type { Clock } from '../util/clock';
 import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
@@ -11,9 +11,9 @@ import { waitUntilAvailable } from './wait-until-available';
 export interface DispatchOptions extends SendOptions {
   /** The sender, for the journal. */
   sentBy?: string | null;
-  /** While another command is under way to the same car. Default `refuse`. */
+  /** Whether a command is refused or queued while another one is under way to the same car. Default `refuse`. */
   whenBusy?: 'refuse' | 'queue';
-  /** While the car takes no commands. Default `fail`: the command is sent all the same, unless `precheck` fails. */
+  /** Whether a command waits while the car takes none. Default `fail`: it is sent all the same, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
   /** The longest wait for the queue, the car and the quota together, in milliseconds. Default 600 000. */
   waitMs?: number | undefined;
@@ -26,13 +26,13 @@ export interface DispatcherOptions {
   queue: VehicleCommandQueue;
   journal: Journal;
   clock: Clock;
-  /** The journal could not be written. */
-  onUnkept?: () => void;
+  /** Called when the journal could not be written. */
+  onSaveFailed?: () => void;
 }
 
 /**
- * Sends the commands of an account: one at a time to each car, when the car can take them, each in the journal. A waiting command
- * does not survive a restart: nobody wants a car to unlock because a computer started.
+ * Sends the commands of an account: one at a time to each car, when the car can take them, and records each in the journal. A waiting
+ * command does not survive a restart, because a car must not unlock because a computer started.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -43,7 +43,7 @@ export class Dispatcher {
   }
 
   /**
-   * As VehicleClient.send, and it waits as the options say.
+   * Sends a command as VehicleClient.send does, and waits for the queue and the car as the options say.
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, if the car did not become available, or if the
    * longest wait has passed; CANCELLED if a newer command or `cancel` came first
    */
@@ -69,13 +69,13 @@ export class Dispatcher {
   ): Promise<CommandRecord> {
     const { client, clock, queue } = this.#options;
     const startedAt = clock.now();
-    // A command that is refused up to here does not disturb those that wait or are under way.
-    const order = await client.order(name, options);
-    const { command, vin } = order;
+    // A command that is refused up to here does not affect the commands that wait or are under way.
+    const prepared = await client.prepare(name, options);
+    const { command, vin } = prepared;
     const waitsForCar = options.whenUnavailable === 'wait';
     // Waiting for the car reads the accessibility anyway.
     const precheck = async (): Promise<void> => {
-      if (options.precheck && !waitsForCar) await client.mustBeAccessible({ vin, signal: before });
+      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal: before });
     };
     await precheck();
     const slot = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
@@ -90,7 +90,7 @@ export class Dispatcher {
           signal: before,
           onWaiting: options.onWaiting,
         });
-      const record = await this.#sendOrder(order, {
+      const record = await this.#sendPrepared(prepared, {
         ...options,
         maxWaitMs: startedAt + waitMs - clock.now(),
         onLeave: (sent) => {
@@ -109,12 +109,12 @@ export class Dispatcher {
   }
 
   /**
-   * Takes over what a watch reports: the journal keeps it, and after a final status the next command may go. Fulfilled when it is
-   * stored, so that a result is in the journal before it is told; never rejects.
+   * Applies a report of a watch: the journal keeps it, and after a final status the next command may be sent. The promise is fulfilled
+   * when the report is stored, so that a result is in the journal before the node sends it; it never rejects.
    */
-  async learned(report: WatchReport, settled: boolean): Promise<void> {
+  async applyReport(report: WatchReport, settled: boolean): Promise<void> {
     const { journal, clock, queue } = this.#options;
-    // A watch that ran out of time knows no end, and doors that are as they should be may have been so before.
+    // Only the status proves the end of a command: a watch can time out, and the doors may have been locked before the command.
     if (isFinal(report.requestStatus)) queue.markFinished(report.id);
     const states = report.history;
     const verdict = {
@@ -126,10 +126,10 @@ export class Dispatcher {
     const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
     // The process may have ended before the command was in the journal.
     const entry = { ...journalEntry(report, null, new Date(clock.now())), ...changes };
-    await this.#keep(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
+    await this.#save(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
   }
 
-  /** A command without a known end may still be under way, whatever its watch settled. */
+  /** The commands that may still be under way: those without a known end, even if their watch is settled. */
   async #pending(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
     const hasEnded = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
@@ -164,11 +164,11 @@ export class Dispatcher {
   }
 
   /**
-   * The journal has the command before its first byte leaves, and its answer before the caller has it: whenever the process is
-   * killed, the next one knows what may be under way.
+   * The journal has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment,
+   * the next process knows the commands that may be under way.
    */
-  async #sendOrder(
-    order: CommandOrder,
+  async #sendPrepared(
+    prepared: PreparedCommand,
     { sentBy = null, beforeSend, onLeave, ...options }: DispatchOptions,
   ): Promise<CommandRecord> {
     const { client, journal, clock } = this.#options;
@@ -176,44 +176,44 @@ export class Dispatcher {
     let stored: string | null = null;
     let left = false;
     try {
-      const record = await client.sendOrder(order, {
+      const record = await client.sendPrepared(prepared, {
         ...options,
         beforeSend: async (sent) => {
           stored = sent.id;
           const entry = journalEntry({ ...sent, outcome: 'pending' }, sentBy, now());
-          await Promise.all([this.#keep(journal.add(entry)), beforeSend?.(sent)]);
+          await Promise.all([this.#save(journal.add(entry)), beforeSend?.(sent)]);
         },
         onLeave: (sent) => {
           onLeave?.(sent);
           left = true;
         },
       });
-      await this.#keep(journal.add(journalEntry(record, sentBy, now())));
+      await this.#save(journal.add(journalEntry(record, sentBy, now())));
       return record;
     } catch (error) {
-      if (left) await this.#keep(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
-      else if (stored !== null) await this.#keep(journal.remove(stored));
+      if (left) await this.#save(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
+      else if (stored !== null) await this.#save(journal.remove(stored));
       throw error;
     }
   }
 
   /** A full disk must not stop a command. */
-  async #keep(stored: Promise<unknown>): Promise<void> {
+  async #save(stored: Promise<unknown>): Promise<void> {
     try {
       await stored;
     } catch {
-      this.#options.onUnkept?.();
+      this.#options.onSaveFailed?.();
     }
   }
 }
 
 const stopped = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command left. It was not sent.');
+  new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command was sent. Send it again.');
 
 const late = (waitMs: number): VehicleError =>
   new VehicleError(
     'VEHICLE_UNAVAILABLE',
-    `The command had waited for ${Math.round(waitMs / 1000)} seconds when it could have been sent, which is the longest that it may wait. It was not sent.`,
+    `The command could not be sent within its longest wait of ${Math.round(waitMs / 1000)} seconds, so it was not sent. Send it again, or set a longer wait.`,
   );
 
 const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({

@@ -27,8 +27,8 @@ const storedEntry = z.lazy(() =>
 type StoredEntry = z.infer<typeof storedEntry>;
 
 /**
- * A command that was sent (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the service's words with their times,
- * `reason` is the sentence of the verdict. Times are ISO-8601; null is what is not known, or not yet.
+ * A command that was sent (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with their times,
+ * `reason` is the sentence of the result. Times are ISO-8601; null stands for a value that is not known (yet).
  */
 export interface JournalEntry extends Omit<StoredEntry, 'states'> {
   states: z.infer<typeof state>[];
@@ -37,14 +37,14 @@ export interface JournalEntry extends Omit<StoredEntry, 'states'> {
 export type JournalChanges = Partial<Omit<JournalEntry, 'id'>>;
 
 export interface JournalOptions {
-  /** The newest so many entries are kept (100). */
+  /** The number of entries that are kept, the newest ones (100). */
   limit?: number;
   /** Gets a sentence when the stored journal could not be read, as a whole or in part. */
   warn?: (sentence: string) => void;
 }
 
 /** A status that goes back and forth for hours must not fill the store. */
-const statesKept = 50;
+const maxStates = 50;
 
 /**
  * The last commands of an account. A journal is the only owner of its key: two journals with the same key would overwrite each other.
@@ -93,7 +93,7 @@ export class Journal {
     return true;
   }
 
-  /** For a command that was not sent after all. */
+  /** Removes the entry of a command that was not sent after all. */
   async remove(id: string): Promise<void> {
     if (!this.#entries.delete(id)) return;
     await this.#load();
@@ -115,7 +115,7 @@ export class Journal {
   }
 
   #put(entry: JournalEntry): void {
-    this.#entries.set(entry.id, structuredClone({ ...entry, states: entry.states.slice(-statesKept) }));
+    this.#entries.set(entry.id, structuredClone({ ...entry, states: entry.states.slice(-maxStates) }));
     this.#trim();
   }
 
@@ -177,19 +177,19 @@ export class Journal {
 }
 
 /**
- * A settled entry stays settled, whatever a second watch of the same command reports on its way. Only a verdict that knows more
- * replaces one that knew less, and it keeps what the doors have shown.
+ * A settled entry stays settled, whatever a second watch of the same command reports on its way. Only a result that knows more
+ * replaces one that knew less, and a verification that succeeded is kept.
  */
 function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
   if (entry.settledAt === null) return { ...entry, ...changes };
-  const told = { ...entry, ...changes };
-  const contradicts = isClear(entry) && told.outcome !== entry.outcome;
-  if (!changes.settledAt || contradicts || knowledgeOf(told) <= knowledgeOf(entry)) return entry;
+  const merged = { ...entry, ...changes };
+  const contradicts = isClear(entry) && merged.outcome !== entry.outcome;
+  if (!changes.settledAt || contradicts || knowledgeOf(merged) <= knowledgeOf(entry)) return entry;
   const since = entry.states.at(-1)?.at ?? '';
   return {
-    ...told,
+    ...merged,
     states: [...entry.states, ...(changes.states ?? []).filter(({ at }) => at > since)],
-    verified: told.verified ?? entry.verified,
+    verified: merged.verified ?? entry.verified,
   };
 }
 
@@ -225,7 +225,7 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
   if (stored === undefined || stored === null) return [];
   const found = storedJournal.safeParse(stored);
   if (!found.success) {
-    warn('The stored command journal cannot be read. It starts anew and will be replaced with the next command.');
+    warn('The stored command journal cannot be read. A new, empty journal replaces it with the next command.');
     return [];
   }
   const entries = found.data.flatMap(parseEntry);
@@ -235,16 +235,17 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
   return entries;
 }
 
-/** For a command that was in flight when the process ended. */
+/** The result of a command that was in flight when the process ended. */
 const neverAnswered = {
   outcome: 'undetermined',
-  reason: 'The command may have reached the car, but the program ended before an answer came.',
+  reason:
+    'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
 } as const;
 
 function parseEntry(stored: unknown): JournalEntry[] {
   const entry = storedEntry.safeParse(stored);
   if (!entry.success) return [];
-  const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []).slice(-statesKept);
+  const states = entry.data.states.flatMap((one) => state.safeParse(one).data ?? []).slice(-maxStates);
   const unanswered = entry.data.outcome === 'pending' && states.every(({ requestStatus }) => requestStatus === null);
   return [{ ...entry.data, states, ...(unanswered && neverAnswered) }];
 }

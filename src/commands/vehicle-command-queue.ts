@@ -10,7 +10,7 @@ import type { Clock } from '../util/clock';
 const maxBlockingMs = 150_000;
 /** How often the link of a command is read while another command waits behind it. */
 const pollEveryMs = 3_000;
-/** After a status that says nothing, another one may follow: so many polls in a row must find it before it counts as the end. */
+/** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
 const maxUnclearPolls = 3;
 
 /** The part of a record that the queue needs. */
@@ -62,8 +62,8 @@ export class VehicleCommandQueue {
   }
 
   /**
-   * Restores commands without a known end from before this process began. No command enters before they are known; if they cannot
-   * be found out, they block nothing.
+   * Restores commands without a known end from before this process began. No command enters before `found` is settled; if it rejects,
+   * nothing is blocked.
    */
   restorePending(found: Promise<readonly PendingCommand[]>): void {
     const restored = found
@@ -105,7 +105,7 @@ export class VehicleCommandQueue {
     try {
       for (let head; (head = this.#queueFor(vin)[0]) !== entry;) {
         await this.#pause(head as QueueEntry, signal);
-        // The second in the queue polls for all that wait.
+        // Only the second command of the queue polls, on behalf of all that wait.
         if (this.#queueFor(vin)[1] === entry) await this.#poll(vin, client, signal);
       }
       signal.throwIfAborted();
@@ -139,7 +139,7 @@ export class VehicleCommandQueue {
     };
   }
 
-  /** A watch saw the final status of a command. */
+  /** Ends a command whose final status a watch has seen. */
   markFinished(id: string): void {
     for (const [head] of this.#entries.values()) if (head?.record?.id === id) this.#end(head);
   }
@@ -160,7 +160,7 @@ export class VehicleCommandQueue {
     entry.ended.abort();
   }
 
-  /** Until the next poll is due, or until the command in front ends. */
+  /** Waits until the next poll is due or the command in front ends. */
   async #pause({ ended }: QueueEntry, signal: AbortSignal): Promise<void> {
     try {
       await withSignals([signal, ended.signal], (either) => this.#clock.sleep(pollEveryMs, either));
@@ -183,7 +183,7 @@ export class VehicleCommandQueue {
   }
 }
 
-/** Undefined where it cannot be read now. */
+/** The status of a command; undefined if it cannot be read now. */
 async function statusOf(
   record: BlockingRecord,
   client: QueueRequest['client'],
@@ -198,7 +198,7 @@ async function statusOf(
   }
 }
 
-/** Whether no other status follows this one. A status that says nothing may be followed by one that does. */
+/** Whether no other status follows this one. An unclear status may be followed by a clear one. */
 export const isFinal = (requestStatus: string | null): boolean =>
   ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
 
@@ -206,22 +206,19 @@ const busy = ({ command, record }: QueueEntry): VehicleError => {
   const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
-    `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent: wait for the end of the other, 150 seconds at most, or let the node queue it.`,
+    `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
   );
 };
 
 const superseded = (): VehicleError =>
-  new VehicleError(
-    'CANCELLED',
-    'A newer command for this car took the place of this one, which was waiting. It was not sent.',
-  );
+  new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.');
 
 class QueueEntry {
   readonly vin: string;
   readonly command: string;
   /** Null until the command is answered or given up. */
   record: BlockingRecord | null = null;
-  /** The number of polls in a row that found a status that says nothing. */
+  /** The number of polls in a row that found an unclear status. */
   unclearPolls = 0;
   /** Set while the command only waits for the car. */
   supersede: AbortController | null = null;

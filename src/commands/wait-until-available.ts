@@ -3,7 +3,7 @@ import { asVehicleError, type VehicleError } from '../errors';
 import type { Clock } from '../util/clock';
 
 export interface WaitUntilAvailableOptions {
-  client: Pick<VehicleClient, 'mustBeAccessible'>;
+  client: Pick<VehicleClient, 'assertAccessible'>;
   vin: string;
   /** Milliseconds since 1970: when the wait is given up. */
   deadline: number;
@@ -17,9 +17,9 @@ export interface WaitUntilAvailableOptions {
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
- * Waits until the car can take a command, or until nobody can say that it cannot (docs/service.md 2.7).
- * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up, and any failure of the accessibility that
- * does not go away with time
+ * Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/service.md 2.7).
+ * @throws VehicleError VEHICLE_UNAVAILABLE with the reason in words when the time is up, and any failure of the read that a retry
+ * does not mend
  */
 export async function waitUntilAvailable(options: WaitUntilAvailableOptions): Promise<void> {
   const { client, vin, deadline, clock, signal, onWaiting } = options;
@@ -42,7 +42,7 @@ async function pollOnce(
   signal: AbortSignal,
 ): Promise<VehicleError | null> {
   try {
-    await client.mustBeAccessible({ vin, signal });
+    await client.assertAccessible({ vin, signal });
     return null;
   } catch (error) {
     const failure = asVehicleError(error);

@@ -1,5 +1,5 @@
 import { interpretState, openingKeys, openings } from '../openings';
-import { neverKnown, type GuardState, type OpeningState } from './state';
+import { unknownOpening, type GuardState, type OpeningState } from './state';
 import type { GuardReading } from './types';
 
 /** An older timestamp comes from a clock that was never set, not from a window that was never closed. */
@@ -11,7 +11,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
     const { read, name, kind } = openings[key];
     const members = reading[read];
     if (members === undefined && !reading.failed?.includes(read)) continue;
-    const opening = (state.openings[key] ??= neverKnown());
+    const opening = (state.openings[key] ??= unknownOpening());
     const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
     if (kind === 'sunroof' && reading.hasSunroof === true) opening.isFitted = true;
     const value = interpretState(kind, member?.value);
@@ -31,7 +31,7 @@ function measuredAtOf(timestamp: unknown, { at, skewMs = 0 }: GuardReading): num
 }
 
 function applyValue(opening: OpeningState, at: number, value: 'open' | 'closed', measuredAt: number | null): void {
-  // Timestamps may run backwards between two answers (docs/field-notes.md 6.2): an older state says nothing of the present one.
+  // Timestamps may run backwards between two answers (docs/field-notes.md 6.2): an older state is ignored.
   if (measuredAt !== null && opening.measuredAt !== null && measuredAt < opening.measuredAt) return;
   opening.measuredAt = measuredAt ?? opening.measuredAt;
   opening.unknownSince = null;

@@ -19,7 +19,7 @@ export interface GuardRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** Of the guard's state in the store. */
+  /** The key of the guard's state in the store. */
   key: string;
   clock: Clock;
   /** Called when a tick is due. */
@@ -90,7 +90,7 @@ export class GuardRunner {
   /** Takes a step now. The state is stored afterwards. */
   step(input: WithoutTime<GuardInput>): GuardEvent[] {
     const { clock, client } = this.#options;
-    this.#followClock();
+    this.#applyClockChange();
     const at = clock.now();
     const { state, events } = this.#guard.step(
       this.#state,
@@ -108,13 +108,13 @@ export class GuardRunner {
     return events;
   }
 
-  /** The reads that this guard needs, and those of what a question asks about. */
+  /** The reads that this guard needs, and those of the openings that a question names. */
   readsFor(only: readonly WatchName[] = []): GuardRead[] {
     return [...this.#guard.readsFor(only), ...(this.#guard.needsUsage ? (['accessibility'] as const) : [])];
   }
 
   /**
-   * Reads the car before anything is said from stored state. Where that takes too long, the stored state is used.
+   * Reads the car before an event is derived from stored state. If that takes too long, the stored state is used.
    * @returns null where nothing is stored
    * @throws VehicleError CANCELLED through the signal
    */
@@ -124,7 +124,7 @@ export class GuardRunner {
     const reason = (): VehicleError =>
       new VehicleError(
         'TIMEOUT',
-        'The car could not be read in time after the start. The guard continues with what it knew before and keeps trying.',
+        'The car could not be read in time after the start. The guard continues with the state that it stored before, and reads again later.',
       );
     return endingAt(clock.now() + maxInitialReadMs, { clock, signal, reason }, (ending) =>
       this.poll(this.readsFor(), ending),
@@ -151,8 +151,8 @@ export class GuardRunner {
     return this.#saving;
   }
 
-  /** Moves the times of this process where the machine's clock was set: what was opened seconds ago stays so. */
-  #followClock(): void {
+  /** Shifts the times of this process when the machine's clock was set, so that durations stay right. */
+  #applyClockChange(): void {
     const { clock } = this.#options;
     const offset = clock.now() - clock.monotonic();
     const setBy = offset - this.#wallOffset;

@@ -11,13 +11,13 @@ import {
 } from '../openings';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
-/** What is set for a guard; everything may be left out. Numbers may be text, as an editor's form stores them. */
+/** The settings of a guard; each has a default. Numbers may be text, as an editor's form stores them. */
 export interface GuardSettings {
-  /** Minutes that something may be open before it is said (10). */
+  /** Minutes that an opening may stay open before an alert (10). */
   minutes?: number | string;
   /** Other minutes for some kinds. */
   minutesFor?: Partial<Record<OpeningKind, number | string>>;
-  /** Minutes until it is said again; 0 = once (0). */
+  /** Minutes until the alert is repeated; 0 = never (0). */
   repeat?: number | string;
   /** `22:00-07:00`; empty: none. */
   quietHours?: string;
@@ -29,7 +29,7 @@ export interface GuardSettings {
   onlyWhileNotInUse?: boolean;
 }
 
-/** The settings, checked and ready for use. Spans are milliseconds. */
+/** The validated settings. Durations are in milliseconds. */
 export interface GuardOptions {
   allowed(kind: OpeningKind): number;
   repeat: number;
@@ -39,7 +39,7 @@ export interface GuardOptions {
 }
 
 const minute = 60_000;
-const watchError = `What is watched must be a list of these names: ${watchNames.join(', ')}.`;
+const watchError = `The watched openings must be a list of these names: ${watchNames.join(', ')}.`;
 const aYear = 366 * 24 * 60;
 
 /** A count of minutes, as a number or as a form's text. */
@@ -76,7 +76,7 @@ export function parseGuardSettings(settings: unknown): GuardOptions {
   if (!parsed.success) throw config(parsed.error.issues[0]?.message ?? 'The settings cannot be read.');
   const { minutes, minutesFor, repeat, quietHours, timeZone, watch, onlyWhileNotInUse } = parsed.data;
   const watched = openingsNamed(watch);
-  if (watched.length === 0) throw config('Nothing is chosen to be watched. Choose at least one kind of opening.');
+  if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');
   return {
     allowed: (kind) => (minutesFor[kind] ?? minutes) * minute,
     repeat: repeat * minute,

@@ -1,7 +1,7 @@
-/** Hours of the day in which nothing is said unasked. All instants are milliseconds since 1970, UTC. */
+/** Hours of the day in which no alert is sent, except in answer to a question. All instants are milliseconds since 1970, UTC. */
 export interface QuietHours {
   holdsAt(at: number): boolean;
-  /** While quiet: when to look again. Not later than the end of the quiet hours, and exactly then at the latest. */
+  /** The time of the next check during quiet hours: not later than the end of the quiet hours, and exactly then at the latest. */
   nextCheck(at: number): number;
 }
 
@@ -35,7 +35,7 @@ export function parseQuietHours(text: string, timeZone?: string): QuietHours | n
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;
     },
-    // Clocks change on a half hour: whoever looks at each one again never oversleeps the end by the hour that is skipped.
+    // Clocks change on a half hour. A check at each half hour never misses the end by the hour that is skipped.
     nextCheck(at) {
       const left = (to - minuteOfDay(at) + day) % day;
       const end = (Math.floor(at / minute) + left) * minute;

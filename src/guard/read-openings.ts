@@ -10,7 +10,7 @@ export type GuardRead = OpeningRead | 'accessibility';
 export interface ReadOpeningsOptions {
   client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility'>;
   vin: string;
-  /** `accessibility` tells whether the car is in use. */
+  /** `accessibility` shows whether the car is in use. */
   reads: readonly GuardRead[];
   signal: AbortSignal;
   /** Set where the poller asks. */
@@ -56,11 +56,11 @@ export async function readOpenings({
   return { reading, failures };
 }
 
-/** A sunroof is told as unknown while all else is known only where the car has one (src/openings.ts). */
+/** True if only the sunroof is unknown: then the car has one (src/openings.ts). */
 export const hasUnknownSunroof = (unknown: unknown): boolean =>
   Array.isArray(unknown) && unknown.length === 1 && unknown[0] === 'sunroof';
 
-/** Whether somebody uses the car (docs/service.md 2.7); null where it cannot be told. */
+/** Whether somebody uses the car (docs/service.md 2.7); null if that is unknown. */
 export function isInUse({
   value,
   unavailableReason,

@@ -44,7 +44,7 @@ export class Guard {
     return [...new Set([...this.#options.watched, ...openingsNamed(only)].map((key) => openings[key].read))];
   }
 
-  /** Whether it must know that the car is in use. */
+  /** Whether the guard needs to know if the car is in use. */
   get needsUsage(): boolean {
     return this.#options.onlyWhileNotInUse;
   }
@@ -84,7 +84,7 @@ export class Guard {
   /** Applies an input to a copy of the state. */
   step(before: GuardState, input: GuardInput): { state: GuardState; events: GuardEvent[] } {
     const state = copyAsOf(before, input.at);
-    const events = this.#take(state, input);
+    const events = this.#apply(state, input);
     this.#endSnooze(state);
     events.push(...this.#allClear(state, input.at));
     if (!this.#mustWait(state, input.at))
@@ -101,18 +101,18 @@ export class Guard {
     return this.#options.quiet.holdsAt(state.at) ? this.#options.quiet.nextCheck(state.at) : state.at;
   }
 
-  #take(state: GuardState, input: GuardInput): GuardEvent[] {
+  #apply(state: GuardState, input: GuardInput): GuardEvent[] {
     if (input.type === 'ask') return [this.#answer(state, input.at, input.only ?? [])];
     if (input.type === 'snooze')
       state.snooze = { from: input.at, minutes: input.minutes, open: openKeys(state, this.#options.watched) };
     if (input.type === 'reading') {
       applyReading(state, input);
-      if (input.inUse !== undefined) this.#applyUse(state, input.at, input.inUse);
+      if (input.inUse !== undefined) this.#applyUsage(state, input.at, input.inUse);
     }
     return [];
   }
 
-  #applyUse(state: GuardState, at: number, inUse: boolean | null): void {
+  #applyUsage(state: GuardState, at: number, inUse: boolean | null): void {
     if (state.inUse === true && inUse !== true) state.parkedAt = at;
     state.inUse = inUse;
     if (this.#heldByUse(state)) mark(state, this.#options.watched, { alerted: false });
@@ -238,12 +238,12 @@ export function parseSnooze(input: unknown): number | null {
   if (minutes.success) return minutes.data;
   throw new VehicleError(
     'INPUT_INVALID',
-    `${minutes.error.issues[0]?.message ?? 'This is not a snooze.'} Send minutes, or "until-closed".`,
+    `${minutes.error.issues[0]?.message ?? 'The snooze cannot be read.'} Send minutes, or "until-closed".`,
   );
 }
 
 /**
- * What a question is about, from a message: one name or a list; nothing given: all that is watched.
+ * The openings that a question names, from a message: one name or a list. None means all watched openings.
  * @throws VehicleError INPUT_INVALID
  */
 export function parseWatchNames(input: unknown): WatchName[] {

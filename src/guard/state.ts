@@ -7,13 +7,13 @@ const instant = z.nullable(time);
 
 const openingState = z.lazy(() =>
   z.object({
-    /** null: not open as far as is known. */
+    /** null: not known to be open. */
     openSince: instant,
     /** The last instant at which it is known to have been closed; with `openSince` null too: never known. */
     closedAt: instant,
     /** The newest timestamp among the values that counted. */
     measuredAt: instant,
-    /** null: the last answer told it. */
+    /** null: the last answer contained a known state. */
     unknownSince: instant,
     /** An event has reported that it is unknown. */
     unknownReported: z.boolean(),
@@ -55,7 +55,7 @@ export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
   openings: Partial<Record<OpeningKey, OpeningState>>;
 };
 
-export const neverKnown = (): OpeningState => ({
+export const unknownOpening = (): OpeningState => ({
   openSince: null,
   closedAt: null,
   measuredAt: null,
@@ -150,7 +150,7 @@ export const unknownKeys = (state: GuardState, keys: readonly OpeningKey[]): Ope
 export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boolean =>
   closedKeys(state, keys).length > 0 && openKeys(state, keys).length === 0 && unconfirmedKeys(state, keys).length === 0;
 
-/** Whether these closed ones are everything that the car has, except the lock. Other equipment counts where the car ever told it. */
+/** Whether these closed ones are everything that the car has, except the lock. Optional equipment counts only if its state was ever known. */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
   openingKeys.every(
     (key) =>

@@ -17,13 +17,13 @@ const plainKeys = [
   'unconfirmed',
   'allClosed',
   'allClosedAndLocked',
-  /** Where more than this could be open: `{openings} closed` */
+  /** All of these are closed, but the car has more openings: `{openings} closed` */
   'closed',
   'closedAndLocked',
   /** All of them together. */
   'windows',
   'doors',
-  /** Where nothing but the lock was meant: `car locked`. */
+  /** Only the lock was asked about: `car locked`. */
   'locked',
   /** `cannot tell whether the car is locked` */
   'cannotTellLock',
@@ -47,7 +47,9 @@ const pluralKeys = [
 export const guardWordKeys = (language: string): string[] => [
   ...plainKeys,
   ...pluralKeys.flatMap((key) =>
-    new Intl.PluralRules(known(language)).resolvedOptions().pluralCategories.map((category) => `${key}_${category}`),
+    new Intl.PluralRules(validLanguage(language))
+      .resolvedOptions()
+      .pluralCategories.map((category) => `${key}_${category}`),
   ),
 ];
 
@@ -65,11 +67,11 @@ class Phrases {
 
   constructor(words: GuardWords) {
     this.#words = words;
-    this.#language = known(words['language']);
+    this.#language = validLanguage(words['language']);
   }
 
   alert(open: readonly OpenOpening[], unknown: readonly NamedOpening[]): string {
-    const phrases = alike(open).map((group) => this.#openPhrase(group));
+    const phrases = groupsOf(open).map((group) => this.#openPhrase(group));
     const said = this.#sentence(this.#join(phrases));
     return unknown.length === 0 ? said : `${said}; ${this.#unknownPhrase(unknown)}`;
   }
@@ -81,7 +83,7 @@ class Phrases {
     if (others.length === 0) return this.#sentence(this.#word('locked'));
     const [plain, andLocked] = everything ? ['allClosed', 'allClosedAndLocked'] : ['closed', 'closedAndLocked'];
     const text = this.#word(others.length === closed.length ? plain : andLocked);
-    return this.#sentence(fill(text, { openings: this.#join(together(others).map(this.#word)) }));
+    return this.#sentence(fill(text, { openings: this.#join(keysOf(others).map(this.#word)) }));
   }
 
   #openPhrase(group: readonly [OpenOpening, ...OpenOpening[]]): string {
@@ -121,12 +123,12 @@ class Phrases {
   #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
   #plural = (key: string, count: number): string =>
     this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
-  /** A word that is missing shows its key: ugly, but nothing of what happened is lost. */
+  /** A missing text is shown as its key, so that the event is still readable. */
   #word = (key: string): string => this.#words[key] ?? key;
 }
 
-/** The keys of their words: one word for all windows, one for all doors. */
-function together(some: readonly NamedOpening[]): string[] {
+/** The keys of their texts: one text for all windows, one for all doors. */
+function keysOf(some: readonly NamedOpening[]): string[] {
   const keys = new Set(some.map(keyOf));
   const groups = { window: 'windows', door: 'doors' } as const;
   const isWhole = (kind: OpeningKind): boolean =>
@@ -140,8 +142,8 @@ function together(some: readonly NamedOpening[]): string[] {
   ];
 }
 
-/** Openings of which the same can be said, together. */
-function alike(open: readonly OpenOpening[]): [OpenOpening, ...OpenOpening[]][] {
+/** Groups of openings that one clause describes: with the same duration and confirmation. */
+function groupsOf(open: readonly OpenOpening[]): [OpenOpening, ...OpenOpening[]][] {
   const groups = new Map<string, [OpenOpening, ...OpenOpening[]]>();
   for (const opening of open) {
     const same = `${opening.kind === 'lock'} ${opening.confirmed} ${opening.minutes}`;
@@ -160,7 +162,7 @@ const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 /** A tag that Intl takes; English where it is missing or odd. */
-function known(language: string | undefined): string {
+function validLanguage(language: string | undefined): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'en';
   } catch {

@@ -1,34 +1,37 @@
 import type { OpeningKind, OpeningRead, WatchName } from '../openings';
 
-/** The payload of the read `windows` or `doors` (docs/message-contract.md 3). What is missing or odd in it cannot be told. */
+/** The payload of the read `windows` or `doors` (docs/message-contract.md 3). A missing or odd member is unknown. */
 export type OpeningMembers = Readonly<
   Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>
 >;
 
-/** What a look at the car brought. */
+/** The result of a poll of the car. */
 export interface GuardReading {
   type: 'reading';
   /** Milliseconds since 1970. */
   at: number;
   windows?: OpeningMembers | undefined;
   doors?: OpeningMembers | undefined;
-  /** Reads that gave no answer, or only a kept one: their openings cannot be told. */
+  /** Reads that gave no answer, or only a kept one: their openings are unknown. */
   failed?: readonly OpeningRead[] | undefined;
   /** The sunroof is unknown and not absent (docs/message-contract.md 3), so it counts. */
   hasSunroof?: boolean | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number | undefined;
-  /** null: cannot be told, which counts as not in use, for an alert too many is better than none. */
+  /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */
   inUse?: boolean | null | undefined;
 }
 
-/** What happens to a guard; `at` is milliseconds since 1970. */
+/** The inputs of a guard; `at` is in milliseconds since 1970. */
 export type GuardInput =
   | GuardReading
   | { type: 'tick'; at: number }
-  /** No unasked alert for so many minutes (null: until what is open is closed, or something else opens); 0 ends a snooze. What is still open then is said again. */
+  /**
+   * Suppresses alerts for so many minutes (null: until the open ones are closed, or another one opens); 0 ends a snooze. Openings that
+   * are still open then are reported again.
+   */
   | { type: 'snooze'; at: number; minutes: number | null }
-  /** It rains, everybody left: answered at once with one event, quiet or not. `only`: what the answer is about. */
+  /** A question, for example when rain begins: answered at once with one event, also in quiet hours. `only`: the openings in question. */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
 
 export interface NamedOpening {
@@ -42,38 +45,38 @@ export interface OpenOpening extends NamedOpening {
   since: string;
   /** Whole minutes. */
   minutes: number;
-  /** false: it was open when it was last told, and cannot be told now. */
+  /** false: it was open when its state was last known, and is unknown now. */
   confirmed: boolean;
 }
 
-/** What the guard says; `at` is ISO-8601. */
+/** The events of a guard; `at` is ISO-8601. */
 export type GuardEvent =
   | {
       type: 'alert';
       at: string;
       reason: 'open-too-long' | 'repeat' | 'asked';
-      /** Unasked: all whose time is up, not only the newest. Asked: all that are open. */
+      /** All openings that have been open for too long, not only the newest; in answer to a question, all that are open. */
       openings: OpenOpening[];
-      /** What cannot be told besides. */
+      /** The other openings whose state is unknown. */
       unknown: NamedOpening[];
     }
   /**
-   * All that is watched (or asked about) was told to be closed. Unasked only after an alert. `everything`: nothing of the
-   * car but its lock is left out, so that "all" may be said.
+   * All watched openings (or those in question) are known to be closed. Without a question it comes only after an alert. `everything`:
+   * all openings of the car except its lock are among them, so that a sentence may say "all".
    */
   | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[]; everything: boolean }
-  /** Unasked once for each opening until it can be told again. */
+  /** Without a question it comes once for each opening, until its state is known again. */
   | { type: 'cannot-tell'; at: string; reason: 'unknown-too-long' | 'asked'; openings: NamedOpening[] };
 
-/** How things stand, for a badge. */
+/** The present state, for the node status. */
 export interface GuardView {
   /** In the order of the car. */
   open: OpenOpening[];
-  /** What cannot be told and was not open when it was last told. */
+  /** The openings whose state is unknown and that were not open when it was last known. */
   unknown: NamedOpening[];
-  /** Told, not assumed. */
+  /** True only if every watched opening is known to be closed. */
   allClosed: boolean;
-  /** What was told to be closed, and whether nothing of the car but its lock is left out. */
+  /** The openings that are known to be closed; `everything` as in the event `clear`. */
   closed: NamedOpening[];
   everything: boolean;
   /** Milliseconds since 1970, Infinity until it is closed; null: not snoozed. */

@@ -8,9 +8,9 @@ import { SlidingWindow } from './window';
 
 /** The limits of one API key (docs/message-contract.md 2). */
 export interface Quota {
-  /** For each API of its own. */
+  /** The limit of each API by itself. */
   requestsPerDay: number;
-  /** For all APIs together, as the next. */
+  /** The limit of all APIs together, as the next one. */
   requestsPerMinute: number;
   commandsPerMinute: number;
 }
@@ -18,7 +18,7 @@ export interface Quota {
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
 
-/** Why nothing may be sent. */
+/** The reason why nothing may be sent. */
 export type StopCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
 
 export interface AcquireOptions {
@@ -31,7 +31,7 @@ export interface AcquireOptions {
 
 /** The use of one API key, for the dialog ("1,204 of 10,000 today") and for diagnostics. */
 export interface QuotaSnapshot {
-  /** Of the connected vehicle API; `apis` has all. */
+  /** The requests to the connected vehicle API; `apis` has those of every API. */
   usedToday: number;
   perDay: number;
   usedThisMinute: number;
@@ -54,9 +54,9 @@ export interface RateLimiterOptions extends Quota {
   /** The share of the minute and of the day that plain reads leave to commands. */
   reserveForCommands?: number;
   clock?: Clock;
-  /** Where the counts outlive a restart. */
+  /** Stores the counts, so that they outlive a restart. */
   store?: CountStore | null;
-  /** In `store`. */
+  /** The key of the counts in `store`. */
   key?: string;
 }
 
@@ -137,7 +137,7 @@ export class RateLimiter {
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
   #loading: Promise<void> | null;
   #isClosed = false;
-  #alarm: { at: number; cancel: () => void } | null = null;
+  #timer: { at: number; cancel: () => void } | null = null;
   #cancelSave: (() => void) | null = null;
   #saving: Promise<void> = Promise.resolve();
 
@@ -171,8 +171,8 @@ export class RateLimiter {
   }
 
   /**
-   * Sends nothing before a time that the service has named, a day at most. A spent quota stops its API, a rate limit every API.
-   * A stop never ends earlier through a later one.
+   * Blocks requests until a time that the service has named, a day at most. A spent quota blocks its API, a rate limit every API.
+   * A later call never shortens a block.
    */
   blockUntil(code: StopCode, until: Date, api: ApiName = 'connected'): void {
     const time = this.#clock.monotonic();
@@ -182,15 +182,15 @@ export class RateLimiter {
       const state = this.#apis[name];
       if (at > Math.max(time, state.stop?.until ?? 0)) state.stop = { code, until: at };
     }
-    // A stop must not be lost in a crash: the next process would go on asking.
+    // The stop is stored at once: after a crash, the next process must not go on sending.
     this.#saveNow();
-    this.#serve();
+    this.#serveWaiting();
   }
 
-  /** Other limits from now on; what is counted stays. */
+  /** Replaces the limits; the counts stay. */
   setLimits(quota: Quota): void {
     this.#quota = quota;
-    this.#serve();
+    this.#serveWaiting();
   }
 
   snapshot(): QuotaSnapshot {
@@ -218,7 +218,7 @@ export class RateLimiter {
     };
   }
 
-  /** Fails what waits with CANCELLED and stores the counts. */
+  /** Rejects every waiting request with CANCELLED, and stores the counts. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -311,9 +311,9 @@ export class RateLimiter {
       this.#waiting[kind].add(waiter);
       const slot = this.#nextSlot(kind, api, time);
       if (slot.at > waiter.deadline) this.#end(waiter, this.#tooLong(slot));
-      // Nothing but other requests that wait is in the way: they, or this one, can be sent now.
-      else if (slot.at <= time) this.#serve();
-      else this.#wakeAt(Math.min(slot.at, grained(waiter.deadline)));
+      // Only waiting requests are in front of this one: they, or this one, can be sent now.
+      else if (slot.at <= time) this.#serveWaiting();
+      else this.#wakeAt(Math.min(slot.at, roundedUpToGrain(waiter.deadline)));
     });
   }
 
@@ -333,12 +333,12 @@ export class RateLimiter {
     waiter.settle(error);
   }
 
-  /** Sends what can be sent, fails what would wait too long, and sets the alarm for the rest. */
-  #serve(): void {
+  /** Admits the requests that can be sent, rejects those that would wait too long, and sets a timer for the rest. */
+  #serveWaiting(): void {
     const time = this.#clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const kind of kinds) {
-      /** Of the APIs that can send nothing of this kind now. */
+      /** The next slot of each API that can send nothing of this kind now. */
       const slots = new Map<ApiName, Slot>();
       for (const waiter of this.#waiting[kind]) {
         let slot = slots.get(waiter.api);
@@ -349,25 +349,25 @@ export class RateLimiter {
         }
         if (slot === undefined) slots.set(waiter.api, (slot = this.#nextSlot(kind, waiter.api, time)));
         if (slot.at > waiter.deadline || waiter.deadline <= time) this.#end(waiter, this.#tooLong(slot));
-        else next = Math.min(next, slot.at, grained(waiter.deadline));
+        else next = Math.min(next, slot.at, roundedUpToGrain(waiter.deadline));
       }
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
   #wakeAt(at: number): void {
-    if (this.#alarm !== null && at >= this.#alarm.at) return;
+    if (this.#timer !== null && at >= this.#timer.at) return;
     this.#disarm();
     const cancel = this.#clock.after(at - this.#clock.monotonic(), () => {
-      this.#alarm = null;
-      this.#serve();
+      this.#timer = null;
+      this.#serveWaiting();
     });
-    this.#alarm = { at, cancel };
+    this.#timer = { at, cancel };
   }
 
   #disarm(): void {
-    this.#alarm?.cancel();
-    this.#alarm = null;
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 
   #saveNow(): void {
@@ -408,7 +408,7 @@ export class RateLimiter {
       const state = stored.safeParse(value);
       if (state.success) this.#restore(state.data);
       const former = formerlyStored.safeParse(value);
-      if (former.success) this.#restore(fromFormer(former.data));
+      if (former.success) this.#restore(upgraded(former.data));
     } catch {
       // The service counts as well and stops the pack when it must, so an unreadable store is no reason to send nothing.
     } finally {
@@ -433,7 +433,7 @@ export class RateLimiter {
   }
 }
 
-const fromFormer = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStored>): Stored => ({
+const upgraded = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStored>): Stored => ({
   version: 2,
   savedAt,
   minute: [],
@@ -448,7 +448,7 @@ const fromFormer = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStor
   },
 });
 
-const grained = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
+const roundedUpToGrain = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
 
 const limitReached = (size: number, what: string): string => `The limit of ${grouped(size)} ${what} is reached`;
 
@@ -458,7 +458,7 @@ const grouped = (number: number): string =>
     ? String(number)
     : `${grouped(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
 
-/** With the date where it is not today's. */
+/** The time of day, with the date unless it is today's. */
 const clockTime = (at: Date, now: number): string => {
   const date = at.toDateString();
   return `${date === new Date(now).toDateString() ? '' : `${date}, `}${at.toTimeString().slice(0, 8)}`;

@@ -41,7 +41,7 @@ export class SlidingWindow {
     return time + this.#spanMs;
   }
 
-  /** Pairs of the least possible age in milliseconds and count, oldest first: what is stored over a restart. */
+  /** Pairs of the least possible age in milliseconds and count, oldest first: the form in which the counts are stored. */
   entries(time: number): [ageMs: number, count: number][] {
     this.#advance(this.#bucketOf(time));
     const pairs: [number, number][] = [];
@@ -52,7 +52,7 @@ export class SlidingWindow {
     return pairs;
   }
 
-  /** Adds stored pairs; what has left the span since is dropped. */
+  /** Adds stored pairs, except those that have left the span since. */
   restore(pairs: readonly (readonly [ageMs: number, count: number])[], time: number): void {
     for (const [ageMs, count] of pairs) if (ageMs <= this.#spanMs + this.#bucketMs) this.add(time - ageMs, count);
   }

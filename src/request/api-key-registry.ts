@@ -19,9 +19,9 @@ export interface SharedKeyState {
 export interface ApiKeyOptions {
   baseUrl: string;
   apiKey: string;
-  /** Of several accounts, the strictest limits hold. */
+  /** The limits of this account; of several accounts, the strictest limits hold. */
   limits: Quota;
-  /** Where the counts outlive a restart. The first account decides. */
+  /** Stores the counts, so that they outlive a restart. The store of the first account is used. */
   store: StateStore | null;
   clock: Clock;
 }

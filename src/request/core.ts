@@ -81,7 +81,7 @@ export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
-/** A command that may have reached the service, without an answer that says what became of it. */
+/** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
   readonly reason: VehicleError;
@@ -119,7 +119,7 @@ export class RequestCore {
   }
 
   /**
-   * Reads JSON, sharing the answer with whoever else wants it.
+   * Reads JSON. Concurrent and recent identical reads share one answer.
    * @throws VehicleError with a code of docs/message-contract.md 6
    */
   async read(request: ReadRequest): Promise<SharedAnswer> {
@@ -184,7 +184,7 @@ export class RequestCore {
       throw error;
     }
     const failure = isSuccess(response) ? null : this.#failure(response, request);
-    // A status word says what became of the command, whatever the HTTP status (docs/message-contract.md 4).
+    // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);

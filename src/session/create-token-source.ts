@@ -98,7 +98,7 @@ export interface TokenSourceOptions {
   client: OAuthClient;
   /** The id of the config node: its sign-in is its own. */
   owner: string;
-  /** Null where nothing can be kept: then only a pasted access token works. */
+  /** Null if there is no store: then only a pasted access token works. */
   managers: TokenManagers | null;
   clock?: Clock;
 }
@@ -242,8 +242,8 @@ class ManagedToken implements TokenSource {
     const hasEnded = pasted.describe().signInRequiredSince !== null;
     if (!hasEnded && this.#signInsSeen === this.#managers.signIns) return null;
     const signedIn = await this.#managers.store.read(this.#signInKey);
-    const counts = signedIn !== null && (hasEnded || signedIn.grant.outdated.includes(fingerprint(accessToken)));
-    return counts ? this.#signInKey : null;
+    const isSignInLater = signedIn !== null && (hasEnded || signedIn.grant.outdated.includes(fingerprint(accessToken)));
+    return isSignInLater ? this.#signInKey : null;
   }
 
   /** True where a person signed in after this token was pasted. */

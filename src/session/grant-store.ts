@@ -22,7 +22,7 @@ export type Lease = z.infer<typeof leaseSchema>;
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
   z.object({
-    /** Counts the refreshes, so that the later of two grants can be told; 0 for a pasted refresh token that was not refreshed yet. */
+    /** Counts the refreshes, so that the later of two grants is known; 0 for a pasted refresh token that was not refreshed yet. */
     generation: z.int(),
     refreshToken: z.string(),
     /** Empty where the last answer gave none. */
@@ -50,7 +50,7 @@ export interface GrantStoreOptions {
   state: StateStore;
   /** Called with every secret before it is stored or used, so that a redactor knows it. */
   onSecret?: (secret: string) => void;
-  /** Where version 0.1 kept its sign-ins, and what opens them. */
+  /** The directory in which version 0.1 kept its sign-ins, and the seals that open them. */
   former?: { directory: string; seals: () => readonly Seal[] };
   clock?: Clock;
 }
@@ -79,7 +79,7 @@ export class GrantStore {
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
     this.#learn(grant);
     const options = { secret: true, ...(expected !== undefined && { expected }) };
-    const version = await explained(() => this.#options.state.write(entryOf(key), grant, options));
+    const version = await withSentence(() => this.#options.state.write(entryOf(key), grant, options));
     return version === null ? null : { grant, version };
   }
 
@@ -92,7 +92,7 @@ export class GrantStore {
 
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
-    await explained(() => this.#options.state.remove(entryOf(key)));
+    await withSentence(() => this.#options.state.remove(entryOf(key)));
     await this.#removeFormer(entryOf(key));
   }
 
@@ -102,14 +102,14 @@ export class GrantStore {
    */
   async removeUnused(): Promise<void> {
     const { state, clock = systemClock } = this.#options;
-    for (const entry of await explained(() => state.list(`${collection}/`))) {
+    for (const entry of await withSentence(() => state.list(`${collection}/`))) {
       const stored = await this.#read(entry).catch(() => null);
       if (stored !== null && clock.now() - stored.grant.refreshedAt > unusedFor) await state.remove(entry);
     }
   }
 
   async #read(entry: string): Promise<StoredGrant | null> {
-    const stored = await explained(() => this.#options.state.read(entry));
+    const stored = await withSentence(() => this.#options.state.read(entry));
     if (stored === null) return this.#carryOver(entry);
     const grant = this.#parse(stored.value);
     return { grant, version: stored.version };
@@ -143,7 +143,7 @@ export class GrantStore {
       () => false,
     );
     const grant = { ...this.#parse(value), lease: hasCrashed ? { id: '', pid: 0, host: '', until: 0 } : null };
-    await explained(() => this.#options.state.write(entry, grant, { expected: null, secret: true }));
+    await withSentence(() => this.#options.state.write(entry, grant, { expected: null, secret: true }));
     await this.#removeFormer(entry);
     return this.#read(entry);
   }
@@ -182,7 +182,7 @@ const entryOf = (key: string): string => `${collection}/${createHash('sha256').u
 
 const formerHeadSchema = z.object({ version: z.int() });
 
-async function explained<T>(work: () => Promise<T>): Promise<T> {
+async function withSentence<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

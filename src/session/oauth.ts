@@ -50,7 +50,7 @@ export interface RequestContext {
 /**
  * Counted from the first byte sent. The limit is long because an answer that is given up may have rotated the refresh token.
  */
-const answerWithin = 50_000;
+const answerTimeoutMs = 50_000;
 
 const tokensSchema = z.lazy(() =>
   z.object({
@@ -93,7 +93,7 @@ export async function requestTokens(
     url,
     headers,
     body: body.toString(),
-    timeoutMs: answerWithin,
+    timeoutMs: answerTimeoutMs,
     signal,
     ...(onDispatch && { onDispatch }),
   }).catch((error: unknown) => {
@@ -124,17 +124,17 @@ function refusalOf(status: number, json: unknown): string | null {
   return temporary.has(parsed.data.error) ? null : parsed.data.error;
 }
 
-const longestRetryAfter = 3_600;
+const maxRetryAfterSeconds = 3_600;
 
 /** Reads seconds only; no identity service is known to send the form with a date. */
 function retryAfter(header: string | string[] | undefined, now: number): { retryAt?: Date } {
   if (typeof header !== 'string' || !/^\d{1,15}$/.test(header)) return {};
-  return { retryAt: new Date(now + Math.min(Number(header), longestRetryAfter) * 1000) };
+  return { retryAt: new Date(now + Math.min(Number(header), maxRetryAfterSeconds) * 1000) };
 }
 
 /** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */
-const shortestLife = 1;
-const longestLife = 10 * 365 * 86_400;
+const minLifeSeconds = 1;
+const maxLifeSeconds = 10 * 365 * 86_400;
 
 function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, receivedAt: number): Tokens {
   const accessToken = isHeaderSafe(parsed.access_token) ? parsed.access_token : '';
@@ -146,7 +146,7 @@ function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, received
     expiresAt:
       parsed.expires_in === null
         ? claims.expiresAt
-        : sentAt + Math.max(shortestLife, Math.min(parsed.expires_in, longestLife)) * 1000,
+        : sentAt + Math.max(minLifeSeconds, Math.min(parsed.expires_in, maxLifeSeconds)) * 1000,
     scopes: parsed.scope ?? claims.scopes,
     receivedAt,
   };
@@ -230,6 +230,6 @@ const refusals = new Map([
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/** Tells a driver what to do after a refusal. */
+/** The sentence that says what to do after a refusal. */
 export const refusalSentence = ({ refusal }: Refusal): string =>
   refusals.get(refusal) ?? `The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

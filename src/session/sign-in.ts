@@ -40,7 +40,7 @@ export interface SignedIn {
 }
 
 /** A person has ten minutes to type a password and a code from the phone. */
-const lifeOfState = 10 * 60_000;
+const stateLifetimeMs = 10 * 60_000;
 /** Bounds the memory that unfinished sign-ins take. */
 const maxPending = 100;
 
@@ -73,7 +73,7 @@ export class SignIns {
     const { client, redirectUrl, scopes } = start;
     const authorizeUrl = start.authorizeUrl.trim();
     const url = authorizationUrl({ authorizeUrl, clientId: client.clientId, redirectUrl, scopes, state, verifier });
-    this.#remember(state, { start, verifier, until: this.#managers.clock.monotonic() + lifeOfState, over: null });
+    this.#remember(state, { start, verifier, until: this.#managers.clock.monotonic() + stateLifetimeMs, over: null });
     return { url: url.href, state };
   }
 
@@ -87,7 +87,7 @@ export class SignIns {
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
-    const pending = this.#take(state ?? '', end.owner);
+    const pending = this.#redeem(state ?? '', end.owner);
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error, start.optional);
     const code = answer.get('code') ?? '';
@@ -172,7 +172,7 @@ export class SignIns {
   }
 
   /** A state is accepted once, whatever the result. */
-  #take(state: string, owner: string | undefined): Pending {
+  #redeem(state: string, owner: string | undefined): Pending {
     const pending = this.#pending.get(state);
     if (pending === undefined)
       throw invalid(
@@ -194,7 +194,7 @@ export class SignIns {
   #remember(state: string, pending: Pending): void {
     const now = this.#managers.clock.monotonic();
     for (const [old, { until }] of this.#pending) {
-      if (now > until + lifeOfState || this.#pending.size >= maxPending) this.#pending.delete(old);
+      if (now > until + stateLifetimeMs || this.#pending.size >= maxPending) this.#pending.delete(old);
     }
     this.#pending.set(state, pending);
   }

@@ -42,7 +42,7 @@ export interface TokenManagerOptions {
   /** A pasted refresh token, used where the store has no grant. */
   importedRefreshToken: { token: string; fingerprint: string } | null;
   store: GrantStore;
-  /** Must not depend on what is closed with a configuration: a refresh may outlive it. */
+  /** Must work after the configuration is closed, because a refresh may outlive it. */
   send: Send;
   clock: Clock;
   random: () => number;
@@ -50,20 +50,20 @@ export interface TokenManagerOptions {
 }
 
 /** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
-const keepAliveEvery = 3 * 86_400_000;
+const keepAliveIntervalMs = 3 * 86_400_000;
 /** A 401 asks for a new token no more often than this: where the service refuses every token, a new one does not help. */
-const forcedEvery = 5 * 60_000;
-/** Failures that waiting alone does not mend. */
-const lasting = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
-/** A person or another process may have mended the store meanwhile; looking costs no request. */
-const reloadEvery = 15 * 60_000;
+const forcedRefreshIntervalMs = 5 * 60_000;
+/** Failures that only a person can mend. */
+const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
+/** The store is read again, because a person or another process may have mended it; that costs no request. */
+const reloadIntervalMs = 15 * 60_000;
 /** With less life left than this, a caller waits for the new token. */
-const waitBelow = 10_000;
+const minLifeWithoutWaitMs = 10_000;
 /** Longer than a connection (60 s at most), an answer (50 s) and a write to the store take together. */
-const leaseFor = 120_000;
-const leasePollEvery = 200;
+const leaseMs = 120_000;
+const leasePollIntervalMs = 200;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
-const closeWithin = 3_000;
+const closeTimeoutMs = 3_000;
 
 /**
  * Keeps the access token of one grant valid: one refresh at a time, saved before it is used, at least every third day.
@@ -109,16 +109,16 @@ export class TokenManager {
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
   }
 
-  /** With the last user, everything ends that waits; a refresh that has been sent goes on, and its answer is saved. */
+  /** The last release cancels everything that waits; a refresh that has been sent goes on, and its answer is saved. */
   async release(): Promise<void> {
     this.#users -= 1;
     if (this.#users > 0) return;
     this.#cancelTimer();
     this.#stopping.abort();
-    if (this.#refreshing !== null) await this.#atMost(closeWithin, this.#refreshing);
+    if (this.#refreshing !== null) await this.#waitAtMost(closeTimeoutMs, this.#refreshing);
     if (this.#unsaved !== null && this.#users === 0) {
       this.#pause = null;
-      await this.#atMost(closeWithin, this.#refresh());
+      await this.#waitAtMost(closeTimeoutMs, this.#refresh());
     }
     if (this.#users === 0) this.#cancelTimer();
   }
@@ -164,8 +164,8 @@ export class TokenManager {
     const token = this.#grant?.accessToken ?? '';
     const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
     if (token === '' || left <= 0) return refreshed;
-    const orTheOld = refreshed.catch(() => token);
-    return left > waitBelow ? token : orTheOld;
+    const refreshedOrCurrent = refreshed.catch(() => token);
+    return left > minLifeWithoutWaitMs ? token : refreshedOrCurrent;
   }
 
   /** The service answered 401 to `token`. Resolves to true when the request is worth one more try. */
@@ -174,7 +174,7 @@ export class TokenManager {
     const isFirst = this.#unauthorizedToken !== token;
     this.#unauthorizedToken = token;
     if (this.#refreshing === null) {
-      if (this.#clock.monotonic() - this.#forcedAt < forcedEvery) return isFirst;
+      if (this.#clock.monotonic() - this.#forcedAt < forcedRefreshIntervalMs) return isFirst;
       this.#forcedAt = this.#clock.monotonic();
     }
     await this.#refresh();
@@ -200,7 +200,7 @@ export class TokenManager {
       if (grant.accessToken === '')
         throw new VehicleError('SERVICE_ERROR', 'The sign-in service gave no usable access token.');
       this.#pause = null;
-      this.#wakeAfter(grant.refreshedAt + keepAliveEvery - this.#clock.now());
+      this.#wakeAfter(grant.refreshedAt + keepAliveIntervalMs - this.#clock.now());
       return grant;
     } catch (error) {
       throw this.#failed(error);
@@ -212,10 +212,10 @@ export class TokenManager {
       const stored = await this.#load();
       const known = this.#grant ?? this.#imported();
       if (known === null) throw nobodySignedIn();
-      if (this.#isEnough(known)) return known;
-      const refreshToken = this.#untried(stored, known);
-      if (isHeld(stored?.grant?.lease, this.#options.self, this.#clock.now())) {
-        await this.#sleep(leasePollEvery);
+      if (this.#needsNoRefresh(known)) return known;
+      const refreshToken = this.#untriedRefreshToken(stored, known);
+      if (isLeaseActive(stored?.grant?.lease, this.#options.self, this.#clock.now())) {
+        await this.#sleep(leasePollIntervalMs);
         continue;
       }
       const answer = await this.#refreshUnderLease({ ...known, refreshToken }, stored && stored.version);
@@ -225,7 +225,7 @@ export class TokenManager {
     }
   }
 
-  /** What is stored now, once the store has been given what it did not take before. */
+  /** Reads the stored grant, after saving a grant that could not be saved before. */
   async #load(): Promise<Partial<StoredGrant> | null> {
     if (this.#unsaved !== null) await this.#save(this.#unsaved);
     const stored = await this.#read();
@@ -260,10 +260,10 @@ export class TokenManager {
   }
 
   /**
-   * The refresh token to send: the store's, or, where that was refused, the one in memory. A restored backup and another process make
-   * them differ.
+   * The refresh token to send: the one in the store or, if that was refused, the one in memory. They differ after a backup was restored
+   * and when another process has refreshed the grant.
    */
-  #untried(stored: Partial<StoredGrant> | null, known: Grant): string {
+  #untriedRefreshToken(stored: Partial<StoredGrant> | null, known: Grant): string {
     if (this.#refusal === null) return known.refreshToken;
     const token = [stored?.grant?.refreshToken, known.refreshToken].find(
       (candidate) => candidate !== undefined && !this.#refusal?.tokens.has(candidate),
@@ -276,7 +276,7 @@ export class TokenManager {
   async #refreshUnderLease(known: Grant, version: string | null | undefined): Promise<Grant | Refusal | 'overtaken'> {
     const { store, self } = this.#options;
     const id = randomBytes(9).toString('base64url');
-    const lease = { id, pid: self.pid, host: self.host, until: this.#clock.now() + leaseFor };
+    const lease = { id, pid: self.pid, host: self.host, until: this.#clock.now() + leaseMs };
     self.leases.add(id);
     try {
       // This write also proves that the store can be written to before a token is rotated.
@@ -300,7 +300,7 @@ export class TokenManager {
     let isSent = false;
     const onDispatch = (): void => {
       isSent = true;
-      // From here on the request goes on, whoever stops waiting.
+      // From here on the request is not cancelled, because the service may have rotated the token.
       signal.removeEventListener('abort', stop);
     };
     try {
@@ -318,7 +318,7 @@ export class TokenManager {
     }
   }
 
-  /** Where the store does not take it, the lease ends with its time. */
+  /** Replaces the lease. If that cannot be stored, the lease ends with its time. */
   async #endLease({ grant, version }: StoredGrant, lease: Lease | null): Promise<void> {
     await this.#options.store.write(this.key, { ...grant, lease }, version).catch(ignore);
   }
@@ -350,10 +350,10 @@ export class TokenManager {
   }
 
   /** True where the grant needs no refresh. */
-  #isEnough(grant: Grant): boolean {
+  #needsNoRefresh(grant: Grant): boolean {
     return (
       this.#isFresh(grant) &&
-      Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveEvery &&
+      Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveIntervalMs &&
       grant.accessToken !== this.#unauthorizedToken &&
       grant.lease === null
     );
@@ -373,8 +373,8 @@ export class TokenManager {
       error instanceof VehicleError
         ? error
         : new VehicleError('SERVICE_ERROR', 'The sign-in failed for an unknown reason.', { cause: error });
-    if (lasting.has(failure.code) && this.#unsaved === null) {
-      this.#wakeAfter(reloadEvery);
+    if (permanentCodes.has(failure.code) && this.#unsaved === null) {
+      this.#wakeAfter(reloadIntervalMs);
       return failure;
     }
     const failures = (this.#pause?.failures ?? 0) + 1;
@@ -397,7 +397,7 @@ export class TokenManager {
   #wakeAfter(ms: number): void {
     this.#cancelTimer();
     if (this.#users === 0) return;
-    this.#cancelTimer = this.#clock.after(Math.min(ms, keepAliveEvery), () => void this.#refresh().catch(ignore));
+    this.#cancelTimer = this.#clock.after(Math.min(ms, keepAliveIntervalMs), () => void this.#refresh().catch(ignore));
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -408,8 +408,8 @@ export class TokenManager {
     }
   }
 
-  /** Waits for work to end, well or not, but no longer than that. */
-  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  /** Waits until the work is settled, but no longer than `ms`. */
+  async #waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(ms, resolve);
       void work.catch(ignore).finally(() => {
@@ -435,10 +435,10 @@ function rotated(before: Grant, answer: Tokens): Grant {
 }
 
 /** True while another refresh may be under way. A process on another machine is given its time; a dead process here is not. */
-function isHeld(lease: Lease | null | undefined, self: ProcessIdentity, now: number): boolean {
+function isLeaseActive(lease: Lease | null | undefined, self: ProcessIdentity, now: number): boolean {
   if (lease === null || lease === undefined || lease.until === 0) return false;
   if (lease.host === self.host && lease.pid === self.pid) return self.leases.has(lease.id);
-  if (lease.until <= now || lease.until > now + leaseFor) return false;
+  if (lease.until <= now || lease.until > now + leaseMs) return false;
   return lease.host !== self.host || self.isAlive(lease.pid);
 }
 

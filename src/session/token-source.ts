@@ -11,7 +11,7 @@ export interface TokenSource {
   get(signal?: AbortSignal): Promise<string>;
   /**
    * Call this when the service answered 401 to `token`. Resolves to true when the request is worth one more try.
-   * @throws VehicleError as `get` does, where a new token was asked for and could not be had
+   * @throws VehicleError as `get` does, if a new token was requested and the request failed
    */
   onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
@@ -26,7 +26,7 @@ export interface TokenDescription {
   expiresAt: string | null;
   /** The scopes of the token (docs/service.md 5.2); null where it does not say. */
   scopes: string[] | null;
-  /** ISO-8601: since when only a person can help; null while nobody has to. */
+  /** ISO-8601: the time since which only a new sign-in helps; null while none is needed. */
   signInRequiredSince: string | null;
   /** ISO-8601: when a person signed in; null for a pasted token. */
   signedInAt: string | null;
@@ -42,7 +42,7 @@ export interface TokenDescription {
  * The service answers 401 at random to a good token (docs/field-notes.md 6.2), so the request is tried once more. With a dead token, a
  * second try at every poll would be in vain.
  */
-const secondTryEvery = 10 * 60_000;
+const retryIntervalMs = 10 * 60_000;
 
 /**
  * An access token that a person pasted, used as it is until it expires. `get` reports a token that cannot be right,
@@ -74,7 +74,7 @@ class PastedToken implements TokenSource {
 
   async onUnauthorized(): Promise<boolean> {
     const now = this.#clock.monotonic();
-    const worthIt = this.#problem() === null && now - this.#lastUnauthorized >= secondTryEvery;
+    const worthIt = this.#problem() === null && now - this.#lastUnauthorized >= retryIntervalMs;
     this.#lastUnauthorized = now;
     return worthIt;
   }

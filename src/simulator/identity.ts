@@ -8,7 +8,7 @@ import { everyScope, jwt, type Tokens } from './tokens';
 
 /**
  * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/field-notes.md 4.1,
- * 4.2). The specification leaves all of it open (section 5.4).
+ * 4.2). docs/service.md leaves all of it open.
  */
 
 const tokenPath = '/as/token.oauth2';

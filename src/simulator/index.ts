@@ -11,8 +11,8 @@ import { Service } from './service';
 import { everyScope, Tokens } from './tokens';
 
 /**
- * The simulated service: a real HTTP server on a loopback address that follows the specification, with stateful cars. It is written from the specification, and shares with the client nothing but
- * the tables of the catalogue.
+ * The simulated service: an HTTP server on a loopback address with cars that have a state. It is written from docs/service.md, and
+ * shares with the client only the tables of the catalogue.
  */
 
 /** A running simulated service. */
@@ -26,7 +26,7 @@ export interface Simulator {
   readonly faults: Faults;
   /** The last 1000, oldest first; the control interface's own are not among them. */
   readonly requests: readonly RecordedRequest[];
-  /** Forgets the requests, and counts connections and requests anew. */
+  /** Forgets the recorded requests, and resets the counts of connections and requests. */
   clearRequests(): void;
   /** Requests of the day that passed the limits, by API: each has a quota of its own. */
   readonly requestsToday: Readonly<Partial<Record<ApiName, number>>>;

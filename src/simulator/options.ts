@@ -21,7 +21,7 @@ export interface SimulatorOptions {
   apiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
-  /** Of the identity service. Defaults `demo-client` and `demo-secret`. */
+  /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
   clientId?: string;
   clientSecret?: string;
   /** The redirect addresses that sign-in accepts, exactly. Default: any that is https or on a loopback host (docs/field-notes.md 4.3). */

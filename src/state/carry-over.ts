@@ -22,7 +22,7 @@ const watchFiles = (folder: string): FormerFiles => ({
 });
 
 /**
- * Where version 0.1 kept each collection. Its sign-ins are not here: they are sealed under their file names, and src/session
+ * The files in which version 0.1 kept each collection. Its sign-ins are not among them: they are sealed under their file names, and src/session
  * carries them over.
  */
 const formerFiles: Readonly<Record<string, FormerFiles>> = {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breakLock, create, isDead, newMark, type StateFiles } from './file-lock';
 
-/** A sign of life of the owner. Rare, because each one is a write to the disk. */
+/** How often the owner renews its mark. Rarely, because each time is a write to the disk. */
 const defaultBeatMs = 10_000;
 
 /**
  * Makes this process the owner of a directory, until it ends. Of two Node-RED processes on one user directory, only the owner may change
  * commands, watches and journals: to the other one they would look like those of a process that ended.
- * @returns false if another process that lives is the owner; where that is not certain, it takes until two signs of life are missed
+ * @returns false if another process that lives is the owner; where that is not certain, it takes until two renewals of the mark are missed
  */
 export async function ownDirectory(
   directory: string,
@@ -50,7 +50,7 @@ function disown(): void {
   }
 }
 
-/** Process numbers are given again after a restart of the machine, and say nothing on another host: only a new sign of life proves it. */
+/** Process numbers are given again after a restart of the machine, and say nothing on another host: only a renewed mark proves that the owner is alive. */
 async function showsLife(path: string, beatMs: number): Promise<boolean> {
   const before = await lastBeat(path);
   for (let polls = 0; polls < 25; polls += 1) {

@@ -74,7 +74,7 @@ export class FileStateStore implements StateStore {
     await this.#open(collectionOf(key));
     await this.#next(file, collectionOf(key), async () => {
       const names = (await this.#files.readdir(dirname(file)).catch(ignoreMissing)) ?? [];
-      // What was put aside of this key goes with it.
+      // The files of this key that were put aside are removed with it.
       const own = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.unreadable-`));
       for (const name of own) await this.#files.unlink(join(dirname(file), name)).catch(ignoreMissing);
     });
@@ -103,7 +103,7 @@ export class FileStateStore implements StateStore {
 
   #folderOf = (collection: string): string => join(this.directory, 'state', collection);
 
-  /** What a former version stored is carried over before a collection is first used. */
+  /** Carries over the files of version 0.1, before a collection is first used. */
   #open(collection: string): Promise<void> {
     let opened = this.#opened.get(collection);
     if (opened === undefined) {

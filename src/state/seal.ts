@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
 
-/** What stands in a file: AES-256-GCM, all parts in base64. */
+/** The content of a file: AES-256-GCM, all parts in base64. */
 export const sealedSchema = z.lazy(() =>
   z.object({
-    /** Says which secret it was, so that a foreign file is told from a damaged one. */
+    /** Says which secret it was, so that a foreign file is not taken for a damaged one. */
     keyId: z.string(),
     salt: z.string(),
     nonce: z.string(),

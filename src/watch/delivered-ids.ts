@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { StateStore } from '../state/state-store';
 
-/** More ids than anybody sends again, and few enough to hold in memory. */
+/** More ids than a flow sends again, and few enough to hold in memory. */
 const maxIds = 1000;
 
 const storedIds = z.lazy(() => z.array(z.string().check(z.regex(/^[0-9a-f]{32}$/))));

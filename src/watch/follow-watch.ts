@@ -7,17 +7,20 @@ import type { OpenWatch } from './watch-store';
 type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & { client: Pick<VehicleClient, 'service'> };
 
 /**
- * Resumes an open watch: with a result that was found and perhaps not delivered, else as watchCommand does.
+ * Resumes an open watch. A result that is stored and perhaps not delivered is returned again; else the watch goes on as watchCommand does.
  * @throws as watchCommand
  */
 export async function* followWatch(open: OpenWatch, options: FollowOptions): AsyncGenerator<WatchUpdate, void, void> {
-  const verdict = open.telling?.report ?? verdictOfBefore(open, options);
-  if (verdict !== null) yield { settled: true, report: verdict };
+  const result = open.delivery?.report ?? resultAfterRestart(open, options);
+  if (result !== null) yield { settled: true, report: result };
   else yield* watchCommand(open.record, { ...options, startedAt: open.startedAt, history: open.history });
 }
 
-/** A service that started anew knows nothing of the command, and its car proves nothing. Null where it has run all the time. */
-function verdictOfBefore(
+/**
+ * The result of a command from before a restart of the (simulated) service, which no longer knows the command and whose car is a new
+ * one. Null if the service was not restarted.
+ */
+function resultAfterRestart(
   { record, history: kept }: OpenWatch,
   { client, clock = systemClock }: FollowOptions,
 ): WatchReport | null {
@@ -26,9 +29,9 @@ function verdictOfBefore(
   const history = kept.length > 0 ? kept : [{ requestStatus: record.requestStatus, at: record.sentAt }];
   const requestStatus = history.at(-1)?.requestStatus ?? null;
   const { outcome, sentence } = meaningOf(requestStatus);
-  const told = { ...record, requestStatus, verified: null, elapsedMs: Math.max(0, clock.now() - sentAt), history };
-  if (outcome === 'succeeded' || outcome === 'failed') return { ...told, outcome, reason: sentence };
-  return { ...told, outcome: 'undetermined', reason: `${anew} What became of the command is not known.` };
+  const report = { ...record, requestStatus, verified: null, elapsedMs: Math.max(0, clock.now() - sentAt), history };
+  if (outcome === 'succeeded' || outcome === 'failed') return { ...report, outcome, reason: sentence };
+  return { ...report, outcome: 'undetermined', reason: `${restarted} The result of the command is unknown.` };
 }
 
-const anew = 'The demo car has started anew since the command was sent, as it does with Node-RED.';
+const restarted = 'The demo car was restarted with Node-RED after the command was sent.';

@@ -13,9 +13,21 @@ export interface OpenWatch {
   history: StatusChange[];
   /** The message that started it. */
   msg: Record<string, unknown>;
-  /** The result, from before it is delivered until it is known to be delivered; and how often its delivery has begun. */
-  telling?: { report: WatchReport; tries: number };
+  /** The result while its delivery is under way, and the number of times that its delivery has begun. */
+  delivery?: { report: WatchReport; tries: number };
 }
+
+const deliveryShape = z.object({
+  tries: z.number(),
+  report: z.object({
+    requestStatus: z.nullable(z.string()),
+    outcome: outcomeShape,
+    message: z.string(),
+    reason: z.string(),
+    verified: z.nullable(z.boolean()),
+    elapsedMs: z.number(),
+  }),
+});
 
 const shape = z.lazy(() =>
   z.object({
@@ -23,19 +35,9 @@ const shape = z.lazy(() =>
     startedAt: z.number(),
     history: z.array(z.object({ requestStatus: z.nullable(z.string()), at: z.string() })),
     msg: z.record(z.string(), z.unknown()),
-    telling: z.optional(
-      z.object({
-        tries: z.number(),
-        report: z.object({
-          requestStatus: z.nullable(z.string()),
-          outcome: outcomeShape,
-          message: z.string(),
-          reason: z.string(),
-          verified: z.nullable(z.boolean()),
-          elapsedMs: z.number(),
-        }),
-      }),
-    ),
+    delivery: z.optional(deliveryShape),
+    /** The name of `delivery` in files of version 0.1. */
+    telling: z.optional(deliveryShape),
   }),
 );
 
@@ -49,11 +51,11 @@ export class WatchStore {
   readonly #prefix: string;
   readonly #delivered: DeliveredIds;
   readonly #writes = new Set<Promise<unknown>>();
-  #gone = false;
+  #isCleared = false;
 
   /**
    * @param collection `watches`, or `commands` for what was sent and not answered yet
-   * @param name of the owner; another owner of the same name must have ended
+   * @param name the owner's name; a former owner of the same name must have ended
    */
   constructor(store: StateStore, collection: 'watches' | 'commands', name: string) {
     this.#store = store;
@@ -63,26 +65,26 @@ export class WatchStore {
     this.#delivered = new DeliveredIds(store, `delivered/${collection === 'watches' ? '' : `${collection}/`}${owner}`);
   }
 
-  /** Of the message, small plain properties are kept (src/watch/kept-properties.ts). @throws StateFault */
+  /** Stores a watch; of its message, only small plain properties are stored (src/watch/kept-properties.ts). @throws StateFault */
   async put(watch: OpenWatch): Promise<void> {
-    if (this.#gone) return;
+    if (this.#isCleared) return;
     const write = this.#store.write(this.#keyOf(watch.record.id), { ...watch, msg: keptProperties(watch.msg) });
     this.#writes.add(write);
     await write.finally(() => this.#writes.delete(write));
   }
 
-  /** The result was delivered. @throws StateFault */
+  /** Removes a watch whose result was delivered, and remembers its id. @throws StateFault */
   async end(id: string): Promise<void> {
-    if (this.#gone) return;
+    if (this.#isCleared) return;
     try {
       await this.#delivered.add(id);
     } finally {
-      // Also on a full disk: a delivered result must not be delivered again.
+      // The watch is removed even on a full disk, because a delivered result must not be delivered again.
       await this.remove(id);
     }
   }
 
-  /** Among the last thousand. */
+  /** Whether the result of this command was delivered; the last thousand ids are known. */
   hasEnded(id: string): Promise<boolean> {
     return this.#delivered.has(id);
   }
@@ -112,9 +114,9 @@ export class WatchStore {
     return watches;
   }
 
-  /** The node is deleted: nothing of it is kept, not even what still comes in. @throws StateFault */
+  /** Removes everything of a deleted node; later calls of `put` store nothing. @throws StateFault */
   async clear(): Promise<void> {
-    this.#gone = true;
+    this.#isCleared = true;
     await Promise.allSettled(this.#writes);
     await removeAll(this.#store, this.#prefix);
     await this.#delivered.clear();
@@ -126,13 +128,13 @@ export class WatchStore {
 function parseWatch(stored: unknown): OpenWatch | null {
   const parsed = shape.safeParse(stored);
   if (!parsed.success) return null;
-  const { record: storedRecord, telling, ...rest } = parsed.data;
+  const { record: storedRecord, telling, delivery = telling, ...rest } = parsed.data;
   try {
     const record = parseRecord(storedRecord);
     return {
       ...rest,
       record,
-      ...(telling && { telling: { ...telling, report: { ...record, ...telling.report, history: rest.history } } }),
+      ...(delivery && { delivery: { ...delivery, report: { ...record, ...delivery.report, history: rest.history } } }),
     };
   } catch {
     return null;

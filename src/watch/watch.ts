@@ -18,9 +18,9 @@ export interface StatusChange {
 export interface WatchReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;
-  /** The proof of the doors, or of the engine: true, false, or null where nothing could be checked. */
+  /** Whether the doors or the engine confirm the command; null if they could not be checked or prove nothing. */
   verified: boolean | null;
-  /** Since the command was sent. */
+  /** Milliseconds since the command was sent. */
   elapsedMs: number;
   history: StatusChange[];
 }
@@ -36,7 +36,7 @@ type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'doors'> &
 
 export interface WatchOptions {
   client: WatchedClient;
-  /** From the start of the watch. Default 180 000. */
+  /** The longest duration of the watch. Default 180 000. */
   timeoutMs?: number;
   /** Longest time between two polls. Default 5 000. */
   intervalMs?: number;
@@ -49,25 +49,25 @@ export interface WatchOptions {
   clock?: Clock;
 }
 
-/** The first poll comes soon, the others less and less often. */
+/** The time until the first poll; each later pause is longer by `growth`. */
 const firstPollMs = 2_000;
 const growth = 1.5;
-/** How long a poll that is in flight when the time is up may go on. */
+/** The time that a poll in flight gets when the watch has timed out. */
 const lastPollMs = 10_000;
-/** Watches of one vehicle share polls that are so close together. */
+/** Watches of one vehicle share a poll that is not older than this. */
 const shareMs = 1_000;
-/** After a status that says nothing, another one may follow: so many polls must find it before it counts as the end. */
+/** The number of polls that must find an unclear status before it counts as the end, because a clear one may follow. */
 const maxUnclearPolls = 3;
-/** The doors lag behind the command (docs/field-notes.md 1.9): how long to wait for a value that was measured after it. */
+/** The doors lag behind the command (docs/field-notes.md 1.9): the pauses between reads until a value was measured after it. */
 const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
-/** The clocks of car and service may differ so far. */
-const clocksDifferByMs = 5_000;
+/** The largest difference between the clocks of car and service. */
+const maxClockDifferenceMs = 5_000;
 /** A slow service must not hold back the result. */
 const maxProofMs = 30_000;
 
 /**
  * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
- * a poll that fails is no failed command.
+ * a failed poll does not mean a failed command.
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* watchCommand(
@@ -93,8 +93,8 @@ export async function* watchCommand(
   let lastFailure: VehicleError | null = null;
   let polls = 0;
   /** A timer is not affected by a clock that is set back meanwhile. */
-  let timeIsUp = false;
-  const stopTimer = clock.after(deadline - clock.now(), () => (timeIsUp = true));
+  let isTimedOut = false;
+  const stopTimer = clock.after(deadline - clock.now(), () => (isTimedOut = true));
 
   // Copies, because the receiver may change them while the watch goes on.
   const report = (reason: string, verified: boolean | null): WatchReport => ({
@@ -108,7 +108,7 @@ export async function* watchCommand(
 
   try {
     while (mayChange(current) && current.async?.href && unclearPolls < maxUnclearPolls) {
-      const left = timeIsUp ? 0 : deadline - clock.now();
+      const left = isTimedOut ? 0 : deadline - clock.now();
       // After a restart, the command is polled once, however late.
       if (left <= 0 && polls > 0) break;
       await clock.sleep(
@@ -135,7 +135,7 @@ export async function* watchCommand(
         if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
       } catch (error) {
         lastFailure = asVehicleError(error);
-        // The time was up before the service had answered.
+        // The watch timed out before the service had answered.
         if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
         if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
         // The link is gone, and no poll of it can succeed any more.
@@ -175,7 +175,7 @@ interface Proof {
   verified: boolean | null;
   /** Doors that are open in the newest reading; none where the engine was read. */
   open: string[];
-  /** The source, as a sentence names it. */
+  /** The source, as it begins a clause of a sentence. */
   source: 'the doors say' | 'the engine status says';
 }
 
@@ -215,7 +215,7 @@ async function readProof(
       now: at(clock.now()),
     });
     best = { verified, open: evidence.open, source: isEngine ? 'the engine status says' : 'the doors say' };
-    // An unlocked tailgate leaves the lock as it was, so no later poll would prove more.
+    // A command that no value can disprove needs no second read.
     if (!mayDisprove) break;
     if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
     // A value against the command may be from before the car acted: it is read again while there is time.
@@ -267,7 +267,7 @@ function verdictOf(
   { sentAt, now }: { sentAt: number; now: number },
 ): boolean | null {
   // A value with a future timestamp may as well be from before the command.
-  if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + clocksDifferByMs)) return null;
+  if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + maxClockDifferenceMs)) return null;
   return value === null ? null : (proof[value] ?? null);
 }
 
@@ -296,11 +296,11 @@ function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): s
   }
   if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));
   if (record.outcome !== 'succeeded' && proof?.verified === true)
-    sentences.push(`All the same, ${proof.source} that it happened.`);
+    sentences.push(`However, ${proof.source} that it happened.`);
   if (record.outcome === 'succeeded' && proof?.verified === false)
-    sentences.push(`But ${proof.source} that it did not happen: look at the car.`);
+    sentences.push(`But ${proof.source} that it did not happen. Check the car.`);
   if (record.outcome === 'succeeded' && record.assumedUntil !== undefined)
-    sentences.push(`No read shows whether it still runs: it is assumed to run until ${record.assumedUntil}.`);
+    sentences.push(`The car does not report whether it still runs. It is assumed to run until ${record.assumedUntil}.`);
   return sentences.join(' ');
 }
 
@@ -312,11 +312,11 @@ function unlockSentences(record: CommandRecord, { now, lastChangeAt }: Ending): 
     now > lastMomentOf(openUntil, sentAt, record.interface === 'connected-v1' ? lastChangeAt : undefined)
   ) {
     return [
-      `It was the tailgate that could be opened; the time for it has passed (${openUntil}), and unless it was opened the car is locked again.`,
+      `The time to open the tailgate ended at ${openUntil}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
     ];
   }
-  const until = openUntil === undefined ? [] : [`The time for it ends at ${openUntil}.`];
-  return ['It is the tailgate that can be opened now; the doors unlock when it is opened.', ...until];
+  const until = openUntil === undefined ? [] : [`Open it before ${openUntil}.`];
+  return ['The tailgate can be opened now. The doors unlock when it is opened.', ...until];
 }
 
 /** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
@@ -328,10 +328,11 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
 
 function endSentence(record: CommandRecord, { expired, lastFailure }: Ending): string {
   if (record.outcome !== 'pending') return record.message;
-  if (!record.async?.href) return `${record.message} The service gives no way to follow it further.`;
+  if (!record.async?.href)
+    return `${record.message} The service gives no link to follow it further. Check at the car whether it acted.`;
   const failure = lastFailure === null ? '' : ` The last poll failed: ${lastFailure.message}`;
   if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
-    return 'The link to the state of the command is gone, before the car had answered.';
+    return 'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.';
   const end = expired ? 'The link to the state of the command expired' : 'The time to watch the command ran out';
-  return `${end} before the car had answered.${failure}`;
+  return `${end} before the car had answered. Check at the car whether it acted.${failure}`;
 }

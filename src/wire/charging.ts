@@ -85,7 +85,7 @@ const codeOf = (input: unknown): string | null =>
   typeof input === 'string' && /^[\w.-]{1,64}$/.test(input.trim()) ? input.trim() : null;
 
 /**
- * What the service says the car supports (docs/energy-location-api.md 2.4), with `chargingStatus` under that name. A hint: cars have
+ * The members that the car supports according to the service (docs/energy-location-api.md 2.4), with `chargingStatus` under that name. A hint: cars have
  * values that it denies, and lack values that it claims.
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {

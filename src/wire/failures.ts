@@ -5,8 +5,8 @@ import { identifier } from './schemas';
 
 /**
  * Turns every failed answer into one VehicleError. The service has several error bodies (docs/field-notes.md 1.11 and 3.3,
- * docs/energy-location-api.md 7.2), and a gateway can wrap them, so known words count wherever a text of the body stands. The texts
- * are no contract of the service: where they say nothing, the status decides.
+ * docs/energy-location-api.md 7.2), and a gateway can wrap them, so known words are searched in every text of the body. The texts
+ * are no contract of the service: without a known word, the status decides.
  */
 export interface FailedAnswer {
   status: number;
@@ -117,19 +117,23 @@ const rules: readonly Rule[] = [
   {
     when: status(409),
     code: 'VEHICLE_ERROR',
-    sentence: 'The car is in a state that does not allow this. Look at the car and try again.',
+    sentence: 'The car is in a state that does not allow this. Check the car and try again.',
   },
   {
     when: said(/from (the )?car|from (the )?vehicle/, 500),
     code: 'VEHICLE_ERROR',
-    sentence: 'The car itself answered with an error. It may have acted all the same: look at it.',
+    sentence: 'The car itself answered with an error. It may have acted all the same. Check the car.',
   },
   {
     when: said(/in use|asleep/, 503),
     code: 'VEHICLE_UNAVAILABLE',
     sentence: 'The car is in use or asleep and takes no command now. A sleeping car wakes up when somebody starts it.',
   },
-  { when: status(408, 504), code: 'TIMEOUT', sentence: 'The service gave up waiting for the car.' },
+  {
+    when: status(408, 504),
+    code: 'TIMEOUT',
+    sentence: 'The service got no answer from the car in time. Try again later.',
+  },
   {
     when: (failure) => failure.status >= 500,
     code: 'SERVICE_ERROR',
@@ -217,7 +221,7 @@ export function operationIdOf(headers: FailedAnswer['headers']): string | null {
 }
 
 function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | null {
-  const told = retryAfter(answer.headers['retry-after'], { now, date: answer.headers['date'] });
-  if (code !== 'QUOTA_SPENT' && code !== 'RATE_LIMITED') return told;
-  return told ?? refillTime(answer.body, now) ?? new Date(now + defaultPauses[code]);
+  const fromHeader = retryAfter(answer.headers['retry-after'], { now, date: answer.headers['date'] });
+  if (code !== 'QUOTA_SPENT' && code !== 'RATE_LIMITED') return fromHeader;
+  return fromHeader ?? refillTime(answer.body, now) ?? new Date(now + defaultPauses[code]);
 }

@@ -17,8 +17,8 @@ import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
- * An extended resource out of the answer of its group in connected v2, as docs/service.md 2.8 types it. What is missing, null,
- * of another unit or a word that the table does not have is null, never closed, locked, off or 0.
+ * An extended resource out of the answer of its group in connected v2, as docs/service.md 2.8 types it. A value that is missing,
+ * null, of another unit or a word that the table does not have becomes null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE where the answer is no group at all
  */
 export function fromGroup(
@@ -51,7 +51,7 @@ export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   };
 }
 
-/** What has a unit is a number, also where it is written as text (docs/energy-location-api.md 4). */
+/** A value with a unit is a number, also if it is written as text (docs/energy-location-api.md 4). */
 const verbatim = (measured: Measured): Measured =>
   measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };
 
@@ -132,7 +132,7 @@ function inWord(row: GroupedWord, resource: Resource, given: Scalar): Converted 
   const word = given.trim().toUpperCase();
   if (Object.hasOwn(row.words, word)) {
     const value = row.words[word] ?? null;
-    // Of the words with the same value, the first one is that value in the words of v2.
+    // Several words can stand for one value; the first of them in the table is the word of v2.
     return { value, isExact: Object.keys(row.words).find((other) => row.words[other] === value) === word };
   }
   // A service that answers with the words of the specification means them.
@@ -157,7 +157,7 @@ function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): Reso
   };
 }
 
-/** `NO_WARNING` where every light that can be told says so; else the first word that says something else. */
+/** `NO_WARNING` if every known light has it; else the first other word. */
 function wordOfAll(values: readonly (Scalar | null)[]): Scalar | null {
   const told = values.filter((value) => value !== null && value !== 'UNSPECIFIED');
   return told.find((value) => value !== 'NO_WARNING') ?? told[0] ?? null;

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { invocationShape, jsonObject, toTimestamp } from './schemas';
 
-/** Where the details of a v1 command can be read (docs/service.md 2.5). */
+/** The link to the details of a v1 command (docs/service.md 2.5). */
 export interface AsyncLink {
   status: string | null;
   id: string | null;
@@ -10,7 +10,7 @@ export interface AsyncLink {
   expires: string | null;
 }
 
-/** What an answer to a command, or to a look at its link, says; null is "not said". */
+/** The content of an answer to a command, or of a poll of its link; null stands for a missing value. */
 export interface Invocation {
   /** The service's word, verbatim. */
   requestStatus: string | null;
@@ -46,7 +46,7 @@ export function namedStatus(body: unknown): string | null {
 
 /**
  * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
- * v1 link, `status` where it is a word and not an HTTP number. Anything else is an answer that says nothing.
+ * v1 link, `status` where it is a word and not an HTTP number. Any other answer has no status.
  */
 export function parseInvocation(body: unknown, receivedAt: number): Invocation {
   const layers = layersOf(body);

@@ -1,7 +1,7 @@
 import { oddAnswer, unwrap, type Parsed } from './readings';
 import { jsonObject, toNumber, toTimestamp } from './schemas';
 
-/** Where the car was at the end of its last trip (docs/message-contract.md 3); a part that cannot be told is null. */
+/** The position of the car at the end of its last trip (docs/message-contract.md 3); an unknown part is null. */
 export interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;

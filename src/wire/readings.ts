@@ -18,7 +18,7 @@ import {
   type Scalar,
 } from './schemas';
 
-/** One member of a window or door status: the service's word as it came, and when the car was last heard (docs/message-contract.md 3). */
+/** One member of a window or door status: the service's word as it came, and when the car last reported it (docs/message-contract.md 3). */
 export interface MemberState {
   value: Scalar | null;
   /** ISO-8601, or null. */
@@ -40,7 +40,7 @@ export interface ResourceReading {
   /** As in docs/service.md 2.8, or as the service gave it where it differs; null for words and booleans. */
   unit: string | null;
   timestamp: string | null;
-  /** What the service said, where the type of docs/service.md 2.8 cannot hold all of it. */
+  /** The service's own value, if the type of docs/service.md 2.8 cannot hold all of it. */
   raw?: { value: Scalar; unit: string | null };
 }
 
@@ -100,7 +100,7 @@ export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body
 
 /** A table of members as the parser wants it. */
 interface Openings {
-  /** Of each member its name and its other spellings. */
+  /** The name of each member and its other spellings. */
   spellings: ReadonlyMap<string, readonly string[]>;
   /** All of them. */
   known: ReadonlySet<string>;
@@ -144,14 +144,14 @@ function statesOf(data: Record<string, unknown>, spelled: readonly string[]): Me
   return states;
 }
 
-/** A member that came under two names: what both say, what the one says that says anything, or nothing where they differ. */
+/** A member that came under two names: their common value, or the only known one; unknown if they differ. */
 function agreed(states: readonly MemberState[]): MemberState {
   const [only] = states;
   if (states.length === 1 && only !== undefined && only.value !== null) return only;
-  const telling = states.filter(
+  const known = states.filter(
     ({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)),
   );
-  const [first, ...others] = telling.length > 0 ? telling : states.filter(({ value }) => value !== null);
+  const [first, ...others] = known.length > 0 ? known : states.filter(({ value }) => value !== null);
   if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
   return first;
 }
@@ -201,7 +201,7 @@ function convert(resource: Resource, raw: Scalar): Scalar | null {
   }
 }
 
-/** JSON booleans, their text, and the words that the specification gives to them; all else cannot be told. */
+/** JSON booleans, their text, and the words that the specification gives to them; anything else is unknown. */
 function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean | null {
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';

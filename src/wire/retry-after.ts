@@ -3,7 +3,7 @@
 const second = 1000;
 const day = 24 * 60 * 60 * second;
 
-/** Where nothing is said: a sliding minute for the rate limit, and a look every hour at a quota that refills once a day. */
+/** The default pauses: a sliding minute for the rate limit, and an hour for a quota that refills once a day. */
 export const defaultPauses = { RATE_LIMITED: 60 * second, QUOTA_SPENT: 60 * 60 * second } as const;
 
 /** "Quota will be replenished in 03:30:56.", with days in front as 1.03:30:56; the words vary. */
@@ -12,7 +12,7 @@ const refillPattern =
 /** The gateway's wording for a rate limit. */
 const againPattern = /try\s{1,9}again\s{1,9}in\s{1,9}(\d{1,9})\s{1,9}second/i;
 
-/** An answer that tells a time does so in its first sentences. */
+/** An answer that names a time does so in its first sentences. */
 const maxTextLength = 2_000;
 
 /** The time that an error text names; null where it names none. */

@@ -74,7 +74,7 @@ export function toNumber(input: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
 }
 
-/** `2.2`: a member that a car does not tell is null; `modelYear` comes as text from v1. */
+/** docs/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
 const number = z.catch(
   z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+(\.\d+)?$/)), z.transform(Number))])),
   null,
@@ -113,13 +113,13 @@ export const detailsShape = z.lazy(() =>
   }),
 );
 
-/** 2.1; the extended interface calls the number `id` (docs/field-notes.md 3.2). */
+/** docs/service.md 2.1; the extended interface calls the number `id` (docs/field-notes.md 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
 
-/** 2.6. */
+/** docs/service.md 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/** 2.7; the reason stands inside, or beside as a measured value (docs/field-notes.md 1.8). */
+/** docs/service.md 2.7; the reason stands inside, or beside as a measured value (docs/field-notes.md 1.8). */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
@@ -135,7 +135,7 @@ export const accessibilityShape = z.lazy(() =>
 export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 
-/** 2.5 and docs/field-notes.md 1.9, 2.2: wherever the status of a command may stand. */
+/** docs/service.md 2.5 and docs/field-notes.md 1.9, 2.2: wherever the status of a command may stand. */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
 export const invocationShape = z.lazy(() =>

@@ -180,8 +180,8 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
         );
         met.refusedByTheService += 1;
       } else if (/may still be under way/.test(error.message)) met.busy += 1;
-      else if (/longest that it may wait/.test(error.message)) met.late += 1;
-      else if (/took the place/.test(error.message)) met.replaced += 1;
+      else if (/within its longest wait/.test(error.message)) met.late += 1;
+      else if (/replaced this waiting one/.test(error.message)) met.replaced += 1;
       else if (error.code === 'CANCELLED') met.cancelled += 1;
       else if (error.message === 'Disarmed.') met.disarmed += 1;
     } finally {
@@ -193,7 +193,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 
   const follow = async ({ client, commands }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
     for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs }))
-      await commands.learned(report, settled);
+      await commands.applyReport(report, settled);
   };
 
   for (let count = random.between(2, 10); count > 0; count -= 1) {

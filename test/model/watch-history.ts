@@ -118,9 +118,9 @@ export async function liveThrough(random: Random): Promise<Met> {
       if (verdict !== null) {
         verdicts.push(verdict);
         if (await store.hasEnded(record.id)) cut.noted = true;
-        if (open.telling !== undefined) {
+        if (open.delivery !== undefined) {
           met.toldAgain += 1;
-          assert.deepEqual(verdict, open.telling.report, 'a verdict that is told again is the same');
+          assert.deepEqual(verdict, open.delivery.report, 'a verdict that is told again is the same');
           continue;
         }
         check(record, verdict, heardBefore);
@@ -163,7 +163,7 @@ export async function liveThrough(random: Random): Promise<Met> {
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
           // The process may end at each of these steps.
-          await store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+          await store.put({ ...open, history: report.history, delivery: { report, tries: 1 } });
           if (random.chance(0.1)) return null;
           verdict = report;
           if (random.chance(0.1)) {

@@ -151,7 +151,7 @@ describe(type, () => {
       startedAt: clock.now(),
       history,
       msg: { topic: 'mine' },
-      telling: { report, tries },
+      delivery: { report, tries },
     });
     service.clearRequests();
     return record;
@@ -180,7 +180,7 @@ describe(type, () => {
     flow.node('out0').on('input', () => {
       const [file = ''] = kept();
       const stored = readFileSync(join(folderOf('watches'), file), 'utf8');
-      seen.push(/"telling":.*"outcome":"(\w+)"/.exec(stored)?.[1], filesOf('delivered'));
+      seen.push(/"delivery":.*"outcome":"(\w+)"/.exec(stored)?.[1], filesOf('delivered'));
     });
     flow.send({ payload });
     await pass(() => flow.completed.length === 1);
@@ -222,7 +222,7 @@ describe(type, () => {
       await flow.load({ type, timeout: 3600 });
       await pass(() => verdicts().length === 1);
       assert.deepEqual([verdicts()[0]?.['outcome'], verdicts()[0]?.['verified']], ['undetermined', null]);
-      assert.match(String(verdicts()[0]?.['reason']), /demo car has started anew/);
+      assert.match(String(verdicts()[0]?.['reason']), /demo car was restarted/);
       assert.deepEqual(flow.caught, []);
       await pass(() => kept().length === 0);
     });

@@ -39,7 +39,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Unlock the tailgate for a parcel': [
     ['Unlock the tailgate', 'Notify', /not armed/],
     ['The code was right', null, /./],
-    ['Unlock the tailgate', 'Notify', /tailgate that can be opened now/],
+    ['Unlock the tailgate', 'Notify', /tailgate can be opened now/],
   ],
   'Morning report in one sentence': [
     ['Every morning at seven', 'Notify', /^"The car is locked, has its rear-right window open, goes 520 km more/],

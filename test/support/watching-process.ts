@@ -82,7 +82,7 @@ async function main(): Promise<void> {
           continue;
         }
         // As the node: the verdict is written down, the message leaves, and when it has left the watch has ended.
-        await store.put({ ...open, history: report.history, telling: { report, tries: 1 } });
+        await store.put({ ...open, history: report.history, delivery: { report, tries: 1 } });
         tell();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));

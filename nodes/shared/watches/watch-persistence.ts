@@ -39,7 +39,7 @@ export class WatchPersistence {
     await this.#try(async () => {
       for (const open of await this.#store.open(() => this.#warn('damaged'))) {
         const over = await this.#store.hasEnded(open.record.id);
-        const dropped = !over && (open.telling?.tries ?? 0) >= maxTries;
+        const dropped = !over && (open.delivery?.tries ?? 0) >= maxTries;
         if (dropped) this.#warn('untold');
         if (over || dropped) await this.#try(() => this.#store.end(open.record.id));
         else resumable.push(open);
@@ -65,7 +65,7 @@ export class WatchPersistence {
 
   /** Sends a result after it was stored, and waits until it has left: then the watch has ended for good. */
   async deliver(open: OpenWatch, report: WatchReport, send: () => void): Promise<void> {
-    await this.keep({ ...open, history: report.history, telling: { report, tries: (open.telling?.tries ?? 0) + 1 } });
+    await this.keep({ ...open, history: report.history, delivery: { report, tries: (open.delivery?.tries ?? 0) + 1 } });
     send();
     // Node-RED gives a message to the next node with setImmediate; this one comes after it.
     await new Promise((resolve) => setImmediate(resolve));

@@ -38,7 +38,7 @@ describe('arming', () => {
     const mustHold = arming.take(30);
     mustHold();
     arming.disarm();
-    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /taken back/ });
+    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
   });
 
   it('says when it ends unused, and only then', async () => {

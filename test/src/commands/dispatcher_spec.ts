@@ -91,7 +91,7 @@ describe('the dispatcher', () => {
       const record = await send('flash');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.learned(report, settled);
+          await account.commands.applyReport(report, settled);
       };
       await moving(watch());
       service.clearRequests();
@@ -176,7 +176,7 @@ describe('the dispatcher', () => {
           timeoutMs: 10_000,
           verify: false,
         }))
-          await account.commands.learned(report, settled);
+          await account.commands.applyReport(report, settled);
       };
       await moving(watch());
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -210,7 +210,7 @@ describe('the dispatcher', () => {
       let verified: boolean | null = null;
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) {
-          await account.commands.learned(report, settled);
+          await account.commands.applyReport(report, settled);
           verified = report.verified;
         }
       };
@@ -469,7 +469,7 @@ describe('the dispatcher', () => {
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.learned(report, settled);
+          await account.commands.applyReport(report, settled);
       };
       await moving(watch());
       await moving(send('flash', { sentBy: 'Find it' }));
@@ -514,7 +514,7 @@ describe('the dispatcher', () => {
       await account.journal.clear();
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.learned(report, settled);
+          await account.commands.applyReport(report, settled);
       };
       await moving(watch());
       await clock.advance(0);

@@ -821,7 +821,7 @@ describe('The guard: its settings', () => {
     [{ quietHours: '22:00-22:00' }, /two different times/],
     [{ quietHours: 22 }, /22:00-07:00/],
     [{ quietHours: '22:00-07:00', timeZone: 'Europe/Atlantis' }, /no such time zone/],
-    [{ watch: [] }, /Nothing is chosen/],
+    [{ watch: [] }, /No opening is chosen/],
     [{ watch: ['roof'] }, /list of these names: window/],
     [{ watch: 'window' }, /list of these names/],
     [{ onlyWhileNotInUse: 'yes' }, /true or false/],

@@ -165,8 +165,8 @@ describe('the store of the watches', () => {
       elapsedMs: 7,
       history: watch.history,
     };
-    await storeOf().put({ ...watch, telling: { report, tries: 1 } });
-    assert.deepEqual(await storeOf().open(), [{ ...watch, telling: { report, tries: 1 } }]);
+    await storeOf().put({ ...watch, delivery: { report, tries: 1 } });
+    assert.deepEqual(await storeOf().open(), [{ ...watch, delivery: { report, tries: 1 } }]);
   });
 
   it('keeps nothing any more once its node is gone', async () => {
