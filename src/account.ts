@@ -88,7 +88,7 @@ export function openAccount(options: AccountOptions): Account {
   if (apiKey === '')
     throw new VehicleError(
       'CONFIG',
-      'There is no API key. Enter the key of your application in the vehicle configuration.',
+      'The API key is missing. Enter the key of your application in the vehicle configuration.',
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = logRequests(options.transport ?? createTransport({ clock }), clock);

@@ -277,9 +277,9 @@ export function checkInputs(client: OAuthClient, refreshToken = ''): void {
   if (client.clientId === '')
     throw new VehicleError(
       'CONFIG',
-      'The client id is missing. Copy it from the developer portal into the vehicle configuration.',
+      'The client ID is missing. Copy it from your application at the developer portal into the vehicle configuration.',
     );
-  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client id'));
+  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
   if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
   if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
 }

@@ -14,6 +14,7 @@ import {
 } from '../../src/index';
 import { doorMembers, windowMembers } from '../../src/catalogue/members';
 import {
+  allSources,
   definition,
   has,
   help,
@@ -154,6 +155,29 @@ describe('The words of the editor', () => {
       });
     });
   }
+
+  it('are all asked for: no text is left that nothing shows', () => {
+    // A key is asked for as a whole, by its last part, or by `prefix.${…}`. Node-RED asks for the category by itself.
+    const isAsked = (key: string, mayBeBuilt: boolean): boolean => {
+      const whole = key.replace(/_(one|other)$/, '');
+      const last = whole.slice(whole.lastIndexOf('.') + 1);
+      const prefix = whole.slice(0, -last.length);
+      return (
+        [whole, `dialog.${whole}`, last].some((name) =>
+          ["'", '"', '`'].some((q) => allSources.includes(q + name + q)),
+        ) ||
+        [']', ';', ':', '"', "'"].some((before) => allSources.includes(before + whole)) ||
+        (mayBeBuilt && prefix !== '' && allSources.includes(`${prefix}\${`))
+      );
+    };
+    const unused = [...types, 'connected-vehicle-cars', 'runtime'].flatMap((type) =>
+      [...words('en-US', type).keys()]
+        .filter((key) => !isTitle(key) && !key.startsWith('palette.label.'))
+        .filter((key) => !isAsked(key, type !== 'runtime' || !/^status\.\w+$/.test(key)))
+        .map((key) => `${type} ${key}`),
+    );
+    assert.deepEqual(unused, []);
+  });
 
   it('stand in the catalogues alone: the forms hold none', () => {
     for (const type of types)

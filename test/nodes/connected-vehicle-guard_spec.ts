@@ -415,6 +415,11 @@ describe(type, () => {
     await until(() => flow.badges.some(({ fill }) => fill === 'green'));
     service.car().openWindow('frontLeft');
     await until(() => flow.badges.at(-1)?.fill === 'yellow');
+    assert.match(String(flow.badges.at(-1)?.text), /^front-left window open since \d\d:\d\d$/);
+    service.car().closeWindow('frontLeft');
+    service.car().set({ lock: 'UNLOCKED' });
+    await until(() => String(flow.badges.at(-1)?.text).startsWith('unlocked'));
+    assert.match(String(flow.badges.at(-1)?.text), /^unlocked since \d\d:\d\d$/);
   });
 
   it('calls no more closed on its badge than what it watches', async () => {

@@ -228,9 +228,9 @@ describe('Signing in from the editor', () => {
   it('says what is missing before it begins', async () => {
     await load({ apiKey: 'demo-key' });
     const { error } = await begin();
-    assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client id is missing/);
+    assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client ID is missing/);
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
-    assert.match(without.error?.message ?? '', /no sign-in, only pasted tokens/);
+    assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
     const insecure = await askEditor(
       'sign-in',
       formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }),

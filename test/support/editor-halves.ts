@@ -57,6 +57,15 @@ export const sharedSources = readdirSync(join(root, 'nodes/shared/editor')).map(
   readFileSync(join(root, 'nodes/shared/editor', file), 'utf8'),
 );
 
+/** Everything that can ask for a text, the forms included. */
+export const allSources = ['nodes', 'src']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(root, folder, file)),
+  )
+  .filter((file) => /\.ts$|nodes\/[^/]*\.html$/.test(file))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
 /** The message catalogue of a type, as the file has it. */
 export const catalogue = (language: string, type: string): string => read('locales', language, `${type}.json`);
 

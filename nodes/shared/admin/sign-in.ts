@@ -36,7 +36,7 @@ export function beginSignIn(
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
     throw new VehicleError(
       'CONFIG',
-      'Without sign-in and token address there is no sign-in, only pasted tokens. Enter both addresses first.',
+      'To sign in, enter the sign-in URL and the token URL first. Without them only pasted tokens work.',
     );
   }
   const redirectUrl = service.redirectUrl || callback;

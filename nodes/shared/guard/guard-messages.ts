@@ -27,7 +27,7 @@ export function guardRequestOf(msg: Message): GuardRequest {
 function isAsked(ask: unknown): boolean {
   if (ask === undefined || ask === null || typeof ask === 'boolean') return ask === true;
   const { VehicleError } = runtime();
-  throw new VehicleError('INPUT_INVALID', 'This is not a question. Send true in msg.ask, as a boolean.');
+  throw new VehicleError('INPUT_INVALID', 'msg.ask must be true, as a boolean. Send a message with msg.ask = true.');
 }
 
 /** The reading in `msg.vehicle` (docs/message-contract.md 3); null where the message carries none. */

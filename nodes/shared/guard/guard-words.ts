@@ -31,11 +31,11 @@ export function showState(
 ): void {
   const [first, ...others] = open;
   if (first !== undefined) {
-    const names = first.kind === 'lock' ? word(RED, 'status.unlocked') : nameOf(RED, first);
     const more = others.length === 0 ? '' : ` +${others.length}`;
-    return nodeStatus.show(snoozedUntil === null ? 'attention' : 'waiting', 'since', {
-      names: names + more,
-      time: clockTime(new Date(first.since)),
+    const isLock = first.kind === 'lock';
+    return nodeStatus.show(snoozedUntil === null ? 'attention' : 'waiting', isLock ? 'unlockedSince' : 'openSince', {
+      names: nameOf(RED, first) + more,
+      time: clockTime(new Date(first.since)) + (isLock ? more : ''),
     });
   }
   if (failure !== null) return showFailure(nodeStatus, failure);

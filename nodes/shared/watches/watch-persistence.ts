@@ -40,7 +40,7 @@ export class WatchPersistence {
       for (const open of await this.#store.open(() => this.#warn('damaged'))) {
         const over = await this.#store.hasEnded(open.record.id);
         const dropped = !over && (open.delivery?.tries ?? 0) >= maxTries;
-        if (dropped) this.#warn('untold');
+        if (dropped) this.#warn('undelivered');
         if (over || dropped) await this.#try(() => this.#store.end(open.record.id));
         else resumable.push(open);
       }
