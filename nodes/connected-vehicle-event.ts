@@ -78,8 +78,10 @@ export = (RED: NodeAPI): void => {
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(start);
       const close = async (): Promise<void> => {
+        const found = await opened?.catch(() => undefined);
+        // A node that is closed while it opens begins to poll all the same.
         endPolling();
-        await (await opened?.catch(() => undefined))?.runner.end();
+        await found?.runner.end();
         if (isDeleted(RED, this, removed)) await store.remove(key);
       };
       void close()

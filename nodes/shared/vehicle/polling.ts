@@ -29,11 +29,11 @@ export function startPolling(
     const vehicle = vehicleOf(RED, options.vehicle);
     // Only then the demo car's VIN is known.
     const { poller } = await vehicle.account();
-    if (closed) return;
-    if (reads.length === 0) return poll(nothingDue);
+    if (reads.length === 0) return closed ? undefined : poll(nothingDue);
     const vin = reads.some(needsVehicle)
       ? parseVin(vehicle.chooseVin(await typedProperty(RED, node, options, 'vin', started)))
       : '';
+    if (closed) return;
     stop = poller.start(
       { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
       poll,

@@ -1,0 +1,55 @@
+import { strict as assert } from 'node:assert';
+import { useClock } from '../../nodes/shared/node-red/time';
+import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A deploy can replace a node while the vehicle stays. */
+describe('a node that is closed while it is still opening', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    useClock(clock);
+    service = await startSimulator({ clock });
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+    useClock(undefined);
+  });
+
+  for (const [type, config] of [
+    ['connected-vehicle-event', { events: ['locked'] }],
+    ['connected-vehicle-guard', {}],
+    ['connected-vehicle-status', { read: '"windows"', readType: 'jsonata', vin: '', vinType: 'str' }],
+  ] as const) {
+    for (const turns of [0, 1, 2, 4, 8]) {
+      it(`leaves no polling behind: ${type}, ${turns} turns after its start`, async () => {
+        await flow.load({ type, poll: 60, ...config }, customVehicle(service), demoCredentials);
+        const { poller } = await (flow.node('v') as VehicleNode).account();
+        const polling = new Set<object>();
+        const start = poller.start.bind(poller);
+        poller.start = (user, poll) => {
+          polling.add(user);
+          const end = start(user, poll);
+          return () => {
+            polling.delete(user);
+            end();
+          };
+        };
+        for (let i = 0; i < turns; i += 1) await turn();
+        const node = flow.node('n') as unknown as { close(removed: boolean): Promise<void> };
+        await node.close(false);
+        for (let i = 0; i < 50; i += 1) await turn();
+        assert.equal(polling.size, 0);
+      });
+    }
+  }
+});
