@@ -14,6 +14,7 @@ export { resolveService, type ServiceSettings } from './service';
 export { serviceNames, services, type ServiceName, type ServiceProfile } from './catalogue/services';
 export { linkSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
+export { isLoopback } from './util/loopback';
 
 // Errors.
 export { asVehicleError, errorCodes, VehicleError, type ErrorCode, type ErrorReport } from './errors';

@@ -9,6 +9,7 @@ import { redactor, safeError, safeJournal } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { clock } from '../node-red/time';
 import { carsOf, clickCar, readCar } from '../overview/cars';
+import { demoPage } from '../overview/demo';
 import { changed, publishWith } from '../overview/signal';
 
 /** Longer nobody looks at a dialog. */
@@ -88,6 +89,7 @@ export function serveEditor(RED: NodeAPI): void {
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,
       signIn: signInResultOf(id),
+      demoPage: await demoPage(),
     });
   });
 

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import type { CarSummary } from '../overview/cars';
 import { ageOf, numberText, refreshAges, timeText } from './ages';
@@ -232,6 +233,7 @@ function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click
     ...slider('level', demo.level, 100, '%'),
     ...slider('fuel', demo.fuel, 70, 'l'),
     element('div', { class: 'cars-buttons' }, drive, reset),
+    // The demo service listens on the machine that Node-RED runs on.
     ...(demoPage !== null && isLoopback(location.hostname)
       ? [
           element(
@@ -243,9 +245,6 @@ function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click
       : []),
   ];
 }
-
-/** The page of the demo car can be reached only on the machine that Node-RED runs on. */
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 const titleOf = ({ name, service }: CarSummary): string =>
   name || shared(`service.${service}`, { defaultValue: service || say('label.car') });

@@ -1,4 +1,4 @@
-import type { Account, Finding, FoundVehicle } from '../../../src/index';
+import { isLoopback, type Account, type Finding, type FoundVehicle } from '../../../src/index';
 import type { VehicleOptions } from '../input/options';
 import { ask, type Answer, type Refusal } from './ask';
 import { complaint } from './complaint';
@@ -17,6 +17,8 @@ interface State {
   token: ReturnType<Account['token']> | null;
   quota: ReturnType<Account['quota']> | null;
   signIn: { error: Refusal | null } | null;
+  /** Null while no demo car is deployed. */
+  demoPage: string | null;
 }
 
 const timeOf = (iso: string): string => {
@@ -134,7 +136,14 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
   );
 }
 
-function showState({ token, quota }: Partial<State>): void {
+/** The demo service listens on the machine that Node-RED runs on, so only a browser there can open its page. */
+function showDemoPage(page: string | null): void {
+  part('demoPage').toggle(page !== null && isLoopback(location.hostname));
+  if (page !== null) part('demoPage').find('a').attr('href', page);
+}
+
+function showState({ token, quota, demoPage = null }: Partial<State>): void {
+  showDemoPage(demoPage);
   const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
   const signedIn = signedInAt
     ? say('signedIn', { since: timeOf(signedInAt), at: timeOf(lastRefreshAt ?? signedInAt) })
