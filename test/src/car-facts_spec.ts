@@ -32,7 +32,7 @@ describe('A car without a sunroof', () => {
     assert.deepEqual(await windows('UNSPECIFIED'), { unknown: [], absent: ['sunroof'], allClosed: true });
   });
 
-  it('has an unknown sunroof while it does not tell its other windows', async () => {
+  it('has an unknown sunroof while its other windows are unknown, too', async () => {
     assert.deepEqual(await windows('UNSPECIFIED', 'UNSPECIFIED'), {
       unknown: ['frontLeft', 'sunroof'],
       absent: undefined,
@@ -40,7 +40,7 @@ describe('A car without a sunroof', () => {
     });
   });
 
-  it('has one from the first time that it tells its state, also after a restart', async () => {
+  it('has one as soon as its state was known once, also after a restart', async () => {
     assert.deepEqual(await windows('CLOSED'), { unknown: [], absent: undefined, allClosed: true });
     const unknown = { unknown: ['sunroof'], absent: undefined, allClosed: null };
     assert.deepEqual(await windows('UNSPECIFIED'), unknown);

@@ -8,7 +8,7 @@ const vin = demoCar.vin;
 const mapped = resourceNames.filter((name) => groupedResources[name].group !== null);
 const unmapped = resourceNames.filter((name) => groupedResources[name].group === null);
 
-describe('the extended resources of a service whose extended interface is gone', () => {
+describe('the extended resources of a service without the extended interface', () => {
   let service: Simulator;
   let client: VehicleClient;
   /** The same car through the extended interface. */
@@ -27,7 +27,7 @@ describe('the extended resources of a service whose extended interface is gone',
     await service.close();
   });
 
-  it('are read in at most eleven requests and one for the fuel type, those without an equivalent told by name', async () => {
+  it('are read in at most eleven requests and one for the fuel type, and those without an equivalent are named', async () => {
     const { payload, vehicle } = await client.readSeveral(resourceNames, { vin });
     assert.ok(service.requests.length <= 12, `${service.requests.length} requests`);
     assert.ok(service.requests.every(({ path }) => path.startsWith('/connected-vehicle/v2/')));

@@ -188,7 +188,7 @@ describe('the reads of energy, location and whole groups', () => {
       assert.equal(asked(), 1);
     });
 
-    it('cannot be told of a car without details, which is asked again an hour later', async () => {
+    it('is unknown for a car without details, which are read again an hour later', async () => {
       const clock = new ManualClock();
       const store = new MemoryStateStore();
       assert.equal(await range(store, clock), null);

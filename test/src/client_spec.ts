@@ -289,7 +289,7 @@ describe('the client', () => {
       assert.equal(service.requests.length, 0);
     });
 
-    it('are not sent to a car that says it cannot take one, where that is asked first', async () => {
+    it('are not sent to an unavailable car if the accessibility is read first', async () => {
       service.car().set({ inUse: true });
       await assert.rejects(
         client.send('lock', { vin, precheck: true }),
@@ -305,13 +305,13 @@ describe('the client', () => {
       assert.equal(record.outcome, 'failed');
     });
 
-    it('drop what was read of the car before them', async () => {
+    it('discard the kept answers of the car', async () => {
       await client.doors({ vin });
       await client.send('unlock', { vin });
       assert.equal((await client.doors({ vin })).vehicle.source, 'live');
     });
 
-    it('are not sent once they are called back, though the car was asked for its accessibility meanwhile', async () => {
+    it('are not sent when they are cancelled while the accessibility is read', async () => {
       const cancel = new AbortController();
       service.faults.add({ match: { path: '/command-accessibility' }, latencyMs: 1e9 });
       const sending = client.send('unlock', { vin, precheck: true, cancel: cancel.signal });
@@ -469,7 +469,7 @@ describe('the client', () => {
       });
     }
 
-    it('knows a car of another account', async () => {
+    it('fails for a car of another account', async () => {
       await assert.rejects(client.windows({ vin: 'YV1CT9551B1570982' }), coded('VEHICLE_NOT_LINKED'));
     });
   });

@@ -25,7 +25,7 @@ const windows = (value: string, timestamp: string): AnyReading => ({
 });
 
 describe('the last readings', () => {
-  it('tell a change of values from a change of times', () => {
+  it('ignore a change of timestamps alone', () => {
     const last = new LastReadings();
     assert.equal(last.remember('w', windows('CLOSED', '1')), true);
     assert.equal(last.remember('w', windows('CLOSED', '2')), false);
@@ -33,7 +33,7 @@ describe('the last readings', () => {
     assert.equal(last.remember('other', windows('OPEN', '2')), true);
   });
 
-  it('hand the last reading on, marked with its age, whatever became of the message that carried it', () => {
+  it('return the last reading with its age, even if a flow changed its message', () => {
     const last = new LastReadings();
     const reading = windows('CLOSED', '1');
     last.remember('w', reading);

@@ -15,7 +15,7 @@ describe('the groups of connected v2', () => {
     assert.deepEqual([...used].sort(), Object.keys(groups).sort());
   });
 
-  it('leave out exactly what connected v2 does not tell, each with a reason', () => {
+  it('leave out exactly the resources that connected v2 lacks, each with a reason', () => {
     const left = rows.flatMap(([name, row]) => (row.group === null ? [[name, row.reason] as const] : []));
     assert.deepEqual(
       left.map(([name]) => name),

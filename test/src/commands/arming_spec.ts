@@ -19,7 +19,7 @@ describe('arming', () => {
     assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
   });
 
-  it('does not hold longer for an unlock that waits', async () => {
+  it('expires for an unlock that is still waiting', async () => {
     const clock = new ManualClock();
     const arming = new Arming(clock);
     arming.arm(30);
@@ -31,7 +31,7 @@ describe('arming', () => {
     arming.take(0)();
   });
 
-  it('is taken back for what waits, too', async () => {
+  it('disarms a command that is still waiting', async () => {
     const clock = new ManualClock();
     const arming = new Arming(clock);
     arming.arm(30);
@@ -41,7 +41,7 @@ describe('arming', () => {
     assert.throws(mustHold, { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
   });
 
-  it('says when it ends unused, and only then', async () => {
+  it('calls back when an arming ends unused, and only then', async () => {
     const clock = new ManualClock();
     let ends = 0;
     const arming = new Arming(clock, () => (ends += 1));
@@ -63,7 +63,7 @@ describe('arming', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('is ended by a clock that is set back', () => {
+  it('ends when the clock is set back', () => {
     let now = Date.parse('2026-06-01T08:00:00Z');
     const arming = new Arming({
       now: () => now,
@@ -76,13 +76,13 @@ describe('arming', () => {
     assert.throws(() => arming.take(30), { code: 'INPUT_INVALID' });
   });
 
-  it('is not needed where it holds for 0 seconds, and says so to whoever arms', () => {
+  it('refuses to arm a node that needs no arming', () => {
     const arming = new Arming(new ManualClock());
     arming.take(0);
     assert.throws(() => arming.arm(0), { code: 'INPUT_INVALID' });
   });
 
-  it('knows an unlock however it is written', () => {
+  it('recognises every spelling of unlock', () => {
     for (const name of ['unlock', ' UNLOCK ', 'unlock-trunk', 'UNLOCK_TRUNK', 'TAILGATE_UNLOCK', 'UNLOC\u212a'])
       assert.equal(isUnlock(name), true, name);
     for (const name of ['lock', 'lock-reduced-guard', '', null, 7]) assert.equal(isUnlock(name), false, String(name));

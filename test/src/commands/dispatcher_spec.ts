@@ -71,7 +71,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock', 'flash']);
     });
 
-    it('refuses a second command until the link of a v1 command says that it has ended', async () => {
+    it('refuses a second command until the link of a v1 command reports the end', async () => {
       await send('lock');
       assert.equal(
         (
@@ -111,7 +111,7 @@ describe('the dispatcher', () => {
       await send('honk');
     });
 
-    it('queues where that is chosen: in order, each after the end of the one before', async () => {
+    it('queues commands in order if that is chosen, each after the end of the one before', async () => {
       const first = send('lock', { interface: 'v2' });
       const second = send('honk', { whenBusy: 'queue' });
       const third = send('flash', { whenBusy: 'queue' });
@@ -125,7 +125,7 @@ describe('the dispatcher', () => {
       assert.ok((flash?.receivedAt ?? 0) - (honk?.receivedAt ?? 0) >= 4_000);
     });
 
-    it('sends nothing of a queue that is cancelled, and what follows waits for what is under way all the same', async () => {
+    it('sends no command of a cancelled queue, and later commands still wait for the one under way', async () => {
       await send('lock');
       const cancel = new AbortController();
       const second = send('honk', { whenBusy: 'queue', cancel: cancel.signal });
@@ -155,7 +155,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), []);
     });
 
-    it('knows of a command that another account sends to the same car, and still after that account was closed', async () => {
+    it('waits for a command of another account to the same car, also after that account was closed', async () => {
       const other = openTestAccount(service, { clock });
       await other.commands.send('lock', { vin, interface: 'v1' });
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -244,7 +244,7 @@ describe('the dispatcher', () => {
       await send('honk');
     });
 
-    it('has the word that came with a failure in the journal', async () => {
+    it('records the status of a failed answer in the journal', async () => {
       const body = { data: { invokeStatus: 'UNKNOWN' } };
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
       await send('lock');
@@ -277,7 +277,7 @@ describe('the dispatcher', () => {
       });
     }
 
-    it('knows after a restart what was under way, from the journal', async () => {
+    it('restores the commands under way from the journal after a restart', async () => {
       const journal = { store: new MemoryStateStore(), key: 'journal/a' };
       await openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v1' });
       await clock.advance(1_000);
@@ -292,7 +292,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock', 'unlock']);
     });
 
-    it('asks a queued command’s questions again when its turn has come', async () => {
+    it('repeats the precheck of a queued command before it is sent', async () => {
       await send('lock');
       const queued = send('honk', { whenBusy: 'queue', precheck: true });
       await clock.whenSleeping();
@@ -323,7 +323,7 @@ describe('the dispatcher', () => {
       assert.equal(other, 'VEHICLE_NOT_LINKED');
     });
 
-    it('sends each command of a crowd once, and never two at a time', async () => {
+    it('sends each of many concurrent commands once, and never two at a time', async () => {
       const crowd = Array.from({ length: 20 }, (_, index) =>
         send(['lock', 'honk', 'flash'][index % 3] ?? 'lock', { whenBusy: 'queue' }),
       );
@@ -353,7 +353,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('gives up at the deadline with the reason in words', async () => {
+    it('fails at the deadline with the reason in a sentence', async () => {
       service.car().set({ reachable: false });
       const error = await failure(send('lock', { whenUnavailable: 'wait', waitMs: 60_000 }));
       assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
@@ -395,7 +395,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('stays in its place where a newer command is refused before it is sent', async () => {
+    it('keeps its place when a newer command is refused before it is sent', async () => {
       service.car().set({ inUse: true });
       const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
       await clock.whenSleeping();
@@ -425,7 +425,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), []);
     });
 
-    it('has one deadline for its turn and for the car together', async () => {
+    it('has one deadline for the queue and the car together', async () => {
       await send('lock', { interface: 'v1' });
       service.car().set({ inUse: true });
       const begun = clock.now();
@@ -452,7 +452,7 @@ describe('the dispatcher', () => {
       assert.equal((await moving(sent)).outcome, 'succeeded');
     });
 
-    it('asks nothing and waits for nothing while the vehicle is read only', async () => {
+    it('fails at once, without a request, while the vehicle is read-only', async () => {
       const { commands } = openTestAccount(service, { clock, readOnly: true });
       await assert.rejects(
         commands.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }),
@@ -463,7 +463,7 @@ describe('the dispatcher', () => {
   });
 
   describe('the journal of the account', () => {
-    it('has each command with its sender, its states, its verdict and its operation', async () => {
+    it('records each command with its sender, states, result and operation id', async () => {
       service.car().set({ lock: 'UNLOCKED' });
       const record = await send('lock', { sentBy: 'Everybody left' });
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
@@ -486,7 +486,7 @@ describe('the dispatcher', () => {
       assert.ok(Date.parse(lock?.settledAt ?? '') >= Date.parse(record.sentAt));
     });
 
-    it('has what the service refused, and not what was never sent', async () => {
+    it('records a refused command, but no command that was never sent', async () => {
       await assert.rejects(send('lock', { vin: 'short' }));
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
@@ -497,7 +497,7 @@ describe('the dispatcher', () => {
       );
     });
 
-    it('has a command as soon as it is on its way', async () => {
+    it('records a command before it is sent', async () => {
       const sent = send('lock', { interface: 'v2' });
       await arrive(() => posts().length === 1);
       const [entry] = await account.journal.list();
@@ -509,7 +509,7 @@ describe('the dispatcher', () => {
       );
     });
 
-    it('has a command whose verdict comes though it was lost on the way', async () => {
+    it('adds a command that it lost when the result arrives', async () => {
       const record = await send('lock');
       await account.journal.clear();
       const watch = async (): Promise<void> => {
@@ -525,7 +525,7 @@ describe('the dispatcher', () => {
       );
     });
 
-    it('does not stop a command when it cannot be kept', async () => {
+    it('does not stop a command when it cannot be saved', async () => {
       const warnings: string[] = [];
       const store = new MemoryStateStore();
       store.write = () => Promise.reject(new StateFault('inaccessible', 'journal', 'here', 'ENOSPC'));

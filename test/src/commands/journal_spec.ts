@@ -98,7 +98,7 @@ const ids = async (journal: Journal): Promise<string[]> => (await journal.list()
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('The journal', () => {
-  it('cannot tell after a restart what became of a command that was not answered', async () => {
+  it('calls a command without an answer undetermined after a restart', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
     await journal.add(entry('answered'));
@@ -119,7 +119,7 @@ describe('The journal', () => {
     assert.deepEqual(await new Journal(store).list(), await journal.list());
   });
 
-  it('keeps states and verdict as they come', async () => {
+  it('adds the states and the result of a command', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
     await journal.add(entry('a'));
@@ -131,7 +131,7 @@ describe('The journal', () => {
     ]);
   });
 
-  it('takes no verdict back, whatever a second watch of the command says', async () => {
+  it('keeps a result when a second watch of the command reports something else', async () => {
     const journal = new Journal(new MemoryStore());
     await journal.add(entry('a'));
     await journal.update('a', settled);
@@ -147,7 +147,7 @@ describe('The journal', () => {
     assert.deepEqual(await journal.list(), [entry('a', settled)]);
   });
 
-  it('lets a verdict that knows more take the place of one that knew less', async () => {
+  it('replaces a result with one that knows more', async () => {
     const journal = new Journal(new MemoryStore());
     const unclear = {
       outcome: 'undetermined',
@@ -198,7 +198,7 @@ describe('The journal', () => {
     assert.deepEqual(await ids(new Journal(store)), []);
   });
 
-  it('keeps the newest hundred, or as many as it is told, also of what was stored', async () => {
+  it('keeps the newest 100 entries, or as many as the limit says, stored ones included', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
     await Promise.all(Array.from({ length: 130 }, (_, i) => journal.add(entry(`c${i}`))));
@@ -217,7 +217,7 @@ describe('The journal', () => {
     assert.deepEqual((await journal.list())[0]?.states, states.slice(10));
   });
 
-  it('gives copies: a flow may change what it got', async () => {
+  it('returns copies, which a flow may change', async () => {
     const journal = new Journal(new MemoryStore());
     const mine = entry('a');
     await journal.add(mine);
@@ -229,7 +229,7 @@ describe('The journal', () => {
     assert.deepEqual(await journal.list(), [entry('a')]);
   });
 
-  it('puts an entry with a known id into its place', async () => {
+  it('replaces an entry with the same id', async () => {
     const journal = new Journal(new MemoryStore());
     await journal.add(entry('a'));
     await journal.add(entry('b'));
@@ -294,7 +294,7 @@ describe('The journal and its store', () => {
     assert.equal((await ids(new Journal(storeOf(store.json)))).length, 51);
   });
 
-  it('that cannot be saved to says so to each caller, and gets everything with the next change', async () => {
+  it('rejects for each caller when it cannot be written, and gets every change with the next one', async () => {
     const store = new MemoryStore();
     const journal = new Journal(store);
     await journal.add(entry('a'));
@@ -307,7 +307,7 @@ describe('The journal and its store', () => {
     assert.deepEqual(await new Journal(store).list(), [entry('c'), entry('b'), entry('a', { verified: true })]);
   });
 
-  it('that cannot be read is not written over; what came meanwhile joins it later', async () => {
+  it('is not overwritten while it cannot be read; later entries are added afterwards', async () => {
     const store = new MemoryStore({ version: 1, entries: [entry('old'), entry('older')] });
     const journal = new Journal(store);
     store.failure = new Error('not now');
@@ -324,7 +324,7 @@ describe('The journal and its store', () => {
     ]);
   });
 
-  it('that throws at once is a rejection too', async () => {
+  it('rejects also when it throws synchronously', async () => {
     const journal = new Journal({
       read: async () => null,
       write: () => {
@@ -362,7 +362,7 @@ describe('The journal and its store', () => {
 
   const unreadable: unknown[] = ['journal', 42, true, {}, { entries: 'none' }, { entries: { a: entry('a') } }];
   for (const odd of unreadable) {
-    it(`that holds ${JSON.stringify(odd)} is told, and the journal starts anew`, async () => {
+    it(`that holds ${JSON.stringify(odd)} causes a warning, and the journal starts empty`, async () => {
       const warnings: string[] = [];
       const journal = new Journal(new MemoryStore(odd), { warn: (sentence) => warnings.push(sentence) });
       assert.deepEqual(await journal.list(), []);
@@ -373,7 +373,7 @@ describe('The journal and its store', () => {
   }
 
   for (const fault of ['damaged', 'newer', 'foreign'] as const) {
-    it(`that is ${fault} is told, and the journal starts anew`, async () => {
+    it(`that is ${fault} causes a warning, and the journal starts empty`, async () => {
       const warnings: string[] = [];
       const store = new MemoryStore();
       store.failure = new StateFault(fault, 'journal');
@@ -387,13 +387,13 @@ describe('The journal and its store', () => {
   }
 
   for (const nothing of [undefined, null, [], { version: 1, entries: [] }]) {
-    it(`that holds ${JSON.stringify(nothing) ?? 'nothing'} is an empty journal, without a word`, async () => {
+    it(`that holds ${JSON.stringify(nothing) ?? 'nothing'} is an empty journal, without a warning`, async () => {
       const journal = new Journal(new MemoryStore(nothing), { warn: assert.fail });
       assert.deepEqual(await journal.list(), []);
     });
   }
 
-  it('with broken entries loses those only, and says how many', async () => {
+  it('loses only broken entries, and warns how many', async () => {
     const warnings: string[] = [];
     const broken = [
       null,
@@ -410,7 +410,7 @@ describe('The journal and its store', () => {
     assert.deepEqual(warnings, ['7 of 9 entries of the stored command journal cannot be read and are left out.']);
   });
 
-  it('with broken parts of an entry loses those parts only', async () => {
+  it('loses only the broken parts of an entry', async () => {
     const odd = {
       ...entry('a'),
       interface: 1,

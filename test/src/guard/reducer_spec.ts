@@ -126,7 +126,7 @@ describe('The guard: what counts as open', () => {
 });
 
 describe('The guard: alerts', () => {
-  it('says that a window is open when its time is up, not before, and once', () => {
+  it('sends one alert when a window has been open for its time, not before', () => {
     const watchman = new Watchman();
     assert.deepEqual(watchman.windows('10:00', open), []);
     assert.equal(watchman.due(), '10:10');
@@ -145,11 +145,11 @@ describe('The guard: alerts', () => {
     assert.deepEqual(watchman.windows('12:00', open), []);
   });
 
-  it('says it at once where no time is given to it', () => {
+  it('sends the alert at once for a time of 0 minutes', () => {
     assert.deepEqual(new Watchman({ minutes: 0 }).windows('10:00', open), ['open-too-long: frontLeft window 0']);
   });
 
-  it('does not say it of a window that was closed in time', () => {
+  it('sends no alert for a window that was closed in time', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.windows('10:09', closed);
@@ -181,7 +181,7 @@ describe('The guard: alerts', () => {
     assert.equal(watchman.due(), '11:45');
   });
 
-  it('watches only what is to be watched: kinds, or single openings', () => {
+  it('watches only the chosen kinds or openings', () => {
     const watchman = new Watchman({ minutes: 0, watch: ['hood', 'rearLeftDoor'] });
     assert.deepEqual(
       watchman.doors('10:00', { rearLeft: 'OPEN', rearRight: 'OPEN', hood: 'CLOSED', carLocked: 'UNLOCKED' }),
@@ -228,14 +228,14 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.ask('11:00'), ['asked: frontLeft window 0 besides frontRight, rearLeft, rearRight']);
   });
 
-  it('stays with the first telling of an opening, whatever later timestamps say', () => {
+  it('counts from the first open value, whatever later timestamps are', () => {
     const watchman = new Watchman({ minutes: 60 });
     watchman.windows('10:00', open);
     watchman.windows('10:20', open);
     assert.deepEqual(watchman.ask('10:30'), ['asked: frontLeft window 30']);
   });
 
-  it('does not take an older answer for news', () => {
+  it('ignores an answer with an older timestamp', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', closed);
     watchman.windows('10:10', open);
@@ -248,7 +248,7 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.ask('10:25', 'frontLeftWindow'), ['asked: frontLeft window 15']);
   });
 
-  it('does not take an older answer for news where the newer one was stamped ahead', () => {
+  it('ignores an older answer after one with a timestamp in the future', () => {
     const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow'] });
     const told = (time: string, value: string, timestamp: string): string[] =>
       watchman.members(time, { frontLeft: { value, timestamp } });
@@ -258,7 +258,7 @@ describe('The guard: since when', () => {
     assert.deepEqual(told('08:03', 'CLOSED', '2026-06-01T08:03:30Z'), ['clear closed: frontLeft window']);
   });
 
-  it('keeps the order of the stamps where the clock behind them is known to be ahead', () => {
+  it('keeps the order of the timestamps when their clock is known to be ahead', () => {
     const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow'] });
     const told = (time: string, value: string, timestamp: string): string[] =>
       watchman.reading(time, { windows: { frontLeft: { value, timestamp } }, skewMs: 10 * 60_000 });
@@ -271,7 +271,7 @@ describe('The guard: since when', () => {
     assert.deepEqual(told('08:05', 'CLOSED', iso('08:12')), ['clear closed: frontLeft window']);
   });
 
-  it('calls what was open before a restart unconfirmed, until it is told again', () => {
+  it('calls an opening from before a restart unconfirmed until it is read again', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.state = watchman.guard.resume(JSON.parse(JSON.stringify(watchman.state)), at('10:08'));
@@ -282,7 +282,7 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.ask('10:12'), ['asked: frontLeft window 12']);
   });
 
-  it('calls nothing closed after a restart that nobody has read since', () => {
+  it('calls no opening closed after a restart before it is read', () => {
     const watchman = new Watchman({ minutes: 0, watch: ['frontLeftWindow', 'tailGate'] });
     watchman.windows('10:00', open);
     watchman.doors('10:00', { tailGate: 'CLOSED' });
@@ -296,7 +296,7 @@ describe('The guard: since when', () => {
     ]);
   });
 
-  it('is not led astray by a clock that is set back', () => {
+  it('counts correctly after the clock is set back', () => {
     const watchman = new Watchman({ repeat: 30 });
     watchman.windows('2026-06-03T10:00:00Z', open);
     watchman.tick('2026-06-03T10:10:00Z');
@@ -328,7 +328,7 @@ describe('The guard: the all clear', () => {
     assert.equal(watchman.windows('10:05', closed).length, 1);
   });
 
-  it('is not given while anything cannot be told', () => {
+  it('is not sent while an opening is unknown', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.tick('10:10');
@@ -351,7 +351,7 @@ describe('The guard: the all clear', () => {
     assert.equal(watchman.windows('10:20', { frontLeft: 'CLOSED', sunroof: 'UNSPECIFIED' }).length, 1);
   });
 
-  it('waits for a sunroof that has been told before', () => {
+  it('waits for a sunroof whose state was known before', () => {
     const watchman = new Watchman({ watch: ['window', 'sunroof'] });
     watchman.windows('10:00', { frontLeft: 'OPEN', sunroof: 'CLOSED' });
     watchman.tick('10:10');
@@ -359,8 +359,8 @@ describe('The guard: the all clear', () => {
   });
 });
 
-describe('The guard: what cannot be told', () => {
-  it('is said once, after the time for which it might have been open, until it can be told again', () => {
+describe('The guard: unknown openings', () => {
+  it('are reported once, after the time that an opening may stay open', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', closed);
     watchman.windows('10:05', { frontLeft: 'UNSPECIFIED' });
@@ -373,7 +373,7 @@ describe('The guard: what cannot be told', () => {
     assert.deepEqual(watchman.tick('11:15'), ['cannot-tell unknown-too-long: frontLeft window']);
   });
 
-  it('is said of all windows together when the read fails, and of none where it fails for a moment', () => {
+  it('are reported together when a read fails for long, and not when it fails for a moment', () => {
     const watchman = new Watchman();
     watchman.failed('10:00', 'windows');
     watchman.windows('10:05', closed);
@@ -385,7 +385,7 @@ describe('The guard: what cannot be told', () => {
     ]);
   });
 
-  it('does not end the time of an open window, and is marked as not confirmed in its alert', () => {
+  it('keep counting if they were open, and are unconfirmed in the alert', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.windows('10:05', { frontLeft: 'UNSPECIFIED', rearLeft: 'UNSPECIFIED' });
@@ -395,7 +395,7 @@ describe('The guard: what cannot be told', () => {
     assert.deepEqual(watchman.ask('10:20'), ['asked: frontLeft window 20']);
   });
 
-  it('never makes an opening', () => {
+  it('never count as open', () => {
     const watchman = new Watchman({ minutes: 0, repeat: 1 });
     watchman.windows('10:00', closed);
     assert.deepEqual(watchman.windows('10:05', { frontLeft: 'WIDE' }), [
@@ -404,7 +404,7 @@ describe('The guard: what cannot be told', () => {
     assert.deepEqual(watchman.tick('11:00'), []);
   });
 
-  it('is not said of a read that nobody has tried yet', () => {
+  it('are not reported before the first read', () => {
     const watchman = new Watchman({ watch: ['window', 'door'] });
     watchman.windows('10:00', closed);
     assert.equal(watchman.due(), null);
@@ -414,7 +414,7 @@ describe('The guard: what cannot be told', () => {
     ]);
   });
 
-  it('is not said of equipment that the car seems not to have', () => {
+  it('are not reported for equipment that the car seems not to have', () => {
     const watchman = new Watchman({ watch: ['window', 'sunroof'] });
     watchman.windows('10:00', { ...closed, sunroof: 'UNSPECIFIED' });
     assert.equal(watchman.due(), null);
@@ -423,7 +423,7 @@ describe('The guard: what cannot be told', () => {
 });
 
 describe('The guard: quiet hours', () => {
-  it('keep alerts and doubts back until they end, over midnight', () => {
+  it('delay alerts and reports of unknown openings until they end, over midnight', () => {
     const watchman = new Watchman({ quietHours: '22:00-07:00', timeZone: 'UTC' });
     watchman.windows('21:55', { frontLeft: 'OPEN', rearLeft: null });
     assert.deepEqual(watchman.tick('22:05'), []);
@@ -435,7 +435,7 @@ describe('The guard: quiet hours', () => {
     );
   });
 
-  it('keep nothing back before they begin', () => {
+  it('delay nothing before they begin', () => {
     const watchman = new Watchman({ quietHours: '22:00-07:00', timeZone: 'UTC' });
     watchman.windows('21:49', open);
     assert.equal(watchman.tick('21:59').length, 1);
@@ -516,7 +516,7 @@ describe('The guard: only while the car is not in use', () => {
     assert.deepEqual(watchman.tick('11:40'), ['open-too-long: frontLeft window 100']);
   });
 
-  it('says it anew each time that the car is left open', () => {
+  it('sends a new alert each time that the car is left open', () => {
     const watchman = new Watchman({ onlyWhileNotInUse: true });
     watchman.windows('10:00', open, { inUse: false });
     watchman.tick('10:10');
@@ -525,7 +525,7 @@ describe('The guard: only while the car is not in use', () => {
     assert.deepEqual(watchman.tick('11:00'), ['open-too-long: frontLeft window 60']);
   });
 
-  it('takes a use that cannot be told for none', () => {
+  it('takes an unknown use for none', () => {
     const watchman = new Watchman({ onlyWhileNotInUse: true });
     watchman.windows('10:00', open, { inUse: true });
     watchman.inUse('10:30', null);
@@ -539,7 +539,7 @@ describe('The guard: only while the car is not in use', () => {
     assert.equal(watchman.windows('10:20', closed, { inUse: true }).length, 1);
   });
 
-  it('does not ask about use unless told to', () => {
+  it('does not read the use of the car unless that is set', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open, { inUse: true });
     assert.equal(watchman.tick('10:10').length, 1);
@@ -547,7 +547,7 @@ describe('The guard: only while the car is not in use', () => {
 });
 
 describe('The guard: snooze', () => {
-  it('keeps an alert back, and gives it when the time is over', () => {
+  it('delays an alert until it is over', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.snooze('10:05', 30);
@@ -556,7 +556,7 @@ describe('The guard: snooze', () => {
     assert.deepEqual(watchman.tick('10:35'), ['open-too-long: frontLeft window 35']);
   });
 
-  it('brings an alert back, as an alarm clock does, even where nothing is repeated', () => {
+  it('repeats an alert once when it is over, even without a repeat time', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.tick('10:10');
@@ -566,7 +566,7 @@ describe('The guard: snooze', () => {
     assert.equal(watchman.due(), null);
   });
 
-  it('keeps its time where everything is closed meanwhile, and gives the all clear', () => {
+  it('goes on when everything is closed, and the all clear is sent', () => {
     const watchman = new Watchman({ minutes: 0 });
     watchman.windows('10:00', open);
     watchman.snooze('10:01', 30);
@@ -587,7 +587,7 @@ describe('The guard: snooze', () => {
     assert.equal(watchman.tick('18:10').length, 1);
   });
 
-  it('until closed ends with what was open then, whatever cannot be told besides', () => {
+  it('until closed ends when the openings of that time are closed, whatever else is unknown', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', { ...open, rearLeft: 'UNSPECIFIED' });
     watchman.snooze('10:05', null);
@@ -644,14 +644,14 @@ describe('The guard: asked', () => {
     ]);
   });
 
-  it('answers about what is not watched, too, and says nothing of it unasked', () => {
+  it('answers about openings that are not watched, but sends no alert for them', () => {
     const watchman = new Watchman({ minutes: 0 });
     assert.deepEqual(watchman.doors('10:00', { carLocked: 'UNLOCKED' }), []);
     assert.deepEqual(watchman.ask('10:01', 'lock'), ['asked: carLocked lock 1']);
     assert.deepEqual(watchman.guard.readsFor(['lock']), ['windows', 'doors']);
   });
 
-  it('does not count as the alert that is still to come', () => {
+  it('does not replace the alert that is still due', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     watchman.ask('10:03');
@@ -668,7 +668,7 @@ describe('The guard: asked', () => {
     assert.deepEqual(watchman.ask('10:01', 'carLocked'), ['asked: carLocked lock 1']);
   });
 
-  it('never says closed of what it was not told, read or watched', () => {
+  it('never calls an opening closed that is unknown, not read or not in question', () => {
     const watchman = new Watchman();
     assert.deepEqual(watchman.ask('10:00'), [
       'cannot-tell asked: frontLeft window, frontRight window, rearLeft window, rearRight window',
@@ -695,7 +695,7 @@ describe('The guard: all', () => {
     return event.everything;
   };
 
-  it('is said of everything only, not of what was asked or is watched', () => {
+  it('is true only for all openings of the car, not for those asked about or watched', () => {
     const watchman = new Watchman({ watch: openingKinds });
     watchman.windows('10:00', open);
     watchman.doors('10:00', doors);
@@ -753,7 +753,7 @@ describe('The guard: its state', () => {
     assert.equal(JSON.stringify(restored), before);
   });
 
-  it('goes on over a restart: the time counts through it, and what was said is not said again', () => {
+  it('survives a restart: durations go on, and no event is repeated', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     const later = new Watchman();
@@ -765,7 +765,7 @@ describe('The guard: its state', () => {
     assert.deepEqual(latest.tick('10:40'), []);
   });
 
-  it('says at once what a changed setting makes overdue, and is silent of what is no longer watched', () => {
+  it('sends an alert at once that a changed setting makes due, and none for openings that are no longer watched', () => {
     const watchman = new Watchman({ minutes: 60, watch: ['window', 'hood'] });
     watchman.windows('10:00', open);
     watchman.doors('10:00', { hood: 'OPEN' });
@@ -789,13 +789,13 @@ describe('The guard: its state', () => {
     { openings: { frontLeftWindow: { openSince: 'yesterday' } }, snooze: { from: -1, minutes: 'many' } },
     { at: 1e300 },
   ]) {
-    it(`starts anew from ${JSON.stringify(odd) ?? 'nothing'}`, () => {
+    it(`starts with a new state from ${JSON.stringify(odd) ?? 'nothing'}`, () => {
       const { guard } = new Watchman();
       assert.deepEqual(guard.restore(odd), guard.restore());
     });
   }
 
-  it('keeps the sound parts of a broken one', () => {
+  it('keeps the valid parts of a broken one', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', { frontLeft: 'OPEN', rearLeft: 'OPEN' });
     const stored = JSON.parse(JSON.stringify(watchman.state)) as GuardState;

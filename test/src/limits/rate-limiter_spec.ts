@@ -36,7 +36,7 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('counting', () => {
-    it('lets through at once what fits, and counts it', async () => {
+    it('admits requests at once within the limits, and counts them', async () => {
       const limiter = limiterOf();
       await limiter.acquire('read');
       await limiter.acquire('command');
@@ -70,7 +70,7 @@ describe('the rate limiter of an API key', () => {
       for (const from of sent) assert.ok(sent.filter((at) => at >= from && at < from + minute).length <= 10);
     });
 
-    it('says when it will go on under a limit that was lowered', async () => {
+    it('reports the next slot under a lowered limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
       for (let i = 0; i < 5_000; i += 1) await limiter.acquire('read');
       limiter.setLimits({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
@@ -106,7 +106,7 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('waiting', () => {
-    it('waits until a place is free, and no longer', async () => {
+    it('waits until a slot is free, and no longer', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const later = settled(limiter.acquire('read', { maxWaitMs: 2 * minute }));
@@ -116,7 +116,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(later.done, true);
     });
 
-    it('refuses at once what would wait longer than its patience, and says when to come back', async () => {
+    it('rejects at once a request that would wait too long, with the time of the next slot', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const error = await refused(limiter.acquire('read', { maxWaitMs: 30 * second }), 'RATE_LIMITED');
@@ -125,7 +125,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(limiter.snapshot().waiting, 0);
     });
 
-    it('calls a spent day a spent quota', async () => {
+    it('rejects with QUOTA_SPENT when the day is used up', async () => {
       const limiter = limiterOf({ requestsPerDay: 2 });
       await limiter.acquire('read');
       await clock.advance(hour);
@@ -149,7 +149,7 @@ describe('the rate limiter of an API key', () => {
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
     });
 
-    it('lets a command pass reads that wait for something that it need not wait for', async () => {
+    it('lets a command overtake reads that wait for their part of the limit', async () => {
       const limiter = limiterOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
       for (let i = 0; i < 8; i += 1) await limiter.acquire('read');
       const read = settled(limiter.acquire('read', { maxWaitMs: hour }));
@@ -200,7 +200,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(error, reason);
     });
 
-    it('leaves no timer behind once nobody waits', async () => {
+    it('has no timer when no request waits', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const abort = new AbortController();
@@ -225,7 +225,7 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('the reserve', () => {
-    it('leaves a share of the minute to commands and to what watches them', async () => {
+    it('reserves a share of the minute for commands and their watches', async () => {
       const limiter = limiterOf({ reserveForCommands: 0.04 });
       for (let i = 0; i < 96; i += 1) await limiter.acquire('read', { maxWaitMs: 0 });
       await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
@@ -269,7 +269,7 @@ describe('the rate limiter of an API key', () => {
       assert.deepEqual(pick(limiter), { stoppedUntil: null, stopCode: null });
     });
 
-    it('keeps waiting what has the patience and fails the rest at once, with the time', async () => {
+    it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const patient = settled(limiter.acquire('read', { maxWaitMs: 5 * hour }));
@@ -403,7 +403,7 @@ describe('the rate limiter of an API key', () => {
       ['a later version', { version: 3, apis: {} }],
       ['odd numbers', { version: 2, savedAt: 'yesterday', minute: [], commands: [[-4, 1]], apis: { connected: [] } }],
     ] as const) {
-      it(`starts anew where the store holds ${what}`, async () => {
+      it(`starts with empty counts if the store holds ${what}`, async () => {
         await store.write('quota/default', value);
         const limiter = limiterOf({ store });
         await limiter.acquire('read');
@@ -523,7 +523,7 @@ describe('the rate limiter of an API key', () => {
     });
   });
 
-  it('keeps every promise on random histories of requests, cancellations and stops', async () => {
+  it('keeps the limits on random histories of requests, cancellations and stops', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       clock = new ManualClock(start);
       const random = new Random(seed);

@@ -15,7 +15,7 @@ describe('The request log', () => {
   const clock = new ManualClock();
   const recording = (send: Transport['send']) => logRequests({ send, close: async () => undefined }, clock);
 
-  it('tells method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
+  it('has method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
     const transport = recording(async () => ({ status: 429, headers: {}, body: 'secret' }));
     await transport.send(request);
     const at = new Date(clock.now()).toISOString();
@@ -25,7 +25,7 @@ describe('The request log', () => {
     ]);
   });
 
-  it('tells of a request without an answer, and passes the error on', async () => {
+  it('has a request without an answer, and passes the error on', async () => {
     const transport = recording(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
     await assert.rejects(transport.send(request), { code: 'TIMEOUT' });
     assert.deepEqual(

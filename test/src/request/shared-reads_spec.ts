@@ -73,7 +73,7 @@ describe('shared reads', () => {
     assert.equal(desk.asked.length, 2);
   });
 
-  it('let each reader say how old an answer may be', async () => {
+  it('accept a maximum age for each reader', async () => {
     const first = ask('windows', { maxAgeMs: 60_000 });
     desk.answer('CLOSED');
     await first;
@@ -91,7 +91,7 @@ describe('shared reads', () => {
     assert.equal(desk.asked.length, 1);
   });
 
-  it('measure the age of an answer by time that passes, whatever the clock is set to', async () => {
+  it('measure the age of an answer in monotonic time', async () => {
     const first = ask('windows');
     desk.answer('closed');
     await first;
@@ -103,7 +103,7 @@ describe('shared reads', () => {
     assert.equal((await second).value, 'open');
   });
 
-  it('hold nothing where the account keeps nothing', async () => {
+  it('keep no answer if the account keeps none', async () => {
     reads = createSharedReads<string>({ clock, maxAgeMs: 0 });
     const first = ask('windows');
     desk.answer('CLOSED');
@@ -162,7 +162,7 @@ describe('shared reads', () => {
     assert.equal((await other).value, 'CLOSED');
   });
 
-  it('stop the request when the last one gives up, and begin anew for the next', async () => {
+  it('cancel the request when the last reader gives up, and send a new one for the next', async () => {
     const aborts = [new AbortController(), new AbortController()];
     const given = aborts.map(({ signal }) => ask('windows', { signal }));
     aborts.forEach((abort) => abort.abort());
@@ -174,7 +174,7 @@ describe('shared reads', () => {
     assert.equal(desk.asked.length, 2);
   });
 
-  it('ask nothing for one who has gone already', async () => {
+  it('send no request for a reader that is already cancelled', async () => {
     const reason = new VehicleError('TIMEOUT', 'Too late.');
     await assert.rejects(ask('windows', { signal: AbortSignal.abort(reason) }), reason);
     assert.deepEqual(desk.asked, []);

@@ -46,7 +46,7 @@ describe('The saved sign-ins', () => {
   const file = async (): Promise<string> =>
     join(folder(), (await names()).find((name) => name.endsWith('.json')) ?? '');
 
-  it('are read as they were saved, and replaced only where nobody was faster', async () => {
+  it('are read as they were saved, and replaced only if the version is still the same', async () => {
     const saved = await open().write(key, grant(1), null);
     assert.deepEqual(await open().read(key), saved);
     assert.deepEqual(saved?.grant, grant(1));
@@ -62,7 +62,7 @@ describe('The saved sign-ins', () => {
     assert.doesNotMatch(await readFile(await file(), 'utf8'), /refresh-1|access|openid|api\.example|config-1/);
   });
 
-  it('tell the redactor of a token before it is written or used', async () => {
+  it('pass each token to the redactor before it is written or used', async () => {
     const secrets = new Set<string>();
     await open([seal], secrets).write(key, grant(1));
     assert.deepEqual([...secrets], ['refresh-1', 'access']);
@@ -71,7 +71,7 @@ describe('The saved sign-ins', () => {
     assert.deepEqual([...secrets], ['refresh-1', 'access']);
   });
 
-  it('that nobody refreshed for half a year go with the next sign-in', async () => {
+  it('are removed at the next sign-in if they were not refreshed for half a year', async () => {
     await open().write('replaced', grant(1));
     await open().write('pasted just now', { ...grant(0), refreshedAt: 200 * day });
     await clock.advance(100 * day);
@@ -157,7 +157,7 @@ describe('The saved sign-ins', () => {
       assert.equal((await open().read(key))?.grant.refreshToken, 'refresh-1');
     });
 
-    it('go with their configuration', async () => {
+    it('are removed with their configuration', async () => {
       await writeFormer(formerSeal);
       await open().remove(key);
       assert.equal((await readdir(directory)).includes(name), false);

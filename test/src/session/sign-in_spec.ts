@@ -258,7 +258,7 @@ describe('a sign-in from the editor', () => {
     );
   });
 
-  it('never repeats what an address says', async () => {
+  it('never repeats a text from an address', async () => {
     await assert.rejects(
       signIns.finish({
         redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${begin().state}`,
@@ -351,7 +351,7 @@ describe('a sign-in from the editor', () => {
       assert.throws(() => begin({ client: { ...identity.client, clientSecret } }), { code: 'CONFIG' });
   });
 
-  it('sends nobody and no secret to an address that is not safe', () => {
+  it('refuses an address that is not safe for secrets', () => {
     const open = 'http://id.example/authorize';
     for (const unsafe of [
       { authorizeUrl: open },

@@ -245,7 +245,7 @@ describe('a refreshing access token', () => {
     }
   };
 
-  it('lets a mistyped client secret stop nobody who has the right one', async () => {
+  it('does not let a mistyped client secret stop another configuration', async () => {
     const pasted = identity.newRefreshToken();
     const right = source({ refreshToken: pasted });
     await right.get();
@@ -391,7 +391,7 @@ describe('a refreshing access token', () => {
     assert.equal(new Set(identity.sent).size, 2);
   });
 
-  it('starts anew from a refresh token that is pasted later', async () => {
+  it('uses a refresh token that is pasted later', async () => {
     const old = source({ refreshToken: identity.newRefreshToken() });
     await old.get();
     await old.close();
@@ -527,7 +527,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('keeps an unused grant alive, every third day', async () => {
+  it('refreshes an unused grant every third day', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await clock.advance(1_000);
     await until(() => clock.sleeping > 0);
@@ -627,7 +627,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('writes a file anew that is damaged under it, and keeps the damaged one', async () => {
+  it('replaces a file that is damaged at runtime, and keeps the damaged one', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
     const [file = ''] = await grantFiles();
@@ -640,7 +640,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('does not fight for a file with a process that has another secret, or a newer version of the pack', async () => {
+  it('does not overwrite a file of a process with another secret or a newer version of the pack', async () => {
     const pasted = identity.newRefreshToken();
     const token = source({ refreshToken: pasted });
     await token.get();
@@ -697,7 +697,7 @@ describe('a refreshing access token', () => {
       { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } },
     ],
   ] as const) {
-    it(`tells of ${what} that cannot be right, without repeating it`, async () => {
+    it(`reports ${what} that is invalid, without repeating it`, async () => {
       const token = source({ refreshToken: 'pasted', ...change });
       await assert.rejects(
         token.get(),
@@ -714,7 +714,7 @@ describe('a refreshing access token', () => {
     assert.deepEqual(await grantFiles(), []);
   });
 
-  it('uses no rotated token that the disk did not take, and loses none', async () => {
+  it('uses no rotated token before it is saved, and loses none', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     identity.beforeAnswer = async () => {
       await rename(directory, `${directory}-away`);

@@ -40,7 +40,7 @@ describe('the store of the watches', () => {
   const storeOf = (): WatchStore => new WatchStore(new FileStateStore({ directory }), 'watches', 'n');
   const filesOf = (collection: string): string[] => readdirSync(join(directory, 'state', collection));
 
-  it('gives back what is open, and nothing that has ended', async () => {
+  it('returns the open watches, and none that has ended', async () => {
     const store = storeOf();
     for (const id of ['a', 'b', '../../etc/passwd']) await store.put(open(id));
     await store.remove('a');
@@ -108,7 +108,7 @@ describe('the store of the watches', () => {
     assert.ok(JSON.stringify(msg).length <= 17_000 && Object.keys(msg).length > 10);
   });
 
-  it('leaves out what it does not understand, and keeps it', async () => {
+  it('leaves out an unreadable watch, and keeps its file', async () => {
     const store = storeOf();
     await store.put(open('a'));
     await new FileStateStore({ directory }).write('watches/n/b', { record: 7 });
@@ -154,7 +154,7 @@ describe('the store of the watches', () => {
     });
   }
 
-  it('gives back a result that was not delivered, as it was', async () => {
+  it('returns a result that was not delivered, unchanged', async () => {
     const watch = open('a');
     const report = {
       ...watch.record,
@@ -167,9 +167,12 @@ describe('the store of the watches', () => {
     };
     await storeOf().put({ ...watch, delivery: { report, tries: 1 } });
     assert.deepEqual(await storeOf().open(), [{ ...watch, delivery: { report, tries: 1 } }]);
+    // Version 0.1 stored it under another name.
+    await new FileStateStore({ directory }).write('watches/n/a', { ...watch, telling: { report, tries: 2 } });
+    assert.deepEqual(await storeOf().open(), [{ ...watch, delivery: { report, tries: 2 } }]);
   });
 
-  it('keeps nothing any more once its node is gone', async () => {
+  it('stores nothing after its node was deleted', async () => {
     const store = storeOf();
     const putting = store.put(open('a'));
     await store.clear();
@@ -184,7 +187,7 @@ describe('the store of the watches', () => {
    * A kill between the message that tells a verdict and the note that it was told: nobody can know afterwards whether it was heard. It
    * is told once more, word for word, rather than not at all.
    */
-  it('tells each verdict, and none again that it knows to be told, however often the process is killed', async function () {
+  it('delivers each result, and none again that is known to be delivered, however often the process is killed', async function () {
     this.timeout(120_000);
     const watches = 30;
     const log = join(base, 'log');

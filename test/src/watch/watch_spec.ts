@@ -69,7 +69,7 @@ describe('the watch', () => {
     return (updates.at(-1) as WatchUpdate).report;
   };
 
-  it('follows a v1 lock through each change to a verdict that the doors prove', async () => {
+  it('follows a v1 lock through each change to a result that the doors verify', async () => {
     const updates = await follow(await client.send('lock', { vin, interface: 'v1' }));
     assert.deepEqual(
       updates.map(({ report }) => report.requestStatus),
@@ -85,7 +85,7 @@ describe('the watch', () => {
     assert.ok(verdict.elapsedMs >= 4000);
   });
 
-  it('lets a settled v2 record straight through, proven by the doors', async () => {
+  it('returns a settled v2 record at once, verified by the doors', async () => {
     const record = await sendV2();
     service.clearRequests();
     const verdict = verdictOf(await follow(record));
@@ -102,7 +102,7 @@ describe('the watch', () => {
     assert.match(verdict.reason, /rear left/);
   });
 
-  it('contradicts a success that the doors deny', async () => {
+  it('reports a success that the doors disprove', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'COMPLETED' }));
     const record = await client.send('lock', { vin, interface: 'v1' });
     const doors = {
@@ -189,7 +189,7 @@ describe('the watch', () => {
     assert.equal(verdictOf(await follow(record)).outcome, 'succeeded');
   });
 
-  it('resolves a v2 command that got no answer by the doors, without sending it again', async () => {
+  it('reads the doors for a v2 command without an answer, and does not send it again', async () => {
     service.faults.add({ match: { method: 'POST' }, cut: 'after-effect' });
     const record = await sendV2();
     const verdict = verdictOf(await follow(record));
@@ -213,7 +213,7 @@ describe('the watch', () => {
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
-  it('says that the time of an unlock has passed, where it has by the time of the verdict', async () => {
+  it('says that the time to open the tailgate has ended', async () => {
     const record = await client.send('unlock', { vin, interface: 'v1', unlockDuration: 5 });
     await clock.advance(60_000);
     const verdict = verdictOf(await follow({ ...record, requestStatus: 'COMPLETED', async: null }));
@@ -270,7 +270,7 @@ describe('the watch', () => {
     assert.ok(service.requests.every(({ path }) => !path.endsWith('/doors')));
   });
 
-  it('takes up where it was left', async () => {
+  it('resumes where it was left', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     const startedAt = clock.now() - 170_000;
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
@@ -283,7 +283,7 @@ describe('the watch', () => {
     assert.ok(clock.now() - startedAt < 240_000);
   });
 
-  it('polls once what became of a command while nobody watched, however long that was', async () => {
+  it('polls once after a restart, however late', async () => {
     const record = await client.send('flash', { vin });
     const startedAt = clock.now();
     await clock.advance(3_600_000);
@@ -334,7 +334,7 @@ describe('the watch', () => {
     });
   }
 
-  it('takes no measurement that is ahead of its time for a proof', async () => {
+  it('takes no measurement with a future timestamp for a proof', async () => {
     service.car().set({
       ...plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'TIMEOUT' }),
       lock: 'LOCKED',
@@ -343,7 +343,7 @@ describe('the watch', () => {
     assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
   });
 
-  it('goes on whatever is done to what it tells', async () => {
+  it('goes on when a receiver changes its updates', async () => {
     service
       .car()
       .set(
@@ -395,7 +395,7 @@ describe('the watch', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('refuses a link to another host before it looks', async () => {
+  it('refuses a link to another host before the first poll', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     service.clearRequests();
     const foreign = { ...record, async: record.async && { ...record.async, href: 'https://evil.example/requests/1' } };
