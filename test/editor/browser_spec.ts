@@ -240,6 +240,18 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.deepEqual([node?.['timeout'], node?.['interval'], node?.['verify']], ['${WATCH_SECONDS}', 10, false]);
   });
 
+  it('chooses the first of several demo cars, because none of them is at risk', async () => {
+    await addNode('connected-vehicle-status', 800, 300);
+    await page.locator('#node-input-vehicle').selectOption('_ADD_');
+    await page.locator('#node-input-btn-vehicle-add').click();
+    await page.locator('#node-config-input-name').fill('Second demo car');
+    await closeDialog('node-config-dialog-ok');
+    await closeDialog('node-dialog-ok');
+    await addNode('connected-vehicle-status', 800, 400);
+    assert.equal(await page.locator('#node-input-vehicle option:checked').innerText(), 'Demo car');
+    await closeDialog('node-dialog-ok');
+  });
+
   it('chooses events and adds a place', async () => {
     const id = await addNode('connected-vehicle-event', 300, 500, 'Demo car');
     await part('events').getByText('Charging done').click();
@@ -394,7 +406,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     });
     const fresh = await openEditor('en-US');
     await fresh
-      .locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|open: [a-z, ]+) · \d\d:\d\d$/ })
+      .locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|rear-right window open) · \d\d:\d\d$/ })
       .waitFor();
     await fresh.close();
   });

@@ -87,24 +87,24 @@ export function showScopes(line: JQuery, scopes: readonly string[]): void {
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */
 export const labelStyle = (node: { name?: string }): string => (node.name ? 'node_label_italic' : '');
 
-/** The vehicle that a node on this tab can use, where there is exactly one. */
-function onlyVehicle(tab: string | undefined): string | undefined {
-  const found: string[] = [];
+/** The vehicle that a node on this tab uses by default: the only one, or the first where all of them are demo cars. */
+function defaultVehicle(tab: string | undefined): string | undefined {
+  const found: { id: string; service?: string }[] = [];
   RED.nodes.eachConfig((config) => {
-    if (config.type === 'connected-vehicle' && (!config.z || config.z === tab)) found.push(config.id);
+    if (config.type === 'connected-vehicle' && (!config.z || config.z === tab)) found.push(config);
   });
-  return found.length === 1 ? found[0] : undefined;
+  return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 
-/** Gives a node that comes from the palette the only vehicle. A node that is pasted or imported is in the flows already. */
+/** Gives a node that comes from the palette the default vehicle. A node that is pasted or imported is in the flows already. */
 export function giveVehicle(node: EditorNode<{ vehicle: string }>): void {
-  if (!RED.nodes.node(node.id) && !node.vehicle) node.vehicle = onlyVehicle(RED.workspaces.active()) ?? '';
+  if (!RED.nodes.node(node.id) && !node.vehicle) node.vehicle = defaultVehicle(RED.workspaces.active()) ?? '';
 }
 
-/** Chooses the only vehicle in the form of a node that has none. */
+/** Chooses the default vehicle in the form of a node that has none. */
 export function chooseVehicle(node: EditorNode<{ vehicle: string }>): void {
-  const only = onlyVehicle(node.z);
-  if (!node.vehicle && only !== undefined) nodeField('vehicle').val(only);
+  const vehicle = defaultVehicle(node.z);
+  if (!node.vehicle && vehicle !== undefined) nodeField('vehicle').val(vehicle);
 }
 
 /** Whether the configuration of the chosen vehicle leaves out what a read or a command needs. */

@@ -118,7 +118,7 @@ declare const RED: {
         }
       | null
       | undefined;
-    eachConfig(callback: (config: { id: string; type: string; z?: string }) => void): void;
+    eachConfig(callback: (config: { id: string; type: string; z?: string; service?: string }) => void): void;
     /** Every node that is no configuration. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
