@@ -67,7 +67,7 @@ function addTab(): void {
     id: tabId,
     label: say('tab.label'),
     name: say('tab.name'),
-    iconClass: 'fa fa-car',
+    iconClass: 'fa fa-car cars-icon',
     content: panel.root,
     enableOnEdit: true,
     // The editor shows the content after this call.

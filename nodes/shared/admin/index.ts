@@ -53,7 +53,7 @@ export function serveEditor(RED: NodeAPI): void {
   const deployed = (id: string): VehicleNode => {
     const node = deployedOf(RED, id);
     if (node === null)
-      throw new (runtime().VehicleError)('CONFIG', 'This vehicle is not deployed yet. Deploy first, then try again.');
+      throw new (runtime().VehicleError)('CONFIG', 'The vehicle is not deployed yet. Press Deploy, then try again.');
     return node;
   };
 

@@ -125,7 +125,7 @@ describe(`The page of the demo cars in a browser${missing && ` (pending: ${missi
     await page.getByRole('button', { name: 'Drive home' }).click();
     await page.getByRole('button', { name: 'Driving home…' }).waitFor();
     assert.equal(car.isDriving, true);
-    await page.getByRole('button', { name: 'As at first' }).click();
+    await page.getByRole('button', { name: 'Reset' }).click();
     await page.getByRole('button', { name: 'Drive home' }).waitFor();
     assert.equal(car.isDriving, false);
   });
@@ -135,7 +135,7 @@ describe(`The page of the demo cars in a browser${missing && ` (pending: ${missi
     await page.getByRole('button', { name: 'Remove: Quota spent' }).waitFor();
     assert.equal(simulator.faults.list[0]?.error, 'quota');
     await page.getByRole('button', { name: 'Remove: Quota spent' }).click();
-    await page.getByText('Nothing goes wrong.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
     assert.deepEqual(simulator.faults.list, []);
   });
 
