@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
   commandOptions,
   commandStatusOptions,
@@ -58,5 +58,14 @@ describe('README.md', () => {
 
   it('has at most 200 lines', () => assert.ok(readme.split('\n').length <= 200));
 
-  it('has a picture that loads quickly', () => assert.ok(statSync(join(root, 'docs/editor.png')).size < 200 * 1024));
+  it('shows, like the other documents, every picture of docs/images, and each of them loads quickly', () => {
+    const shown = ['README.md', 'docs/cars-tab.md', 'docs/reference.md', 'docs/your-own-car.md'].flatMap((document) =>
+      [...readText(document).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, link = '']) =>
+        join(root, dirname(document), link),
+      ),
+    );
+    const taken = readdirSync(join(root, 'docs/images')).map((name) => join(root, 'docs/images', name));
+    assert.deepEqual(shown.sort(), taken.sort());
+    for (const picture of shown) assert.ok(statSync(picture).size < 80 * 1024, picture);
+  });
 });

@@ -1,0 +1,181 @@
+// `npm run screenshots`: takes the pictures of the documentation in the editor of a real Node-RED with the demo car.
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import realNodeRed from '../dist/test/support/real-node-red.js';
+
+const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
+const flows = [
+  { id: 'first', type: 'tab', label: 'My first flow' },
+  { id: 'car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
+];
+const settings = { editorTheme: { tours: false, palette: { catalogues: [] } } };
+const editor = { width: 1280, height: 800 };
+/** Without the palette, the flow and the sidebar fit into a smaller picture. */
+const narrow = { width: 980, height: 800 };
+const header = 48;
+const flowAndCar = { x: 0, y: header, width: narrow.width, height: 560 };
+
+await mkdir(folder, { recursive: true });
+const nodeRed = await realNodeRed.startNodeRed(flows, undefined, settings);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-quic', '--disable-background-networking'],
+});
+try {
+  const context = await browser.newContext({ locale: 'en-US', viewport: editor, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  await page.goto(nodeRed.url);
+  await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await takePictures(page);
+} finally {
+  await browser.close();
+  await nodeRed.stop();
+}
+
+/** The five steps of README.md, then the other pictures. */
+async function takePictures(page) {
+  await searchPalette(page, 'car');
+  const status = await drag(page, 'connected-vehicle-status', 340, 100);
+  await clip(page, 'step-1', { x: 0, y: header, width: 640, height: 330 });
+
+  await openNode(page, status);
+  await page.locator('.car-form [data-ask="read"]').click();
+  await page.waitForSelector('.car-form [data-part="answer"]:not(:empty) >> visible=true');
+  await clipDialog(page, 'step-2', '[data-part="answer"]');
+  await done(page);
+
+  await searchPalette(page, '');
+  const inject = await drag(page, 'inject', 140, 100);
+  const debug = await drag(page, 'debug', 540, 100);
+  await connect(page, inject, status);
+  await connect(page, status, debug);
+  await page.mouse.click(600, 500);
+  await togglePalette(page);
+  await page.setViewportSize(narrow);
+  await clip(page, 'step-3', { x: 0, y: 0, width: narrow.width, height: 260 });
+
+  await deploy(page);
+  await showTab(page, 'Debug messages');
+  await press(page, inject);
+  const message = page.locator('.red-ui-debug-msg').last();
+  await message.locator('.red-ui-debug-msg-object-handle').first().click();
+  await message.getByText('rearRight', { exact: true }).last().click();
+  await page.getByText('rear-right window open').waitFor();
+  await clip(page, 'step-4', { x: 0, y: header, width: narrow.width, height: 350 });
+
+  await showTab(page, 'Cars');
+  const window = page.locator('.cars-drawing [data-part="rearRightWindow"]');
+  await window.waitFor();
+  await page.locator('.cars-list').getByText('open', { exact: true }).waitFor();
+  await page.mouse.move(400, 600);
+  await clip(page, 'cars-tab', flowAndCar);
+
+  await window.click();
+  await press(page, inject);
+  await page.locator(`[id="${status}"]`).getByText('closed').waitFor();
+  await page.mouse.click(400, 600);
+  await clip(page, 'step-5', flowAndCar);
+  await page.setViewportSize(editor);
+  await togglePalette(page);
+
+  await openNode(page, status);
+  await page.locator('#node-input-btn-vehicle-edit, #node-input-lookup-vehicle').first().click();
+  await page.locator('#node-config-input-service').selectOption('volvo-cars');
+  await clipDialog(page, 'vehicle-dialog', '[data-ask="sign-in"]');
+  await page.locator('#node-config-dialog-cancel').click();
+  await page.locator('#node-config-dialog-cancel').waitFor({ state: 'detached' });
+  await done(page);
+
+  const guard = await drag(page, 'connected-vehicle-guard', 340, 200);
+  await openNode(page, guard);
+  await clipDialog(page, 'guard-dialog', '.car-form > details');
+  await done(page);
+
+  await page.locator('.cars-more summary').click();
+  const [demo] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('link', { name: 'Open the demo car on a page of its own' }).click(),
+  ]);
+  await demo.setViewportSize({ width: 760, height: 665 });
+  await demo.evaluate(() => (document.documentElement.style.zoom = '0.635'));
+  await demo.getByText('Live', { exact: true }).waitFor();
+  await demo.screenshot({ path: `${folder}demo-page.png`, animations: 'disabled' });
+}
+
+async function clip(page, name, area) {
+  await page.locator('#red-ui-notifications > div').evaluateAll((boxes) => boxes.forEach((box) => box.remove()));
+  await page.screenshot({ path: `${folder}${name}.png`, clip: area, animations: 'disabled' });
+}
+
+/** The dialog in front, from its title down to the end of one of its parts. */
+async function clipDialog(page, name, last) {
+  await page.setViewportSize({ width: editor.width, height: 1200 });
+  const tray = page.locator('.red-ui-tray').last();
+  const part = tray.locator(last).last();
+  await part.scrollIntoViewIfNeeded();
+  await page.waitForFunction((trayElement) => !trayElement.getAnimations().length, await tray.elementHandle());
+  const { x, y, width } = await tray.boundingBox();
+  const end = await part.boundingBox();
+  await clip(page, name, { x, y, width, height: end.y + end.height + 8 - y });
+  await page.setViewportSize(editor);
+}
+
+function nodeIds(page) {
+  return page.locator('g.red-ui-flow-node-group').evaluateAll((groups) => groups.map(({ id }) => id));
+}
+
+async function searchPalette(page, words) {
+  await page.locator('#red-ui-palette-search input').fill(words);
+  await page.locator('#red-ui-palette-search input').press('End');
+  const other = page.locator('.red-ui-palette-node[data-palette-type="complete"]');
+  await other.waitFor({ state: words === '' ? 'visible' : 'hidden' });
+}
+
+async function drag(page, type, x, y) {
+  const before = await nodeIds(page);
+  await page
+    .locator(`.red-ui-palette-node[data-palette-type="${type}"]`)
+    .dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
+  return (await nodeIds(page)).find((id) => !before.includes(id));
+}
+
+async function connect(page, from, to) {
+  const output = await page.locator(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`).boundingBox();
+  const input = await page.locator(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`).boundingBox();
+  await page.mouse.move(output.x + 5, output.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(input.x - 10, input.y + 5, { steps: 5 });
+  await page.mouse.move(input.x + 5, input.y + 5, { steps: 5 });
+  await page.mouse.up();
+}
+
+async function openNode(page, id) {
+  await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
+  await page.waitForSelector('.car-form');
+}
+
+async function done(page) {
+  await page.locator('#node-dialog-ok').click();
+  await page.waitForSelector('#node-dialog-ok', { state: 'detached' });
+}
+
+async function deploy(page) {
+  await page.locator('#red-ui-header-button-deploy').click();
+  await page.waitForSelector('#red-ui-header-button-deploy.disabled');
+  await page.getByText('Successfully deployed').waitFor();
+}
+
+async function press(page, inject) {
+  await page.locator(`[id="${inject}"] .red-ui-flow-node-button-button`).click();
+}
+
+async function togglePalette(page) {
+  await page.evaluate(() => RED.actions.invoke('core:toggle-palette'));
+}
+
+async function showTab(page, name) {
+  await page.locator('.red-ui-tab-link-button-menu').click();
+  await page.locator('.red-ui-menu-dropdown a:visible', { hasText: name }).click();
+}
