@@ -190,7 +190,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
     const names = readdirSync(join(nodeRed.userDir, 'connected-vehicle'), { recursive: true, encoding: 'utf8' });
     assert.ok(
-      names.some((name) => /^state.grants.[\da-f]{32}\.json$/.test(name)),
+      names.some((name) => /^state.sign-in.[\da-f]{32}\.json$/.test(name)),
       names.join(' '),
     );
     assert.ok(!names.includes('store.key'));
