@@ -26,7 +26,7 @@ export = (RED: NodeAPI): void => {
     /** The commands that wait here, for their turn or for a car that takes commands. */
     const unsent = new Set<AbortController>();
 
-    const tell = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
+    const sendRecord = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
       send({
         ...msg,
         payload: safeRecord(record),
@@ -34,7 +34,9 @@ export = (RED: NodeAPI): void => {
       });
       showOutcome(nodeStatus, RED, record);
     };
-    const inFlight = persistInFlightCommands(RED, this, (record, msg) => tell(record, msg, (told) => this.send(told)));
+    const inFlight = persistInFlightCommands(RED, this, (record, msg) =>
+      sendRecord(record, msg, (out) => this.send(out)),
+    );
 
     const cancel = (): void => {
       arming.disarm();
@@ -92,7 +94,7 @@ export = (RED: NodeAPI): void => {
           cancel: own.signal,
           signal,
         });
-        if (await inFlight.handOver(record, () => tell(record, msg, send), signal)) return;
+        if (await inFlight.handOver(record, () => sendRecord(record, msg, send), signal)) return;
         await inFlight.keep(record, msg);
         this.warn(word(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
       } catch (error) {

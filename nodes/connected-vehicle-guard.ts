@@ -30,7 +30,7 @@ export = (RED: NodeAPI): void => {
     const nodeStatus = nodeStatusOf(RED, this);
     const store = ownStateStoreOf(RED, this);
     const key = `guard/${this.id}`;
-    /** What to read for a message that the node sends to itself. */
+    /** The reads for each message that the node sends to itself. */
     const ownMessages = new WeakMap<Message, { reads: readonly GuardRead[]; duePoll?: DuePoll }>();
     let opened: Promise<OpenedGuard> | undefined;
     let endPolling = (): void => undefined;
@@ -115,7 +115,7 @@ export = (RED: NodeAPI): void => {
       ownMessages.set(msg, { reads, ...(duePoll && { duePoll }) });
       this.receive(msg);
     };
-    // An opening that was open before the restart goes on being counted.
+    // The time of an opening that was open before the restart continues.
     const start = setImmediate(() => wake([]));
     this.on('close', (removed: boolean, done: () => void) => {
       clearImmediate(start);

@@ -48,7 +48,7 @@ function unitOf(name: string): string {
 const someOf = (values: readonly string[]): readonly string[] =>
   values.length > 8 ? [...values.slice(0, 6), '…'] : values;
 
-/** What a read answers, in one sentence. */
+/** One sentence on the answer of a read. */
 function givesOf(name: string): string {
   const type = valueTypeOf(name);
   if (type === undefined) return say(`gives.${name}`, { defaultValue: say('gives.group') });

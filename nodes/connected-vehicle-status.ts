@@ -30,7 +30,7 @@ export = (RED: NodeAPI): void => {
     } = runtime();
     const nodeStatus = nodeStatusOf(RED, this);
     const last = new LastReadings();
-    /** Of the messages that are polls: what is due. */
+    /** The reads that are due, for each message that is a poll. */
     const polls = new WeakMap<Message, DuePoll>();
     let parsed: StatusOptions | undefined;
     const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
@@ -54,12 +54,13 @@ export = (RED: NodeAPI): void => {
         signal,
         ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
       };
-      const told = (name: AnyReadName, error: unknown): never => {
+      const failPoll = (name: AnyReadName, error: unknown): never => {
         duePoll?.failed(name, asVehicleError(error));
         throw error;
       };
       const readOne = async (name: AnyReadName): Promise<Reading> => {
-        if (!isLocalReadName(name)) return client.read(name, readOptions).catch((error: unknown) => told(name, error));
+        if (!isLocalReadName(name))
+          return client.read(name, readOptions).catch((error: unknown) => failPoll(name, error));
         return safeJournal(await readJournal(journal, { clear: msg['clear'] === true, now: new Date(clock().now()) }));
       };
       const due = duePoll?.reads;
@@ -79,7 +80,7 @@ export = (RED: NodeAPI): void => {
         const changed = keeps && last.remember(key(), reading);
         if (options.emit === 'always' || changed) send(fill(msg, reading));
       } catch (error) {
-        // What a poll last knew goes on, marked as such; who asked by message is told by the failure.
+        // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
         const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
         nodeStatus.kept = kept === undefined ? null : keptNote(RED, kept);
         if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
@@ -99,7 +100,7 @@ export = (RED: NodeAPI): void => {
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);
 };
 
-/** An empty property of the message stands for the setting of the node. */
+/** An empty property of the message means the setting of the node. */
 const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
 
 function fill(msg: Message, reading: AnyReading): Message {

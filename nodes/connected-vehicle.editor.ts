@@ -24,7 +24,7 @@ const {
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
-/** What only `custom` asks for is judged only there: a hidden field never makes a node invalid. */
+/** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
 const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict =>
   serviceOf(node) !== 'custom' || verdict();
 

@@ -88,7 +88,7 @@ export = (RED: NodeAPI): void => {
     credentials: {
       apiKey: { type: 'password' },
       accessToken: { type: 'password' },
-      // Not a secret: it stands in the address of every sign-in.
+      // The client ID is no secret: every sign-in address contains it.
       clientId: { type: 'text' },
       clientSecret: { type: 'password' },
       refreshToken: { type: 'password' },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** What the configuration dialog sends. Everything is bounded: it comes from a browser. */
+/** The request body of the configuration dialog. Every length is limited, because it comes from a browser. */
 const shortText = z.string().check(z.maxLength(500));
 const longText = z.string().check(z.maxLength(20_000));
 
@@ -18,7 +18,7 @@ export const formBody = z.lazy(() =>
       clientSecret: typed,
       refreshToken: typed,
     }),
-    /** Where this editor can be reached: the redirect address of a sign-in that names none. */
+    /** The address of this editor. A sign-in without a redirect address returns to it. */
     callback: z._default(shortText, ''),
     /** The nodes of the flows that use the configuration. */
     users: z._default(
@@ -40,7 +40,7 @@ export type FormBody = z.infer<typeof formBody>;
 /** The address that the browser was sent to, pasted back. */
 export const finishBody = z.object({ redirected: longText });
 
-/** What a status form reads to show it. */
+/** The read that a status form shows. */
 export const readBody = z.object({
   vin: z._default(shortText, ''),
   reads: z.array(shortText).check(z.minLength(1), z.maxLength(100)),

@@ -7,7 +7,7 @@ import type { VehicleCredentials, VehicleOptions } from '../input/options';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import type { FormBody } from './bodies';
 
-/** What stands in the open dialog, with the deployed configuration behind it. */
+/** The values of the open dialog, with the deployed configuration for those that it leaves out. */
 export interface Form {
   id: string;
   options: VehicleOptions;
@@ -66,7 +66,7 @@ export async function withAccount<Result>(
   }
 }
 
-/** Whatever still reads as the flow file has it stands for what the runtime made of it. */
+/** A value that is unchanged from the flow file stands for the value that the runtime made of it, such as an environment variable. */
 function environmentOf(
   RED: NodeAPI,
   id: string,
@@ -80,7 +80,7 @@ function environmentOf(
   return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw[name] === typed[name]));
 }
 
-/** The environment is for what is deployed: whoever types a name must not get what stands behind it. */
+/** Only deployed configurations may use environment variables: a user who types the name of one must not get its value. */
 function refuseNames(typed: object): void {
   const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
   if (Object.values(typed).some(isName))
@@ -108,7 +108,7 @@ function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
   }
 }
 
-/** Where key, tokens, client id and client secret go. */
+/** The addresses that get key, tokens, client ID and client secret. */
 const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 
 const originOf = (service: ServiceProfile, name: (typeof places)[number]): string =>

@@ -13,9 +13,9 @@ import { demoPage } from '../overview/demo';
 import { changed, publishWith } from '../overview/signal';
 
 /** Longer nobody looks at a dialog. */
-const patienceMs = 45_000;
+const timeLimitMs = 45_000;
 
-/** What the dialogs ask of the runtime. No route sends a command, and none tells a secret. */
+/** The routes that the dialogs call. No route sends a command, and none returns a secret. */
 export function serveEditor(RED: NodeAPI): void {
   const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
   if (httpAdmin === undefined || httpAdmin === null) return;
@@ -59,13 +59,13 @@ export function serveEditor(RED: NodeAPI): void {
 
   formRoute('vehicles', (form) =>
     withAccount(RED, form, async (account) => ({
-      vehicles: await withPatience((signal) => runtime().findVehicles(account, signal)),
+      vehicles: await withTimeLimit((signal) => runtime().findVehicles(account, signal)),
     })),
   );
 
   formRoute('check', async (form, { users }) => {
     const findings = await withAccount(RED, form, (account, vin) =>
-      withPatience((signal) => runtime().checkAccount(account, { vin, users, signal })),
+      withTimeLimit((signal) => runtime().checkAccount(account, { vin, users, signal })),
     );
     return redactor().value({ findings });
   });
@@ -99,7 +99,7 @@ export function serveEditor(RED: NodeAPI): void {
     const { client, journal } = await node.account();
     const names = [runtime().parseReads(reads)].flat();
     const readOptions = { vin: node.chooseVin(vin), interface: runtime().parseInterface(version) };
-    const { payload, vehicle } = await withPatience((signal) =>
+    const { payload, vehicle } = await withTimeLimit((signal) =>
       runtime().readEach(names, async (name) =>
         runtime().isLocalReadName(name)
           ? safeJournal(await runtime().readJournal(journal, { clear: false, now: new Date(clock().now()) }))
@@ -113,7 +113,7 @@ export function serveEditor(RED: NodeAPI): void {
     const node = deployed(id);
     const { vin } = runtime().parseBody(runtime().commandsBody, input);
     const { client } = await node.account();
-    const { payload } = await withPatience((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
+    const { payload } = await withTimeLimit((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
     return { commands: payload.map(({ command }) => command) };
   });
 
@@ -125,7 +125,7 @@ export function serveEditor(RED: NodeAPI): void {
     return {};
   });
 
-  route('read-car', 'write', (key) => withPatience((signal) => readCar(RED, key, signal)));
+  route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
 
   httpAdmin.get(
     '/connected-vehicle/callback',
@@ -133,13 +133,13 @@ export function serveEditor(RED: NodeAPI): void {
   );
 }
 
-async function withPatience<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const patience = new AbortController();
-  const cancel = clock().after(patienceMs, () => patience.abort());
+async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const timeLimit = new AbortController();
+  const cancel = clock().after(timeLimitMs, () => timeLimit.abort());
   try {
-    return await work(patience.signal);
+    return await work(timeLimit.signal);
   } catch (error) {
-    if (!patience.signal.aborted) throw error;
+    if (!timeLimit.signal.aborted) throw error;
     throw new (runtime().VehicleError)('TIMEOUT', 'The service did not answer in time. Try again later.');
   } finally {
     cancel();

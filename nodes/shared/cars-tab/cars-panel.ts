@@ -9,7 +9,7 @@ import { shared, wordsOf } from '../editor/words';
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** What the buttons do. Each one gives what to show: lines of text, as a problem or not. */
+/** The actions of the buttons. Each one returns the lines to show, and whether they are a problem. */
 export interface PanelActions {
   read(car: CarSummary): Promise<PanelMessage[]>;
   check(car: CarSummary): Promise<PanelMessage[]>;
@@ -195,7 +195,7 @@ export class CarsPanel {
 
 const switches = ['engine', 'climate', 'asleep', 'inUse', 'noInternet'] as const;
 
-/** What can be done to a demo car besides clicking it. */
+/** The controls of a demo car besides the drawing. */
 function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click: (what: CarClick) => void): Node[] {
   if (demo === null) return [];
   const isOn = {

@@ -3,7 +3,7 @@ import { complaint } from './complaint';
 import { part } from './forms';
 import { shared } from './words';
 
-/** A value as the service tells it. */
+/** A value as the service gives it. */
 interface Value {
   value?: unknown;
   unit?: unknown;

@@ -16,7 +16,7 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): number 
   const interfaces = serviceInterfaces(vehicle);
   // Nothing is shared: each read of each node is a request.
   const alone = String(shareFor) === '0';
-  // Where the service has no extended interface, one request answers all resources of a group.
+  // Without the extended interface, one request answers all resources of a group.
   const request = (read: string, iface?: string): string => {
     if (!isKnownRead(read)) return read;
     return (alone ? read : requestOf(read, interfaces)) + (versionsOf(read) !== null && iface === 'v1' ? ' v1' : '');

@@ -10,7 +10,7 @@ import { shared, type Say } from './words';
 
 const say: Say = (key, values) => shared(`dialog.${key}`, values);
 
-/** What a password field shows in place of what is stored. */
+/** A password field shows this in place of the stored value. */
 const stored = '__PWRD__';
 
 interface State {
@@ -49,7 +49,7 @@ export const listOf = <List extends 'access' | 'interfaces'>(list: List): Vehicl
     .get()
     .map(({ value }) => value) as VehicleOptions[List];
 
-/** What stands in the open form. */
+/** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
   const values = (names: object, of: (input: JQuery) => unknown): object =>
     Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
@@ -257,7 +257,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   follow(id, () => form !== undefined && document.contains(form), ended);
 }
 
-/** Where key, tokens, client id and client secret go. */
+/** The addresses that get key, tokens, client ID and client secret. */
 const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 
 /** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */

@@ -7,5 +7,5 @@ export const wordsOf =
   (key, values) =>
     RED._(`@connected-vehicle/node-red/${type}:${key}`, values);
 
-/** What several nodes say stands once, in the catalogue of the configuration that all of them need. */
+/** Texts that several nodes share are in the catalogue of the configuration, because all of them need it. */
 export const shared = wordsOf('connected-vehicle');

@@ -53,7 +53,7 @@ export function onInput(
 
   node.on('input', (msg, send, done) => {
     const task = attempt({ msg: msg as Message, send, signal: closing.signal, alone: underWay === 0 }, done);
-    // What is thrown while a failure is told, by a Catch node's flow for one, ends here.
+    // An error that is thrown while a failure is reported, for example in the flow of a Catch node, ends here.
     task.catch((error: unknown) => node.warn(safeError(error).message));
   });
 

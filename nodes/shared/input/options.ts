@@ -76,7 +76,7 @@ const number = (fallback: number, minimum: number, maximum = Number.MAX_SAFE_INT
 /** None, or not more often than each second. */
 const isPoll = (seconds: number): boolean => seconds === 0 || seconds >= 1;
 
-/** Where the value of a property comes from; `str` and `num`: it is the value itself. */
+/** The sources of a property. With `str` and `num` the property is the value itself. */
 const valueTypes = ['str', 'num', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
 const stringType = z._default(z.enum(valueTypes), 'str');
 const numberType = z._default(z.enum(valueTypes), 'num');
@@ -96,7 +96,7 @@ export const vehicleOptions = z.lazy(() =>
     demoCar: z._default(z.enum(demoCarNames), 'petrol'),
     vin: text,
     readOnly: flag(false),
-    /** What the sign-in asks for besides reading the status. */
+    /** The permissions that the sign-in asks for besides reading the status. */
     access: listOf(accessNames, defaultAccess),
     /** The interfaces that a `custom` service has. */
     interfaces: listOf(interfaceNames, interfaceNames),

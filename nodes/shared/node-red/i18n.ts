@@ -3,28 +3,28 @@ import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 
 /**
- * What the runtime says: badges, warnings, the guard's sentences. They stand apart from the message catalogues, because
+ * The texts of the runtime: node statuses, warnings, the guard's sentences. They are apart from the message catalogues, because
  * Node-RED sends those to every editor, and because a text costs little here where a translation costs as much as a request.
  */
 export type Values = Record<string, string | number>;
 
-interface Phrasebook {
+interface MessageCatalog {
   /** BCP 47 tag. */
   language: string;
   texts: ReadonlyMap<string, string>;
 }
 
 const fallback = 'en-US';
-const phrasebooks = new WeakMap<NodeAPI, Phrasebook>();
+const catalogs = new WeakMap<NodeAPI, MessageCatalog>();
 
-/** The words in the language of the runtime, which the catalogue that Node-RED takes for it names. */
-function phrasebookOf(RED: NodeAPI): Phrasebook {
-  let found = phrasebooks.get(RED);
+/** The texts in the language of the runtime. The message catalogue that Node-RED has loaded names this language. */
+function catalogOf(RED: NodeAPI): MessageCatalog {
+  let found = catalogs.get(RED);
   if (found === undefined) {
     const named = RED._('@connected-vehicle/node-red/connected-vehicle:language');
     const language = /^[\w-]+$/.test(named) && existsSync(fileOf(named)) ? named : fallback;
     found = { language, texts: new Map([...textsOf(fallback), ...textsOf(language)]) };
-    phrasebooks.set(RED, found);
+    catalogs.set(RED, found);
   }
   return found;
 }
@@ -39,10 +39,10 @@ function flat(path: string, value: unknown): [string, string][] {
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
 }
 
-export const languageOf = (RED: NodeAPI): string => phrasebookOf(RED).language;
+export const languageOf = (RED: NodeAPI): string => catalogOf(RED).language;
 
 /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
 export function word(RED: NodeAPI, key: string, values: Values = {}): string {
-  const text = phrasebookOf(RED).texts.get(key) ?? String(values['defaultValue'] ?? key);
+  const text = catalogOf(RED).texts.get(key) ?? String(values['defaultValue'] ?? key);
   return text.replace(/__(\w+)__/g, (place, name: string) => String(values[name] ?? place));
 }

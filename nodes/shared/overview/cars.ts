@@ -25,7 +25,7 @@ export interface CarSummary {
   session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
   /** Why there is no session: the configuration cannot work. */
   problem: string | null;
-  /** Of each API. */
+  /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; stoppedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
@@ -166,7 +166,7 @@ async function sourceOf(node: VehicleNode): Promise<Source> {
   return source;
 }
 
-/** Of two configurations that read the same car, what was read last. */
+/** If two configurations read the same car, the later reading is shown. */
 function newest(one: Facts, other: Facts): Facts {
   const merged: Facts = { ...one };
   for (const [name, fact] of Object.entries(other) as [keyof Facts, NonNullable<Facts[keyof Facts]>][])

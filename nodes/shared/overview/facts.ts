@@ -31,7 +31,7 @@ export type Facts = Partial<Record<FactName, Fact>>;
 
 const maxText = 60;
 
-/** What a reading says about the things that the tab shows; nothing else of it is kept. */
+/** The facts of a reading that the tab shows; the rest of it is not kept. */
 export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
   const facts: Facts = {};
   if (!isRecord(payload)) return facts;

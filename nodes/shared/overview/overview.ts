@@ -3,7 +3,7 @@ import type { CommandRecord, Reading, ReadName, VehicleObserver } from '../../..
 import { factsOf, type Facts } from './facts';
 import { changed } from './signal';
 
-/** What flows have read of one car. */
+/** The facts that flows have read of one car. */
 export interface KnownCar {
   /** Stands for the car in the browser, which never gets the VIN. */
   readonly key: string;
@@ -23,7 +23,7 @@ export interface OpenWatchInfo {
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/** What the tab "Cars" shows of the cars of one configuration: only what flows have read, in bounded memory. */
+/** The tab "Cars" shows this of the cars of one configuration: only facts that flows have read, in bounded memory. */
 export class Overview implements VehicleObserver {
   /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
@@ -88,7 +88,7 @@ export class Overview implements VehicleObserver {
   }
 }
 
-/** By config node; they outlive a deploy, so that the tab goes on showing what was read before it. */
+/** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
 const overviews = new Map<string, Overview>();
 
 /** @param place a configuration that points to another service begins anew */
@@ -107,5 +107,5 @@ export function forgetOverview(id: string): void {
   changed();
 }
 
-/** What is known of a configuration; undefined before its account was opened. */
+/** The overview of a configuration; undefined before its account was opened. */
 export const knownOverview = (id: string): Overview | undefined => overviews.get(id);

@@ -5,7 +5,7 @@ let publish: () => void = () => undefined;
 let waiting = false;
 let pending = false;
 
-/** Names who tells the editors that there is something new. */
+/** Sets the function that notifies the editors of a change. */
 export const publishWith = (publisher: () => void): void => void (publish = publisher);
 
 /** Tells the editors that there is something new: at once, and then every two seconds at most. */

@@ -3,7 +3,7 @@ import type { Account } from '../../../src/index';
 import { clock } from '../node-red/time';
 import { word } from '../node-red/i18n';
 
-/** A pasted token ends while nobody looks: half an hour before, the badges say so. What renews itself needs no word. */
+/** The node statuses warn half an hour before a pasted token expires. A token that renews itself needs no warning. */
 const warnBefore = 30 * 60_000;
 
 /** `expires in 12 min`, or null while there is time. */

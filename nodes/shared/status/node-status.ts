@@ -32,7 +32,7 @@ export interface NodeStatus {
 
 export function nodeStatusOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): NodeStatus {
   const translate = (key: string, words?: Values): string => word(RED, `status.${key}`, words);
-  /** Every open editor is told of a status, so that the same one is not sent twice. */
+  /** Every status is sent to all open editors, so the same one is not sent twice. */
   let standing = '';
   let shown: string | undefined;
   const write = (style: StatusStyle, text: string, key?: string): void => {

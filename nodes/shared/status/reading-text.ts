@@ -4,7 +4,7 @@ import { runtime } from '../load';
 import type { Values } from '../node-red/i18n';
 import { clockTime, type StatusStyle } from './node-status';
 
-/** What a node's status says of a reading. */
+/** The node status of a reading. */
 export interface ReadingText {
   style: Extract<StatusStyle, 'good' | 'attention' | 'unclear'>;
   text: string;
@@ -21,7 +21,7 @@ export interface Words {
 /** More parts make the text of a node longer than the node. */
 const maxParts = 3;
 
-/** What a reading says, in a few words; null where nothing is known. Never where the car is: a status is sent to every open editor. */
+/** Describes a reading in a few words; null if nothing is known. Never contains the position: a status is sent to every open editor. */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
   const { payload, vehicle } = reading;
   if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words);
@@ -131,7 +131,7 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
-/** The longest time that the service gives, which stands for any longer one, too. */
+/** The longest time that the service gives. It also gives this value for any longer time. */
 const maxChargingMinutes = 1440;
 
 function chargedAt(payload: Record<string, unknown>, { say }: Words): string | null {

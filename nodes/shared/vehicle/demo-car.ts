@@ -45,7 +45,7 @@ export async function demoAccess(options: VehicleOptions): Promise<AccountOption
     owner: 'demo',
     ...settingsOf(options),
     limits: noQuota,
-    // Whoever has just clicked the car sees it with the next read.
+    // A click on the demo car shows with the next read.
     shareForMs: 0,
   };
 }
