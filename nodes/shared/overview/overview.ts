@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CommandRecord, Reading, ReadName, VehicleObserver } from '../../../src/index';
+import { clock } from '../node-red/time';
 import { factsOf, type Facts } from './facts';
 import { changed } from './signal';
 
@@ -54,9 +55,12 @@ export class Overview implements VehicleObserver {
 
   observe(read: ReadName, vin: string, reading: Reading): void {
     const car = this.car(vin);
-    const isOlder = ([name, { receivedAt }]: [string, { receivedAt: string }]): boolean =>
-      receivedAt < ((car.facts as Record<string, { receivedAt: string }>)[name]?.receivedAt ?? '');
-    // A shared answer can arrive after a newer one.
+    const now = new Date(clock().now()).toISOString();
+    // A shared answer can arrive after a newer one. What was received later than now was received before the clock was set back.
+    const isOlder = ([name, { receivedAt }]: [string, { receivedAt: string }]): boolean => {
+      const known = (car.facts as Record<string, { receivedAt: string }>)[name]?.receivedAt ?? '';
+      return receivedAt < known && known <= now;
+    };
     const news = Object.entries(factsOf(read, reading)).filter((fact) => !isOlder(fact));
     if (news.length === 0) return;
     car.facts = { ...car.facts, ...Object.fromEntries(news) };

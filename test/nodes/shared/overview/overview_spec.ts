@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type { Reading, ReadName } from '../../../../src/index';
+import { useClock } from '../../../../nodes/shared/node-red/time';
 import { Overview } from '../../../../nodes/shared/overview/overview';
+import { ManualClock } from '../../../support/manual-clock';
 
 const vin = 'YV1CT9551B1570982';
 const reading = (payload: unknown, receivedAt = '2026-11-22T10:00:00.000Z'): Reading => ({
@@ -11,7 +13,11 @@ const member = (value: unknown, timestamp: unknown = null): object => ({ value, 
 
 describe('What the tab "Cars" knows of a car', () => {
   let overview: Overview;
-  beforeEach(() => (overview = new Overview('demo')));
+  beforeEach(() => {
+    useClock(new ManualClock('2026-11-22T10:00:05.000Z'));
+    overview = new Overview('demo');
+  });
+  afterEach(() => useClock(undefined));
   const observe = (read: ReadName, payload: unknown, receivedAt?: string): void =>
     overview.observe(read, vin, reading(payload, receivedAt));
   const value = (name: string): unknown => (overview.car(vin).facts as Record<string, { value: unknown }>)[name]?.value;
@@ -57,6 +63,13 @@ describe('What the tab "Cars" knows of a car', () => {
   it('takes no answer in place of a newer one', () => {
     observe('carLocked', member(false), '2026-11-22T10:00:05.000Z');
     observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
+    assert.equal(value('carLocked'), false);
+  });
+
+  it('takes a new answer after the clock of the machine was set back', () => {
+    useClock(new ManualClock('2026-11-22T09:00:00.000Z'));
+    observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
+    observe('carLocked', member(false), '2026-11-22T09:00:00.000Z');
     assert.equal(value('carLocked'), false);
   });
 
