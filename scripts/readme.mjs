@@ -14,8 +14,8 @@ const {
   groupedResources,
   groups,
   interfacePaths,
-  livingReadNames,
-  livingReads,
+  newerReadNames,
+  newerReads,
   outcomes,
   readNames,
   resourceNames,
@@ -94,15 +94,15 @@ const tables = {
         return `**${titleOf(theme)}**\n\n${table(['read', 'value', 'scope besides `openid`', 'in connected v2'], rows)}`;
       })
       .join('\n\n'),
-  living: () =>
+  newer: () =>
     table(
       ['read', 'path', 'value', 'scopes besides `openid`'],
-      livingReadNames.map((name) => {
-        const { interface: iface, path } = livingReads[name];
+      newerReadNames.map((name) => {
+        const { interface: iface, path } = newerReads[name];
         const kind = chargingMembers[name] ?? statisticsMembers[name];
         const value =
           kind === undefined ? 'several' : kind.unit ? `number, ${kind.unit}` : kind.values.map(code).join(', ');
-        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(livingReads[name])];
+        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(newerReads[name])];
       }),
     ),
   groups: () =>

@@ -10,8 +10,8 @@ import {
   apiOf,
   chargingMembers,
   interfaceNames,
-  isLivingReadName,
-  livingReads,
+  isNewerReadName,
+  newerReads,
   resourceRoute,
   resources,
   titleOf,
@@ -20,7 +20,7 @@ import {
   type GroupReadName,
   type InterfaceChoice,
   type InterfaceName,
-  type LivingReadName,
+  type NewerReadName,
   type ReadName,
   type ResourceName,
   type StatisticsMemberName,
@@ -221,30 +221,30 @@ export class VehicleClient {
 
   /** GET /energy/v2/vehicles/{vin}/state. Scopes: openid, energy:state:read (docs/energy-location-api.md 2.2). */
   charging(options: ReadOptions): Promise<Reading<Charging>> {
-    return this.#living('charging', parseCharging, options);
+    return this.#newer('charging', parseCharging, options);
   }
 
   /** GET /energy/v2/vehicles/{vin}/capabilities. Scopes: openid, energy:capability:read (docs/energy-location-api.md 2.4). */
   chargingCapabilities(options: ReadOptions): Promise<Reading<ChargingCapabilities>> {
-    return this.#living('chargingCapabilities', parseChargingCapabilities, options);
+    return this.#newer('chargingCapabilities', parseChargingCapabilities, options);
   }
 
   /** GET /location/v1/vehicles/{vin}/location. Scopes: openid, location:read (docs/energy-location-api.md 3). */
   location(options: ReadOptions): Promise<Reading<VehicleLocation>> {
-    return this.#living('location', parseLocation, options);
+    return this.#newer('location', parseLocation, options);
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/{name}. Scopes: openid and the group's own (docs/energy-location-api.md 4). */
   group(name: GroupReadName, options: ReadOptions): Promise<Reading<Record<string, Measured>>> {
-    return this.#living(name, parseGroup, options);
+    return this.#newer(name, parseGroup, options);
   }
 
   /** Any read by its name (docs/message-contract.md 3). */
   async read(name: unknown, options: ReadOptions): Promise<Reading> {
     const read = parseReadName(name);
     if (isResourceName(read)) return this.resource(read, options);
-    if (!isLivingReadName(read)) return this[read](options);
-    switch (livingReads[read].gives) {
+    if (!isNewerReadName(read)) return this[read](options);
+    switch (newerReads[read].gives) {
       case 'charging':
         return this.charging(options);
       case 'capabilities':
@@ -254,7 +254,7 @@ export class VehicleClient {
       case 'group':
         return this.group(read as GroupReadName, options);
       case 'member':
-        return this.#living(
+        return this.#newer(
           read,
           (body): Parsed<unknown> =>
             isChargingMember(read)
@@ -361,12 +361,12 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
-  async #living<Payload>(
-    name: LivingReadName,
+  async #newer<Payload>(
+    name: NewerReadName,
     parse: (body: unknown) => Parsed<Payload>,
     options: ReadOptions,
   ): Promise<Reading<Payload>> {
-    const { interface: iface, path, scopes, gives } = livingReads[name];
+    const { interface: iface, path, scopes, gives } = newerReads[name];
     const vin = parseVin(options.vin);
     // Single values are the same whichever version of the connected interface is chosen.
     if (gives === 'group')
@@ -579,7 +579,7 @@ export class VehicleClient {
   }
 }
 
-const isChargingMember = (name: LivingReadName): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
+const isChargingMember = (name: NewerReadName): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
 
 const titleOfInterface = {
   'connected-v2': 'version 2 of the connected interface',

@@ -1,10 +1,10 @@
 import {
   connectedReads,
   groupReads,
-  isLivingReadName,
+  isNewerReadName,
   isResourceName,
-  livingReadNames,
-  livingReads,
+  newerReadNames,
+  newerReads,
   type InterfaceName,
   type ReadName,
   type ResourceName,
@@ -237,10 +237,10 @@ export function burnsFuel(fuelType: string | null): boolean | null {
 
 /** The name of the request that answers a read: reads with the same name cost one request together. */
 export function requestOf(read: ReadName, available: readonly InterfaceName[]): string {
-  if (isLivingReadName(read)) {
-    const { interface: iface, path } = livingReads[read];
+  if (isNewerReadName(read)) {
+    const { interface: iface, path } = newerReads[read];
     return (
-      livingReadNames.find((name) => livingReads[name].interface === iface && livingReads[name].path === path) ?? read
+      newerReadNames.find((name) => newerReads[name].interface === iface && newerReads[name].path === path) ?? read
     );
   }
   if (!isResourceName(read) || available.includes('extended-v1')) return read;

@@ -286,13 +286,13 @@ export const groupReads = {
   brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
   engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
   'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
-} as const satisfies Record<string, Omit<LivingRead, 'interface' | 'gives'>>;
+} as const satisfies Record<string, Omit<NewerRead, 'interface' | 'gives'>>;
 
 export type GroupReadName = keyof typeof groupReads;
 export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
 
-/** A read that only the living service has: one interface answers it (docs/message-contract.md 3). */
-export interface LivingRead {
+/** A read of the newer APIs (energy, location, groups of connected v2), which one interface answers (docs/message-contract.md 3). */
+export interface NewerRead {
   interface: 'connected-v2' | 'energy-v2' | 'location-v1';
   /** Below the base path of the interface; `{vin}` is filled in. One request answers all reads with the same path. */
   path: string;
@@ -303,18 +303,18 @@ export interface LivingRead {
   gives: 'member' | 'charging' | 'capabilities' | 'location' | 'group';
 }
 
-/** The reads of the living service that the specification does not have (docs/message-contract.md 3). */
-export const livingReads = /* @__PURE__ */ livingReadRows();
+/** The reads of the newer APIs, which docs/service.md does not have (docs/energy-location-api.md 2 to 4). */
+export const newerReads = /* @__PURE__ */ newerReadRows();
 
-function livingReadRows(): Readonly<Record<LivingReadName, LivingRead>> {
+function newerReadRows(): Readonly<Record<NewerReadName, NewerRead>> {
   const energyState = {
     interface: 'energy-v2',
     path: '/vehicles/{vin}/state',
     scopes: ['energy:state:read'],
     theme: 'charging',
   } as const;
-  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => LivingRead) =>
-    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, LivingRead>;
+  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => NewerRead) =>
+    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, NewerRead>;
   return {
     charging: { ...energyState, gives: 'charging' },
     ...rowsFor(chargingMemberNames, () => ({ ...energyState, gives: 'member' })),
@@ -342,11 +342,11 @@ function livingReadRows(): Readonly<Record<LivingReadName, LivingRead>> {
   };
 }
 
-export type LivingReadName =
+export type NewerReadName =
   'charging' | ChargingMemberName | 'chargingCapabilities' | 'location' | GroupReadName | StatisticsMemberName;
 
 /** Every name that `connected-vehicle-status` reads (docs/message-contract.md 3), in the order of the dropdown. */
-export type ReadName = ConnectedReadName | ResourceName | LivingReadName;
+export type ReadName = ConnectedReadName | ResourceName | NewerReadName;
 
 /** Kept by the pack itself and answered without a request. */
 export const localReadNames = ['journal'] as const;
@@ -358,17 +358,17 @@ export type AnyReadName = ReadName | LocalReadName;
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
-export const livingReadNames = /* @__PURE__ */ Object.keys(livingReads) as LivingReadName[];
+export const newerReadNames = /* @__PURE__ */ Object.keys(newerReads) as NewerReadName[];
 export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(
-  livingReadNames,
+  newerReadNames,
   resourceNames,
 );
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-export const isLivingReadName = (name: string): name is LivingReadName => Object.hasOwn(livingReads, name);
+export const isNewerReadName = (name: string): name is NewerReadName => Object.hasOwn(newerReads, name);
 export const isReadName = (name: string): name is ReadName =>
-  Object.hasOwn(connectedReads, name) || isLivingReadName(name) || isResourceName(name);
+  Object.hasOwn(connectedReads, name) || isNewerReadName(name) || isResourceName(name);
 export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
 
 /** False for the list of vehicles and for local reads, which cover every vehicle of the account. */
@@ -379,8 +379,8 @@ export const readScopes = (name: ReadName): readonly string[] => [
   'openid',
   ...(isResourceName(name)
     ? [resources[name].scope]
-    : isLivingReadName(name)
-      ? livingReads[name].scopes
+    : isNewerReadName(name)
+      ? newerReads[name].scopes
       : connectedReads[name].scopes),
 ];
 

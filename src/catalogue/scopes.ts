@@ -2,9 +2,9 @@ import { commands, isCommandName, requestDetails, type Command } from './command
 import { groupedResources, groups, type GroupedResource } from './groups';
 import {
   connectedReads,
-  isLivingReadName,
+  isNewerReadName,
   isResourceName,
-  livingReads,
+  newerReads,
   readNames,
   resources,
   type InterfaceName,
@@ -18,8 +18,8 @@ export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-fla
 
 /** The access that a read needs; null: it reads the status, which every sign-in asks for. */
 export function accessOfRead(name: ReadName): AccessName | null {
-  if (!isLivingReadName(name)) return null;
-  const { interface: iface } = livingReads[name];
+  if (!isNewerReadName(name)) return null;
+  const { interface: iface } = newerReads[name];
   return iface === 'energy-v2' ? 'charging' : iface === 'location-v1' ? 'location' : null;
 }
 
@@ -29,7 +29,7 @@ export const accessOfCommand = (name: string): AccessName | null =>
 
 /** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
-  if (isLivingReadName(name)) return available.includes(livingReads[name].interface) ? livingReads[name].scopes : [];
+  if (isNewerReadName(name)) return available.includes(newerReads[name].interface) ? newerReads[name].scopes : [];
   if (!isResourceName(name)) {
     const { routes, scopes } = connectedReads[name];
     return hasRoute(routes, available) ? scopes : [];

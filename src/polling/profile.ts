@@ -1,12 +1,5 @@
 import { doorMembers, windowMembers } from '../catalogue/members';
-import {
-  isLivingReadName,
-  isResourceName,
-  livingReads,
-  resources,
-  type ReadName,
-  type Theme,
-} from '../catalogue/reads';
+import { isNewerReadName, isResourceName, newerReads, resources, type ReadName, type Theme } from '../catalogue/reads';
 import { noSlowdown, type Slowdown } from './daily-pacer';
 
 /** Reads that follow the same schedule. */
@@ -411,8 +404,8 @@ export function pollGroupOf(read: ReadName): PollGroup {
   const observed = observedReads[read];
   if (observed !== undefined) return observed;
   if (isResourceName(read)) return groupOfTheme[resources[read].theme] ?? 'rest';
-  if (!isLivingReadName(read)) return 'rest';
-  const { gives, interface: iface, theme } = livingReads[read];
+  if (!isNewerReadName(read)) return 'rest';
+  const { gives, interface: iface, theme } = newerReads[read];
   if (iface === 'energy-v2') return gives === 'capabilities' ? 'rest' : 'energy';
   return iface === 'location-v1' ? 'location' : (groupOfTheme[theme] ?? 'rest');
 }

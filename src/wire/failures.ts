@@ -47,7 +47,7 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
-/** First match wins. The order is what tells a spent quota from a missing scope, and a refused key from a refused token. */
+/** First match wins. The order distinguishes a spent quota from a missing scope, and a refused key from a refused token. */
 const rules: readonly Rule[] = [
   {
     when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw),

@@ -159,6 +159,6 @@ function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): Reso
 
 /** `NO_WARNING` if every known light has it; else the first other word. */
 function wordOfAll(values: readonly (Scalar | null)[]): Scalar | null {
-  const told = values.filter((value) => value !== null && value !== 'UNSPECIFIED');
-  return told.find((value) => value !== 'NO_WARNING') ?? told[0] ?? null;
+  const known = values.filter((value) => value !== null && value !== 'UNSPECIFIED');
+  return known.find((value) => value !== 'NO_WARNING') ?? known[0] ?? null;
 }

@@ -304,7 +304,7 @@ describe('The packed tarball', function () {
         assert.deepEqual([count('connected-v2'), count('connected-v1'), count('extended-v1')], [9, 7, 39]);
       });
 
-      it('with the energy state and its members, the location, the groups and the commands of the living service', () => {
+      it('with the energy state and its members, the location, the groups and the newer commands', () => {
         const unlisted = (kind: string, iface: string): number =>
           stops.filter((stop) => stop.kind === kind && stop.interface === iface && stop.unlisted).length;
         assert.deepEqual(

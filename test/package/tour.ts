@@ -6,16 +6,16 @@ import {
   connectedReadNames,
   connectedReads,
   interfacePaths,
-  isLivingReadName,
-  livingReadNames,
-  livingReads,
+  isNewerReadName,
+  newerReadNames,
+  newerReads,
   resourceNames,
   resourceRoute,
   resources,
   statisticsMembers,
   type CommandRoute,
   type InterfaceName,
-  type LivingReadName,
+  type NewerReadName,
   type MemberKind,
   type Resource,
   type ResourceName,
@@ -33,7 +33,7 @@ import type { FlowNode } from './checkout';
 
 /**
  * A tour of the whole service through deployed flows: every endpoint of the specification, each of the 39 resources, and every
- * read and command that only the living service has. The nodes of a real Node-RED ask a simulated service in each dialect.
+ * newer read and command. The nodes of a real Node-RED ask a simulated service in each dialect.
  */
 
 export const dialects = ['plain', 'real'] as const;
@@ -90,8 +90,8 @@ export const stops: readonly Stop[] = [
   ...resourceNames.flatMap((name) =>
     stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
   ),
-  ...livingReadNames.flatMap((name) => {
-    const { interface: iface, path } = livingReads[name];
+  ...newerReadNames.flatMap((name) => {
+    const { interface: iface, path } = newerReads[name];
     return stopsOf('read', name, { [iface]: { path, unlisted: true } });
   }),
 ];
@@ -102,7 +102,7 @@ const naming = {
   real: { apiKeyHeader: 'vcc-api-key', mediaTypeVendor: 'volvocars' },
 } as const;
 
-/** A hybrid that is plugged in has a value for everything that only the living service tells. */
+/** A hybrid that is plugged in has a value for every newer read. */
 const livingCar: CarOptions = { ...hybridCar, vin: 'TOURHYBR1DPLUGGED', charger: { connection: 'CONNECTED' } };
 
 /** The kinds of cars, by name. */
@@ -111,7 +111,7 @@ const profiles = Object.entries(carProfiles) as [string, CarOptions][];
 /** Commands run at the same time, so each has a car of its own. */
 function vinOf(stop: Stop): string {
   if (stop.kind === 'command') return `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
-  return isLivingReadName(stop.name) ? livingCar.vin : demoCar.vin;
+  return isNewerReadName(stop.name) ? livingCar.vin : demoCar.vin;
 }
 
 /** The specification has flash, honk and honk-flash on v1 alone, and the plain dialect keeps to it. */
@@ -179,7 +179,7 @@ interface Question extends Pick<Stop, 'kind' | 'name'> {
 }
 
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Promise<Answer> {
-  const choice = { 'connected-v1': 'v1', 'connected-v2': isLivingReadName(stop.name) ? 'auto' : 'v2' }[
+  const choice = { 'connected-v1': 'v1', 'connected-v2': isNewerReadName(stop.name) ? 'auto' : 'v2' }[
     stop.interface as string
   ];
   const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: stop.vin });
@@ -197,7 +197,7 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   const path = stop.path.replace('{vin}', vinOf(stop));
   const asked = service.requests.filter((request) => request.method === stop.method && request.path === path);
   // Reads that one request answers share it, as long as it is fresh.
-  const isShared = stop.kind === 'read' && isLivingReadName(stop.name);
+  const isShared = stop.kind === 'read' && isNewerReadName(stop.name);
   const isRight = asked.length > 0 && (isShared || asked.length === 1) && asked.every(({ status }) => status < 300);
   const problems = isRight ? [] : [`the service saw ${asked.length} requests to ${path}`];
   const payload = answer.payload as Record<string, unknown>;
@@ -213,7 +213,7 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
     problems.push(`docs/service.md 2.8 has no ${JSON.stringify(payload)}`);
-  if (isLivingReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
+  if (isNewerReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
@@ -228,12 +228,12 @@ function fits(resource: Resource, { value, unit }: Record<string, unknown>): boo
 
 type Leaf = Record<string, unknown>;
 
-/** Deviations of a read that only the living service has (docs/message-contract.md 3). */
-function livingProblems(name: LivingReadName, payload: Leaf, { location }: Answer): string[] {
+/** Deviations of a newer read (docs/message-contract.md 3). */
+function livingProblems(name: NewerReadName, payload: Leaf, { location }: Answer): string[] {
   const wrong = (what: string): string[] => [`${what} is ${JSON.stringify(payload)}`];
   const isTold = ({ value, timestamp }: Leaf): boolean =>
     value !== null && Number.isFinite(Date.parse(String(timestamp)));
-  switch (livingReads[name].gives) {
+  switch (newerReads[name].gives) {
     case 'member': {
       const row: MemberKind = { ...chargingMembers, ...statisticsMembers }[name as keyof typeof chargingMembers];
       return fitsMember(row, payload) && isTold(payload) ? [] : wrong(name);

@@ -2,11 +2,11 @@ import {
   chargingMembers,
   connectedReadNames,
   connectedReads,
-  isLivingReadName,
+  isNewerReadName,
   isReadName,
   isResourceName,
-  livingReadNames,
-  livingReads,
+  newerReadNames,
+  newerReads,
   localReadNames,
   resourceNames,
   resources,
@@ -35,7 +35,7 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
   ...themes.map((theme): [string, ReadName[]] => [
     theme,
     [
-      ...livingReadNames.filter((name) => livingReads[name].theme === theme),
+      ...newerReadNames.filter((name) => newerReads[name].theme === theme),
       ...resourceNames.filter((name) => resources[name].theme === theme),
     ],
   ]),
@@ -45,7 +45,7 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
 /** The versions of the connected interface that have a read; null for a single value, which does not depend on the version. */
 export function versionsOf(name: ReadName): Versions | null {
   if (isResourceName(name)) return null;
-  if (isLivingReadName(name)) return livingReads[name].gives === 'group' ? { v1: false, v2: true } : null;
+  if (isNewerReadName(name)) return newerReads[name].gives === 'group' ? { v1: false, v2: true } : null;
   const { routes }: ConnectedRead = connectedReads[name];
   return { v1: 'connected-v1' in routes, v2: 'connected-v2' in routes };
 }
