@@ -73,7 +73,15 @@ const schema = z.lazy(() =>
 /** @throws VehicleError CONFIG */
 export function parseGuardSettings(settings: unknown): GuardOptions {
   const parsed = schema.safeParse(settings);
-  if (!parsed.success) throw config(parsed.error.issues[0]?.message ?? 'The settings cannot be read.');
+  if (!parsed.success) {
+    const { path = [], message = 'The settings cannot be read.' } = parsed.error.issues[0] ?? {};
+    const [property, kind] = path;
+    throw config(
+      property === 'minutesFor' && kind !== undefined
+        ? `Correct the other time of “${String(kind)}”. ${message}`
+        : message,
+    );
+  }
   const { minutes, minutesFor, repeat, quietHours, timeZone, watch, onlyWhileNotInUse } = parsed.data;
   const watched = openingsNamed(watch);
   if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');

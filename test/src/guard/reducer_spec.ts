@@ -813,7 +813,7 @@ describe('The guard: its settings', () => {
     [{ minutes: NaN }, /time until an alert must be a number/],
     [{ minutes: '' }, /time until an alert must be a number/],
     [{ minutes: 1e9 }, /at most/],
-    [{ minutesFor: { window: 'ten' } }, /time until an alert/],
+    [{ minutesFor: { window: 'ten' } }, /other time of “window”.*time until an alert/],
     [{ minutesFor: { roof: 10 } }, /times per kind.*window, sunroof/],
     [{ repeat: null }, /repeated/],
     [{ quietHours: '22-7' }, /22:00-07:00/],
