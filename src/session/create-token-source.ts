@@ -152,7 +152,7 @@ class ManagedToken implements TokenSource {
     this.#given = given;
     this.#signInKey = signInKey(client, owner);
     this.#importedKey = importedKey(client, given.refreshToken);
-    // A grant is kept alive even while nobody reads.
+    // A grant is refreshed even while no request needs its token.
     this.#cancelStart = managers.clock.after(1_000 * managers.random(), () => void this.get().catch(ignore));
   }
 

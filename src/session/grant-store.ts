@@ -83,7 +83,7 @@ export class GrantStore {
     return version === null ? null : { grant, version };
   }
 
-  /** Saves the grant of a sign-in, whatever is stored. @throws VehicleError CONFIG */
+  /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async replace(key: string, grant: Omit<Grant, 'generation' | 'lease'>): Promise<void> {
     const before = await this.read(key).catch(() => null);
     await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, lease: null });

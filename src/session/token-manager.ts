@@ -393,7 +393,7 @@ export class TokenManager {
     return repeated;
   }
 
-  /** The grant is kept alive, and a failed refresh is tried again, even while nobody asks for a token. */
+  /** Schedules the next refresh, also while no request needs a token. */
   #wakeAfter(ms: number): void {
     this.#cancelTimer();
     if (this.#users === 0) return;

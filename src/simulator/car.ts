@@ -33,8 +33,8 @@ const climateMinutes = 30;
 /**
  * One car: a state, when each part of it was last retrieved, and the commands on their way to it.
  *
- * Nothing runs on a timer. What is due happens, in order and at its own time, as soon as anybody reads the car; so every
- * view agrees with every other, on any clock.
+ * There are no timers. Events that are due are applied in order, with their own times, when the car is read. So all views agree,
+ * on any clock.
  */
 export class Car {
   readonly vin: string;

@@ -75,7 +75,7 @@ export class Identity {
     this.#grants.clear();
   }
 
-  /** Checks what sign-in was asked for. Where the client or its address is wrong, nobody is redirected. */
+  /** Validates the request for a sign-in. A wrong client or redirect address is answered without a redirect. */
   #authorize(parameters: URLSearchParams, proceed: (parameters: URLSearchParams) => Answer): Answer {
     const redirectUri = parameters.get('redirect_uri') ?? '';
     if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
@@ -128,7 +128,7 @@ export class Identity {
 
   #exchange(form: URLSearchParams, withoutRefreshToken: boolean): Answer {
     const code = this.#codes.get(form.get('code') ?? '');
-    // One use, whatever comes of it.
+    // A code is accepted once, also if the exchange fails.
     this.#codes.delete(form.get('code') ?? '');
     if (code === undefined || code.expiresAt <= this.#clock.now())
       return failure('invalid_grant', 'Authorization code is invalid or expired.');

@@ -24,7 +24,7 @@ const valueSchema = z.lazy(() => z.object({ value: z.optional(z.unknown()), seal
 
 /**
  * One private file for each key. A file is replaced in one step of the file system, so a crash leaves the old or the new value.
- * File names are hashes: whatever a key says, nothing outside the directory is read, written or removed.
+ * File names are hashes, so no key can name a file outside the directory.
  */
 export class FileStateStore implements StateStore {
   readonly directory: string;

@@ -48,7 +48,7 @@ export class Seal {
   async open(sealed: Sealed, context: string): Promise<{ text: string } | { fault: 'foreign' | 'damaged' }> {
     const key = await this.#key(sealed.salt);
     if (key.id !== sealed.keyId) {
-      // Its salt is of no use for what this secret seals.
+      // The salt of another secret is not reused for sealing.
       this.#keys.delete(sealed.salt);
       return { fault: 'foreign' };
     }

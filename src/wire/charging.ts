@@ -24,7 +24,7 @@ export type ChargingCapabilities = Record<string, unknown>;
 
 const what = 'the energy state of the car';
 
-/** The energy state (docs/energy-location-api.md 2.2): each member stands for itself and never takes the others down with it. */
+/** The energy state (docs/energy-location-api.md 2.2): an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {
   const state = new Map(Object.entries(unwrap(body, what)));
   const members = new Map(
@@ -52,7 +52,7 @@ function memberOf(kind: MemberKind | null, input: unknown): ChargingMember {
   const member = jsonObject.safeParse(input);
   if (!member.success) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
   const { status, code, value, updatedAt } = member.data;
-  // The member's own status decides, whatever the capabilities say (docs/energy-location-api.md 2.4).
+  // The member's own status decides, not the capabilities (docs/energy-location-api.md 2.4).
   if (typeof status === 'string' && status.trim().toUpperCase() !== 'OK')
     return cannotTell(codeOf(code) ?? codeOf(status));
   if (value === undefined || value === null) return cannotTell(codeOf(code));

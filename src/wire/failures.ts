@@ -177,7 +177,7 @@ function readFailure(answer: FailedAnswer): { failure: Failure; operationId: str
   return { failure: { status: answer.status, words, raw, shape: isExtended ? 'extended' : 'json' }, operationId };
 }
 
-/** Bounds of what is read of an error body, which anybody on the way can write. */
+/** The limits of an error body, which does not always come from the service. */
 const maxBodyLength = 1_000_000;
 const maxTextLength = 2_000;
 const maxValues = 500;

@@ -35,7 +35,7 @@ function layersOf(body: unknown): z.infer<typeof invocationShape>[] {
   return [inner, outer].flatMap((layer) => (layer.success ? [invocationShape.parse(layer.data)] : []));
 }
 
-/** The status that an answer names in so many words, `invokeStatus` or that of a v1 link; null where it names none. */
+/** The explicit status of an answer, `invokeStatus` or that of a v1 link; null if it has none. */
 export function namedStatus(body: unknown): string | null {
   for (const layer of layersOf(body)) {
     const named = layer.async?.status ?? layer.invokeStatus;

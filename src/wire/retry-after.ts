@@ -34,11 +34,11 @@ export function retryAfter(
 ): Date | null {
   const value = (typeof header === 'string' ? header : header?.[0])?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(value)) return later(Number(value) * second, now);
-  // Date.parse takes many a number for a date; an HTTP date names its day.
+  // Date.parse accepts many numbers as dates; an HTTP date begins with the name of a day.
   const date = /^[a-z]{3,9},? /i.test(value) ? Date.parse(value) : Number.NaN;
   const answeredAt = typeof answered === 'string' ? Date.parse(answered) : Number.NaN;
   return Number.isNaN(date) ? null : later(date - (Number.isNaN(answeredAt) ? now : answeredAt), now);
 }
 
-/** At least a second, so that nobody comes back at once; at most a day, the longest window there is. */
+/** At least a second, so that a retry never comes at once; at most a day, the longest window of a limit. */
 const later = (ms: number, now: number): Date => new Date(now + Math.min(Math.max(ms, second), day));

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 /**
  * The shapes of the wire (docs/service.md 2, docs/field-notes.md 1 to 3), tolerant by design: any member may be missing, null, new
- * or odd, and never takes its neighbours down (docs/field-notes.md 6.1). What cannot be read becomes null.
+ * or odd, and does not affect the other members (docs/field-notes.md 6.1). An unreadable member becomes null.
  */
 
 /** A JSON object; anything else is no answer of this service. */
@@ -119,7 +119,7 @@ export const vehicleItem = z.object({ vin: text, id: text });
 /** docs/service.md 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/** docs/service.md 2.7; the reason stands inside, or beside as a measured value (docs/field-notes.md 1.8). */
+/** docs/service.md 2.7; the reason is a member of the value, or a measured value beside it (docs/field-notes.md 1.8). */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {

@@ -141,7 +141,7 @@ describe('transport behind a proxy', () => {
     assert.ok(userAgent.endsWith(`/${packageJson.version}`));
   });
 
-  it('tells a certificate that is not trusted, and trusts what NODE_EXTRA_CA_CERTS names', async () => {
+  it('reports a certificate that is not trusted, and trusts what NODE_EXTRA_CA_CERTS names', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
     try {
       const file = join(folder, 'certificate.pem');

@@ -115,7 +115,7 @@ describe('transport', () => {
     assert.equal((await failure(ask())).code, 'BAD_RESPONSE');
   });
 
-  it('tells a socket that the peer ended under a request', async () => {
+  it('recognises a socket that the peer ended during a request', async () => {
     answer = (request) => request.socket.resetAndDestroy();
     const before = await failure(ask());
     assert.equal(before.code, 'NETWORK');
@@ -127,7 +127,7 @@ describe('transport', () => {
     assert.ok(isReset(await failure(ask())));
   });
 
-  it('tells what cannot be connected, without the address', async () => {
+  it('reports a failed connection without the address', async () => {
     const error = await failure(ask('/', { url: new URL('http://127.0.0.1:1/secret') }));
     assert.equal(error.code, 'NETWORK');
     assert.ok(!isReset(error));

@@ -441,7 +441,7 @@ describe('The journal and its store', () => {
     assert.deepEqual((await new Journal(new MemoryStore([{ ...odd, states: 'many' }])).list())[0]?.states, []);
   });
 
-  it('always ends with what a plain list would hold, whatever overlaps and fails (300 random runs)', async () => {
+  it('always equals a plain list in the end, with overlapping and failing saves (300 random runs)', async () => {
     for (let seed = 1; seed <= 300; seed++) await randomRun(new Random(seed), `seed ${seed}`);
   });
 });

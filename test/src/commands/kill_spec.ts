@@ -34,7 +34,7 @@ describe('a process that is killed while it sends commands', () => {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
 
-  it('leaves every command that left in the journal, each told outcome as it was told, and none pending', async function () {
+  it('has every sent command in the journal after a kill, each with its reported outcome, and none pending', async function () {
     this.timeout(120_000);
     const random = new Random(7);
     let open = 0;

@@ -34,7 +34,7 @@ describe('The guard against its oracle', () => {
     }
   });
 
-  it('never takes the window for what an older measurement says, in whatever order they come and however far the clocks are apart', () => {
+  it('never applies an older measurement, in any order and with any difference of the clocks', () => {
     for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
       const random = new Random(seed);
       const skewMs = random.between(-90, 90) * minute;

@@ -31,7 +31,7 @@ describe('a sliding window', () => {
     }
   });
 
-  it('tells when fewer than a number of events are left', () => {
+  it('reports when fewer than a number of events are left', () => {
     const window = new SlidingWindow(minute, second);
     window.add(100);
     window.add(5_700);

@@ -707,7 +707,7 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('is TOKEN_MISSING while nobody is signed in', async () => {
+  it('fails with TOKEN_MISSING before a sign-in', async () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
     assert.equal(token.describe().kind, 'none');

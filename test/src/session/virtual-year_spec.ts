@@ -18,7 +18,7 @@ describe('a sign-in over a virtual year', function () {
     assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
   });
 
-  it('is lost only with an answer that nobody heard, where no minute is given', async () => {
+  it('is lost only when an answer is lost and the server has no grace period', async () => {
     const report = await virtualYear({ days: 3, seed: 4, graceSeconds: 0, cuts: 'anywhere' });
     assert.equal(report.lost, 0);
     assert.ok(report.lostUnheard > 0);

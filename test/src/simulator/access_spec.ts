@@ -249,7 +249,7 @@ describe('other settings of the simulated service', () => {
     diagnostics: 'conve:diagnostics_workshop',
     brakes: 'conve:brake_status',
   })) {
-    it(`asks for ${scopes} before it tells of ${group} on the real service`, async () => {
+    it(`asks for ${scopes} before it answers ${group} on the real service`, async () => {
       const bench = await new Bench().start({ dialect: 'real' });
       try {
         const status = async (granted: readonly string[]) => {

@@ -43,7 +43,7 @@ describe('a simulated car', () => {
     assert.equal(car.measuredAt('doors.hood'), bench.clock.now());
   });
 
-  it('can be told when a member was measured, even backwards', async () => {
+  it('takes the time at which a member was measured, also an earlier one', async () => {
     const car = bench.simulator.car().set({ measuredAt: { 'windows.frontLeft': '2020-01-01T00:00:00Z' } });
     assert.equal(car.measuredAt('windows.frontLeft'), Date.parse('2020-01-01T00:00:00Z'));
     assert.equal((await bench.get(windows)).body['data']?.['frontLeft']?.['timestamp'], '2020-01-01T00:00:00.000Z');

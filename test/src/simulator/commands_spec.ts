@@ -54,7 +54,7 @@ describe('a v1 command to the simulated car', () => {
     });
   }
 
-  it('tells of a request what the field notes show', async () => {
+  it('answers the status of a request as the field notes show', async () => {
     const link = linkOf(await bench.postV1('honk-flash'));
     await bench.clock.advance(4500);
     const reply = await bench.get(link, { accept: detailType });
@@ -115,7 +115,7 @@ describe('a v1 command to the simulated car', () => {
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
   });
 
-  it('looks at the car when the command reaches it, not when it was sent', async () => {
+  it('applies the state of the car when the command reaches it, not when it was sent', async () => {
     bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('frontLeft');
     const link = linkOf(await bench.postV1('lock'));
     await bench.clock.advance(1000);
@@ -243,7 +243,7 @@ describe('a v1 command to the simulated car', () => {
     assert.equal(detail['data']?.['invokeStatus'], 'RUNNING');
   });
 
-  it('tells of a request for a year', async () => {
+  it('answers the status of a request for a year', async () => {
     const link = linkOf(await bench.postV1('lock'));
     await bench.clock.advance(365 * 86_400_000 - 1);
     assert.equal((await bench.get(link)).status, 200);
@@ -251,7 +251,7 @@ describe('a v1 command to the simulated car', () => {
     assert.equal((await bench.get(link)).status, 404);
   });
 
-  it('asks for the scope conve:commands before it tells of a request', async () => {
+  it('asks for the scope conve:commands before it answers the status of a request', async () => {
     const link = linkOf(await bench.postV1('lock'));
     const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
     assert.equal((await bench.get(link, { authorization: `Bearer ${token}` })).status, 403);

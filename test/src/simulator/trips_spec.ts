@@ -34,7 +34,7 @@ describe('the location of a simulated car', () => {
     assert.deepEqual(data?.['properties'], {});
   });
 
-  it('is not told where the driver does not share it, the scope is missing, or the application was not granted it', async () => {
+  it('is not answered if the driver does not share it, the scope is missing, or the application was not granted it', async () => {
     bench.simulator.car().set({ location: { shared: false } });
     assert.equal((await bench.get(place)).status, 404);
     bench.simulator.car().set({ location: { shared: true } });

@@ -124,7 +124,7 @@ describe('the state store', () => {
       assert.deepEqual((await open(['new', 'old']).read('grant/a'))?.value, { token: 'sesame' });
     });
 
-    it('says that it was encrypted with another secret, and stays where it is until it is written anew', async () => {
+    it('reports that it was encrypted with another secret, and stays until it is written again', async () => {
       await open(['old']).write('grant/a', 1, { secret: true });
       await assert.rejects(open(['new']).read('grant/a'), isFault('foreign'));
       assert.equal((await open(['old']).read('grant/a'))?.value, 1);
@@ -153,7 +153,7 @@ describe('the state store', () => {
       ['damaged', '[]'],
       ['newer', '{"format":2,"key":"guard/a","anything":1}'],
     ] as const) {
-      it(`says that it is ${fault}, and is kept when the key is written anew: ${text}`, async () => {
+      it(`reports that it is ${fault}, and is kept when the key is written again: ${text}`, async () => {
         await open().write('guard/a', 1);
         writeFileSync(onlyFileOf('guard'), text);
         await assert.rejects(open().read('guard/a'), isFault(fault));

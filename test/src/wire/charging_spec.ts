@@ -45,7 +45,7 @@ describe('the energy state', () => {
       assert.deepEqual(parseChargingMember(name, demo).payload, payload[name], name);
   });
 
-  it('gives null and the code of the service for what the car does not tell', () => {
+  it('gives null and the code of the service for a member without a value', () => {
     const codes = [
       'NOT_SUPPORTED',
       'PROPERTY_NOT_SUPPORTED',

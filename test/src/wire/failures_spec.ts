@@ -129,7 +129,7 @@ describe('failures of the service', () => {
     });
   }
 
-  it('counts a date to come back at from the date of the answer, whatever this machine’s clock says', () => {
+  it('counts a Retry-After date from the date of the answer, not from the clock of this machine', () => {
     const headers = { date: 'Mon, 01 Jun 2026 09:00:00 GMT', 'retry-after': 'Mon, 01 Jun 2026 09:01:00 GMT' };
     assert.equal(retryAt(429, '', headers), '2026-06-01T08:01:00.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': '99999999999' }), '2026-06-02T08:00:00.000Z');

@@ -151,7 +151,7 @@ describe('a resource out of a group', () => {
     ['monthsToService', 'timeToService'],
   ];
   for (const [name, member] of nameless) {
-    it(`${name} is unknown, not closed, off or 0, where it cannot be told`, () => {
+    it(`${name} is unknown, not closed, off or 0, without a readable value`, () => {
       for (const odd of [
         undefined,
         null,
@@ -213,7 +213,7 @@ describe('a resource out of a group', () => {
     });
   });
 
-  it('never throws, and gives values of the promised type only, whatever stands in a group', () => {
+  it('never throws on any content of a group, and gives values of the promised type only', () => {
     const odd = [
       null,
       undefined,
@@ -259,7 +259,7 @@ describe('a resource out of a group', () => {
       fromGroup('distanceToEmpty', { data }, burns).payload.value;
     const hybrid = { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') };
 
-    it('is the range of the tank for a car that burns fuel, whatever else is told', () => {
+    it('is the range of the tank for a car that burns fuel, whatever the other members are', () => {
       assert.equal(range({ ...hybrid, averageFuelConsumption: null }, true), 147);
       assert.equal(range({ distanceToEmpty: number('512', 'kilometers') }, true), 512);
       assert.equal(range({ distanceToEmptyTank: null, distanceToEmptyBattery: number(0, 'km') }, true), null);
@@ -274,7 +274,7 @@ describe('a resource out of a group', () => {
       assert.equal(range({ distanceToEmptyTank: number(0, 'km') }, false), null);
     });
 
-    it('cannot be told where the fuel type is not known', () => {
+    it('is unknown while the fuel type is unknown', () => {
       assert.equal(range(hybrid, null), null);
       assert.equal(fromGroup('distanceToEmpty', { data: hybrid }).payload.value, null);
     });
@@ -328,7 +328,7 @@ describe('a resource out of a group', () => {
       });
     });
 
-    it('is unknown where nothing is told', () => {
+    it('is unknown if no light is known', () => {
       assert.deepEqual(read('bulbFailure', {}), { value: null, unit: null, timestamp: null });
     });
   });

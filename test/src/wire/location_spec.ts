@@ -50,7 +50,7 @@ describe('the location', () => {
     [0, 0],
     [[11.9, 57.6]],
   ]) {
-    it(`cannot be told from ${JSON.stringify(coordinates)}, and is never 0`, () => {
+    it(`is unknown for ${JSON.stringify(coordinates)}, and never 0`, () => {
       const { latitude, longitude, altitude } = parseLocation(feature(coordinates)).payload;
       assert.deepEqual({ latitude, longitude, altitude }, nowhere);
     });
@@ -62,7 +62,7 @@ describe('the location', () => {
     assert.equal(parseLocation(feature([0, 51.4])).payload.longitude, 0);
   });
 
-  it('tells no coordinates of what is no point', () => {
+  it('is unknown for a geometry other than a point', () => {
     const { data } = feature([11.9, 57.6]);
     const line = { ...data, geometry: { ...data.geometry, type: 'LineString' } };
     assert.equal(parseLocation({ data: line }).payload.latitude, null);

@@ -99,12 +99,12 @@ describe('windows and doors', () => {
     });
   }
 
-  it('says open where one is open, though another cannot be told', () => {
+  it('is open if one member is open and another is unknown', () => {
     const { openness } = parseWindows({ data: { ...closedV1, rearLeft: null, rearRight: member('OPEN') } });
     assert.deepEqual(openness, { open: ['rearRight'], unknown: ['rearLeft'], allClosed: false });
   });
 
-  it('cannot tell anything from an empty body, and calls a body of another kind no answer', () => {
+  it('has only unknown values for an empty body, and rejects a body of another kind', () => {
     assert.equal(parseWindows({}).openness?.allClosed, null);
     assert.equal(parseWindows({ data: null }).openness?.allClosed, null);
     for (const body of [[], 'CLOSED', 7, null, undefined, { data: [] }, { data: 'x' }]) {
@@ -203,7 +203,7 @@ describe('extended resources', () => {
       }
     });
 
-    it(`cannot tell ${name} where the value is missing, null, empty or of another type`, () => {
+    it(`reads ${name} as unknown if the value is missing, null, empty or of another type`, () => {
       const odd =
         resources[name].kind === 'enum'
           ? [5, true]
@@ -218,7 +218,7 @@ describe('extended resources', () => {
     });
   }
 
-  it('cannot tell a number without end', () =>
+  it('reads an infinite number as unknown', () =>
     assert.equal(parseResource('odometer', { odometer: { value: '9'.repeat(400) } }).payload.value, null));
 
   const value = (name: ResourceName, wire: unknown): unknown =>
