@@ -22,8 +22,13 @@ interface FaultReport {
 
 /** So many cars are read and commanded at the same time, each by one message after the other. */
 const lanes = 24;
-type Kind = 'read' | 'several' | 'command' | 'watch' | 'guard';
+type Kind = 'read' | 'several' | 'command' | 'watch' | 'guard' | 'event';
 const kinds: readonly [Kind, ...Kind[]] = ['read', 'read', 'several', 'command', 'command', 'command', 'watch'];
+/** The guard has the first car and the event node the second one. */
+const extraKinds: readonly Kind[][] = [
+  ['guard', 'guard'],
+  ['event', 'event'],
+];
 const vins = Array.from({ length: lanes }, (_, lane) => `FAULTS00000CAR0${String(lane).padStart(2, '0')}`);
 const commandsToSend = ['lock', 'flash', 'honk'] as const;
 /** More real time than this, with virtual time running all along, is a message that is never done. */
@@ -84,9 +89,18 @@ class FaultRun {
         wires: [['out'], []],
       },
       { id: 'guard', type: 'connected-vehicle-guard', vehicle, minutes: 1, poll: 1, wires: [['out'], ['out']] },
+      {
+        id: 'event',
+        type: 'connected-vehicle-event',
+        vehicle,
+        vin: vins[1],
+        events: ['window-opened', 'window-closed', 'door-opened', 'door-closed', 'tailgate-opened', 'tailgate-closed'],
+        poll: 0,
+        wires: [['out']],
+      },
       { id: 'out', type: 'helper' },
     ].map((node) => ({ z: 'tab', ...node }) as NodeConfig);
-    this.#flow.heard = ['n', 'cmd', 'watch', 'guard'];
+    this.#flow.heard = ['n', 'cmd', 'watch', 'guard', 'event'];
     await this.#flow.load(
       { type: 'connected-vehicle-status', wires: [['out'], []] },
       {
@@ -113,13 +127,14 @@ class FaultRun {
     let last: unknown;
     while (this.#proxy.injected < least && this.#report.broken.length === 0) {
       const fault = random.chance(0.9) ? random.pick(faults as [Fault, ...Fault[]]) : null;
-      const kind = random.pick<Kind>(vin === vins[0] ? [...kinds, 'guard', 'guard'] : kinds);
+      const kind = random.pick<Kind>([...kinds, ...(extraKinds[vins.indexOf(vin)] ?? [])]);
       this.#proxy.inject(vin, fault, random.between(1, 4));
       const where = `${kind} with ${fault ?? 'no fault'}`;
       if (kind === 'command')
         last = (await this.#command(vin, random.pick(commandsToSend), random.chance(0.5), where)) ?? last;
       else if (kind === 'watch') await this.#send('watch', { payload: last ?? {} }, where);
       else if (kind === 'guard') await this.#guard(where);
+      else if (kind === 'event') await this.#event(where);
       else await this.#read(vin, kind, where);
     }
   }
@@ -141,7 +156,19 @@ class FaultRun {
   /** The guard has the first car, all of which is closed and locked. */
   async #guard(where: string): Promise<void> {
     const { outputs } = await this.#send('guard', { ask: true }, where);
-    for (const { payload } of outputs) this.#count(`guard: ${(payload as { type?: string }).type}`);
+    for (const { payload } of outputs) {
+      const { type, openings } = payload as { type?: string; openings?: unknown[] };
+      this.#count(`guard: ${type}`);
+      if (type === 'alert' && openings?.length !== 0)
+        this.#break(`${where}: an alert about a car that is closed and locked`);
+    }
+  }
+
+  /** No window, door or tailgate of the second car ever moves, so every event about them is false. */
+  async #event(where: string): Promise<void> {
+    const { outputs, error } = await this.#send('event', {}, where);
+    for (const { payload } of outputs) this.#break(`${where}: the event ${(payload as { event?: string }).event}`);
+    if (error === null) this.#count('event: nothing happened');
   }
 
   /** @returns the record, for a watch */
