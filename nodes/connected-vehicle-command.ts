@@ -4,7 +4,7 @@ import { nodeStatusOf } from './shared/status/node-status';
 import { expiryNote } from './shared/status/expiry-note';
 import { onInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
-import type { Message } from './shared/input/message';
+import { given, type Message } from './shared/input/message';
 import type { CommandOptions } from './shared/input/options';
 import { showOutcome } from './shared/status/outcome-status';
 import { typedProperty } from './shared/input/typed-property';
@@ -67,19 +67,19 @@ export = (RED: NodeAPI): void => {
         const account = await vehicle.account();
         nodeStatus.note = () => expiryNote(RED, account);
         command ??= await typedProperty(RED, this, options, 'command', msg);
-        const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
+        const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, this, options, 'vin', msg)));
         const isGuarded = needsArming(command);
         const unlockDuration =
-          msg['unlockDuration'] ??
+          given(msg['unlockDuration']) ??
           (isUnlock(command) ? await typedProperty(RED, this, options, 'unlockDuration', msg) : options.unlockDuration);
         own.signal.throwIfAborted();
         const mustBeArmed = isGuarded ? arming.take(options.arming) : undefined;
         nodeStatus.show('busy', 'sending');
         const record = await account.commands.send(command, {
           vin,
-          interface: parseInterface(msg['interface'] ?? options.interface),
+          interface: parseInterface(given(msg['interface']) ?? options.interface),
           unlockDuration,
-          runtimeMinutes: msg['runtimeMinutes'] ?? options.runtimeMinutes,
+          runtimeMinutes: given(msg['runtimeMinutes']) ?? options.runtimeMinutes,
           ...waitPolicy(options, isGuarded),
           onWaiting: () => nodeStatus.show('waiting', 'waiting'),
           beforeSend: (sent) => {

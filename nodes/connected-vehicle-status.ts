@@ -4,7 +4,7 @@ import { nodeStatusOf } from './shared/status/node-status';
 import { expiryNote } from './shared/status/expiry-note';
 import { onInput } from './shared/input/input-handler';
 import { runtime } from './shared/load';
-import type { Message } from './shared/input/message';
+import { given, type Message } from './shared/input/message';
 import type { StatusOptions } from './shared/input/options';
 import { typedProperty } from './shared/input/typed-property';
 import { startPolling } from './shared/vehicle/polling';
@@ -46,7 +46,7 @@ export = (RED: NodeAPI): void => {
         given(msg['read']) ??
           (options.read === 'several' ? options.reads : await typedProperty(RED, this, options, 'read', msg)),
       );
-      const vin = vehicle.chooseVin(msg['vin'] ?? (await typedProperty(RED, this, options, 'vin', msg)));
+      const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, this, options, 'vin', msg)));
       const duePoll = polls.get(msg);
       const readOptions = {
         vin,
@@ -99,9 +99,6 @@ export = (RED: NodeAPI): void => {
 
   RED.nodes.registerType('connected-vehicle-status', ConnectedVehicleStatus);
 };
-
-/** An empty property of the message means the setting of the node. */
-const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
 
 function fill(msg: Message, reading: AnyReading): Message {
   const { payload, vehicle } = reading;

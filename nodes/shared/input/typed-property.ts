@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { runtime } from '../load';
-import type { Message } from './message';
+import { isBlank, type Message } from './message';
 
 /** The types of a typed input that hold their value in the node itself. */
 const literalTypes = new Set(['str', 'num']);
@@ -33,7 +33,7 @@ export async function typedProperty<Name extends string>(
     const reason = error instanceof Error ? error.message : '';
     throw new VehicleError('INPUT_INVALID', `${label} cannot be evaluated. Correct it in the node. ${reason}`.trim());
   });
-  if (value === undefined || value === null || value === '')
+  if (isBlank(value))
     throw new VehicleError('INPUT_INVALID', `${label} has no value. Set it, or choose another source in the node.`);
   return value;
 }

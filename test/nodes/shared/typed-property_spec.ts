@@ -87,6 +87,24 @@ describe('A property that can come from another source', () => {
     assert.equal(service.requests.length, before, 'nothing was sent');
   });
 
+  it('never lets a command go to the default car because its source holds blanks only', async () => {
+    await load({ type: command, command: 'flash', vin: 'vin', vinType: 'flow' });
+    flow.node('n').context().flow.set('vin', '  ');
+    assert.equal((await flow.ask()).vehicle?.error?.['code'], 'INPUT_INVALID');
+    assert.equal(service.requests.length, 0);
+  });
+
+  for (const empty of ['', ' ', null]) {
+    it(`holds where the property of the message is empty: ${JSON.stringify(empty)}`, async () => {
+      const msg = { vin: empty, interface: empty };
+      await load({ type: command, command: 'flash', vin: classicCar.vin });
+      assert.equal((await flow.ask({ ...msg })).vehicle?.['vin'], classicCar.vin);
+      await flow.unload();
+      await load({ type: status, vin: classicCar.vin });
+      assert.equal((await flow.ask({ ...msg })).vehicle?.['vin'], classicCar.vin);
+    });
+  }
+
   it('says what is wrong with an expression', async () => {
     await load({ type: status, read: '$nonsense(', readType: 'jsonata' });
     const { vehicle } = await flow.fail();
