@@ -70,13 +70,13 @@ describe('The examples in trouble', function () {
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence');
     for (const path of ['distanceToEmpty', 'serviceWarningStatus'])
       service.faults.add({ match: { path }, error: 'not-supported' });
-    await press('Every morning at seven');
+    await press('At 7:00');
     const sentence = String(await sidebar.next('Notify'));
     assert.match(sentence, /, does not tell its range, service\.$/);
     assert.doesNotMatch(sentence, / km | wants service/);
     service.faults.clear();
     sidebar.clear();
-    await press('Every morning at seven');
+    await press('At 7:00');
     assert.doesNotMatch(String(await sidebar.next('Notify')), /does not tell/);
   });
 });

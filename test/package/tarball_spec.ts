@@ -21,9 +21,9 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Notify when a window is open': [[null, 'Notify', /^"Rear-right window is open"$/]],
   'Lock when everybody left': [['Everybody left', 'Notify', /^"The car is locked\."$/]],
   'Read several values at once': [
-    ['Chosen in the node', 'Say it', /^"38 l in the tank, good for 520 km"$/],
-    ['Named in the message', 'The values', /"engineRunning":\{"value":false/],
-    [null, 'Say it', /^"Engine is off, -?\d+ °C outside"$/],
+    ['Chosen in the node', 'Say it', /^"38 l, good for 520 km"$/],
+    ['Named in msg.read', 'The values', /"engineRunning":\{"value":false/],
+    [null, 'Say it', /^"Engine off, -?\d+ °C"$/],
   ],
   'Send any command from a message': [
     ['no such command', 'Why', /"There is no command/],
@@ -42,7 +42,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Unlock the tailgate', 'Notify', /tailgate can be opened now/],
   ],
   'Morning report in one sentence': [
-    ['Every morning at seven', 'Notify', /^"The car is locked, has its rear-right window open, goes 520 km more/],
+    ['At 7:00', 'Notify', /^"The car is locked, has its rear-right window open, goes 520 km more/],
   ],
   // Without a trip: what the event node sends, event_spec tells.
   'The car came home': [],
@@ -57,13 +57,13 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Try it with 12 °C', 'Notify', /^"Climate not needed at 12 °C"$/],
   ],
   'Start the engine behind arming': [
-    ['Start for 10 minutes', 'Notify', /not armed/],
+    ['Start, 10 minutes', 'Notify', /not armed/],
     ['Arm for a minute', null, /./],
-    ['Start for 10 minutes', 'Notify', /^"The engine is running"$/],
+    ['Start, 10 minutes', 'Notify', /^"The engine is running"$/],
     ['Stop', 'Notify', /^"The engine is off"$/],
   ],
   'Charged, tell me': [['How far is it?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
-  'Plug in before the night': [['Every evening at 21:00', 'Notify', /^"\d+ %, plugged in"$/]],
+  'Plug in before the night': [['At 21:00', 'Notify', /^"\d+ %, plugged in"$/]],
   'Solar surplus through a wallbox': [
     ['Sun: 4600 W', 'In words', /^"Charge with 16 A, \d+ %"$/],
     ['Clouds: 200 W', 'In words', /^"Stop at \d+ %: too little sun"$/],
