@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { demoCar } from '../../src/simulator/index';
+import { axeFindings } from '../support/axe';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -207,6 +208,10 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
     assert.equal(answered.length, before);
     await show(page);
     await page.waitForResponse(/\/cars$/);
+  });
+
+  it('can be used by everybody, as far as axe can tell', async () => {
+    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
   });
 
   it('is German where the editor is', async () => {

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { demoCars, electricCar, startSimulator, type Simulator } from '../../../src/simulator';
+import { axeFindings } from '../../support/axe';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const missing = existsSync(executablePath)
@@ -86,6 +87,10 @@ describe(`The page of the demo cars in a browser${missing && ` (pending: ${missi
         .map((element) => element.outerHTML),
     );
     assert.deepEqual(nameless, []);
+  });
+
+  it('can be used by everybody, as far as axe can tell', async () => {
+    assert.deepEqual(await axeFindings(page, 'main, body'), []);
   });
 
   it('shows what others change, and flashes and honks at a command', async () => {
