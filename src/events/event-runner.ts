@@ -21,7 +21,7 @@ export interface EventRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** Of the state in the store. */
+  /** The key of the state in the store. */
   key: string;
   clock: Clock;
   /** Called when the state could not be stored, once until it can be stored again. */

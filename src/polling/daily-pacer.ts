@@ -4,7 +4,7 @@ const hourMs = 60 * 60_000;
 
 /** How many times longer the intervals become because the day's quota would not last. */
 export interface Slowdown {
-  /** Of doors and windows, which are slowed last. */
+  /** The slowdown of doors and windows, which are slowed last. */
   security: number;
   others: number;
 }

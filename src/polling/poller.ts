@@ -45,7 +45,7 @@ export interface DuePoll {
 
 /** How many reads the quota of a key allows. */
 export interface ReadsQuota {
-  /** Of the last 24 hours. */
+  /** Requests in the last 24 hours. */
   used: number;
   perDay: number;
   perMinute: number;
@@ -67,7 +67,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const quotaCheckMs = 5 * minute;
 
-/** What the vehicles of an account share. Times are of the clock's monotonic time. */
+/** State that the vehicles of an account share. Times are monotonic. */
 interface Shared {
   options: PollerOptions;
   clock: Clock;
@@ -260,7 +260,7 @@ class VehiclePoller {
   #dueAt({ user, since, lastRead, lastFailure }: Subscription, read: AnyReadName): number {
     const { everyMs } = user;
     const last = lastRead.get(read) ?? null;
-    // What costs no request is never slowed.
+    // A read that costs no request is never slowed.
     if (this.#profile === null || isLocalReadName(read)) {
       if (last === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
       const next = nextPoll(this.#id, everyMs, last);

@@ -154,7 +154,7 @@ export interface DueOptions {
   slowdown?: Slowdown;
 }
 
-/** What a reading tells of the car; null: it cannot tell. */
+/** The facts about the car that a reading shows; null: not known. */
 interface Observation {
   at: number;
   /** Differs whenever the answer does, timestamps included. */

@@ -26,7 +26,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     [null, 'Say it', /^"Engine off, -?\d+ °C"$/],
   ],
   'Send any command from a message': [
-    ['no such command', 'Why', /"There is no command/],
+    ['no such command', 'Why', /"This vehicle has no command “fly”/],
     ['lock', 'Outcome', /^"lock: succeeded"$/],
     ['flash', 'On the way', /^"WAITING"$/],
     // The car takes one command at a time, whichever flow sends it.
