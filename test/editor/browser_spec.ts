@@ -77,6 +77,8 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
     await page.waitForSelector('#node-dialog-ok');
     await page.waitForSelector('.car-form');
+    // A menu that opens while the form still slides in closes again.
+    await page.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
   }
 
   async function closeDialog(button: 'node-dialog-ok' | 'node-config-dialog-ok'): Promise<void> {
