@@ -1,5 +1,3 @@
-import type { Command, CommandName } from '../src/index';
-import type { Versions } from './shared/editor/interfaces';
 import type { CommandOptions } from './shared/input/options';
 
 const {
@@ -10,7 +8,6 @@ const {
   chooseVehicle,
   chosenService,
   commandNames,
-  commands,
   giveVehicle,
   isCommandName,
   labelStyle,
@@ -19,7 +16,7 @@ const {
   saveProperties,
   scopesOfCommand,
   serviceInterfaces,
-  shared,
+  sharedText,
   showInterface,
   showProperties,
   showScopes,
@@ -27,24 +24,18 @@ const {
   sources,
   textOf,
   titleOf,
-  typedVerdict,
+  validateTyped,
   unlockDurationLimits,
-  vinVerdict,
-  wholeVerdict,
+  versionsOfCommand,
+  validateVin,
+  validateWhole,
   wordsOf,
 } = connectedVehicle;
 
 const type = 'connected-vehicle-command';
 const say = wordsOf(type);
 
-const titleOfCommand = (name: string): string => shared(`command.${name}`, { defaultValue: titleOf(name) });
-
-/** The versions of the connected interface that have a command. */
-function versionsOf(name: CommandName): Versions {
-  const { routes }: Command = commands[name];
-  const v2 = routes['connected-v2'];
-  return { v1: 'connected-v1' in routes, v2: v2 !== undefined, v2Unlisted: v2?.unlisted === true };
-}
+const titleOfCommand = (name: string): string => sharedText(`command.${name}`, { defaultValue: titleOf(name) });
 
 /** A command of the list, any other name, or a source. The message is a source of its own name, because a stored empty command means `msg.command`. */
 const typesOf = (listed: readonly string[]) =>
@@ -88,12 +79,12 @@ function showCommand(): void {
   part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
   part('duration').text(say('duration', unlockDurationLimits));
   part('access').text(
-    isNotAllowed(accessOfCommand(name)) ? shared('notAllowed', { titles: titleOfCommand(name) }) : '',
+    isNotAllowed(accessOfCommand(name)) ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '',
   );
   const scopes = isCommandName(name) ? scopesOfCommand(name, interfaces) : [];
   showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
   showInterface(
-    isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOf(name) }] : [],
+    isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOfCommand(name) }] : [],
     textOf(field('interface')),
   );
 }
@@ -111,18 +102,18 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   icon: 'connected-vehicle-command.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
     vin: {
       value: '',
       validate(value, _opt) {
-        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+        return validateTyped(this, 'vin', value, () => validateVin(value));
       },
     },
     vinType: { value: 'str' },
     command: {
       value: 'lock',
       validate(value, _opt) {
-        return typedVerdict(this, 'command', value, () => true);
+        return validateTyped(this, 'command', value, () => true);
       },
     },
     commandType: { value: 'str' },
@@ -130,25 +121,25 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     unlockDuration: {
       value: '',
       validate(value, _opt) {
-        return typedVerdict(
+        return validateTyped(
           this,
           'unlockDuration',
           value,
-          () => value === '' || wholeVerdict(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+          () => value === '' || validateWhole(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
         );
       },
     },
     unlockDurationType: { value: 'num' },
     runtimeMinutes: {
       value: '',
-      validate: (value, _opt) => value === '' || wholeVerdict(value, 1, 15),
+      validate: (value, _opt) => value === '' || validateWhole(value, 1, 15),
     },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },
     whenUnavailable: { value: 'fail' },
-    deadline: { value: 600, validate: (value, _opt) => wholeVerdict(value, 1, 86400) },
+    deadline: { value: 600, validate: (value, _opt) => validateWhole(value, 1, 86400) },
     waitUnlock: { value: false },
-    arming: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0, 3600) },
+    arming: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 3600) },
   },
   inputs: 1,
   outputs: 1,

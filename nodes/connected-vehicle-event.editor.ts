@@ -8,13 +8,16 @@ const {
   labelStyle,
   nodeField: field,
   part,
-  pollVerdict,
+  validatePoll,
   saveProperties,
-  shared,
+  sharedText,
   showProperties,
+  showTyped,
+  startSources,
   textOf,
-  vinVerdict,
-  wholeVerdict,
+  validateTyped,
+  validateVin,
+  validateWhole,
   wordsOf,
 } = connectedVehicle;
 
@@ -106,8 +109,14 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   icon: 'connected-vehicle-event.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
-    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return validateTyped(this, 'vin', value, () => validateVin(value));
+      },
+    },
+    vinType: { value: 'str' },
     events: {
       value: [],
       validate: (value, _opt) => value === undefined || value.length > 0 || say('reason.nothing'),
@@ -115,14 +124,14 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     level: {
       value: 20,
       validate(value, _opt) {
-        const whole = wholeVerdict(value, 1);
-        return whole === true && Number(value) > 100 ? say('reason.level') : whole;
+        return validateTyped(this, 'level', value, () => validateWhole(value, 1, 100));
       },
     },
+    levelType: { value: 'num' },
     places: {
       value: [],
       validate(value, _opt) {
-        const places = (value ?? []) as unknown as unknown[];
+        const places = value ?? [];
         if (!places.every(isPlace)) return say('reason.place');
         const needsPlace = (this.events ?? []).some((name) => name === 'arrived' || name === 'left');
         return !needsPlace || places.length > 0 || say('reason.noPlace');
@@ -131,7 +140,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     poll: {
       value: 120,
       validate(value, _opt) {
-        return pollVerdict(this, value);
+        return validatePoll(this, value);
       },
     },
   },
@@ -158,6 +167,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     part('add').on('click', () => addPlace({ radius: 200 }));
     showProperties(this, field);
     chooseVehicle(this);
+    showTyped(this, 'level', ['num', ...startSources]);
+    showTyped(this, 'vin', ['str', ...startSources]);
     part('events').on('change', showNeeded);
     showNeeded();
   },

@@ -10,35 +10,33 @@ const {
   nodeField: field,
   openingKinds,
   part,
-  pollVerdict,
+  validatePoll,
   saveProperties,
-  shared,
+  sharedText,
   showProperties,
   showTyped,
+  startSources,
   textOf,
-  typedVerdict,
-  vinVerdict,
-  wholeVerdict,
+  validateTyped,
+  validateVin,
+  validateWhole,
   wordsOf,
 } = connectedVehicle;
 
 const type = 'connected-vehicle-guard';
 const say = wordsOf(type);
 
-/** A guard works without messages, so none of its settings can come from one. */
-const sources = ['flow', 'global', 'env', 'jsonata'] as const;
-
 const timeOfDay = '([01]?\\d|2[0-3]):[0-5]\\d';
 const quietHours = new RegExp(`^\\s*(${timeOfDay})\\s*[-–]\\s*(${timeOfDay})\\s*$`);
 
-function quietHoursVerdict(value = ''): true | string {
+function validateQuietHours(value = ''): true | string {
   if (value.trim() === '') return true;
   const [, from = '', , to = ''] = quietHours.exec(value) ?? [];
   if (from === '') return say('reason.quietHours');
   return from.padStart(5, '0') !== to.padStart(5, '0') || say('reason.quietHoursEqual');
 }
 
-function timeZoneVerdict(value = ''): true | string {
+function validateTimeZone(value = ''): true | string {
   const zone = value.trim();
   if (zone === '') return true;
   try {
@@ -50,9 +48,15 @@ function timeZoneVerdict(value = ''): true | string {
   }
 }
 
+/** Whole minutes; the reason names the field, because the editor also shows it below the node. */
+function validateMinutes(label: 'after' | 'repeat', value: string | number | undefined): true | string {
+  const validity = validateWhole(value, 0);
+  return validity === true || `${say(`label.${label}`)}: ${validity}`;
+}
+
 /** The minutes of one kind: empty, or a number from 0 up. */
 const isMinutes = (value: unknown): boolean =>
-  value === undefined || String(value).trim() === '' || wholeVerdict(String(value), 0) === true;
+  value === undefined || String(value).trim() === '' || validateWhole(String(value), 0) === true;
 
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
 function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
@@ -125,11 +129,11 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   icon: 'connected-vehicle-guard.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
     vin: {
       value: '',
       validate(value, _opt) {
-        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+        return validateTyped(this, 'vin', value, () => validateVin(value));
       },
     },
     vinType: { value: 'str' },
@@ -140,7 +144,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     minutes: {
       value: 10,
       validate(value, _opt) {
-        return typedVerdict(this, 'minutes', value, () => wholeVerdict(value, 0));
+        return validateTyped(this, 'minutes', value, () => validateMinutes('after', value));
       },
     },
     minutesType: { value: 'num' },
@@ -148,14 +152,14 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
       value: {},
       validate: (value, _opt) => Object.values(value ?? {}).every(isMinutes) || say('reason.minutesFor'),
     },
-    repeat: { value: 0, validate: (value, _opt) => wholeVerdict(value, 0) },
-    quietHours: { value: '', validate: (value, _opt) => quietHoursVerdict(value) },
-    timeZone: { value: '', validate: (value, _opt) => timeZoneVerdict(value) },
+    repeat: { value: 0, validate: (value, _opt) => validateMinutes('repeat', value) },
+    quietHours: { value: '', validate: (value, _opt) => validateQuietHours(value) },
+    timeZone: { value: '', validate: (value, _opt) => validateTimeZone(value) },
     onlyWhileNotInUse: { value: false },
     poll: {
       value: 120,
       validate(value, _opt) {
-        return pollVerdict(this, value);
+        return validatePoll(this, value);
       },
     },
   },
@@ -180,8 +184,8 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     fillList(this);
     showProperties(this, field);
     chooseVehicle(this);
-    showTyped(this, 'minutes', ['num', ...sources]);
-    showTyped(this, 'vin', ['str', ...sources]);
+    showTyped(this, 'minutes', ['num', ...startSources]);
+    showTyped(this, 'vin', ['str', ...startSources]);
     $('#connected-vehicle-time-zones').append(
       Intl.supportedValuesOf('timeZone').map((zone) => $('<option>').val(zone)),
     );

@@ -4,19 +4,21 @@ const {
   accessOfRead,
   isNotAllowed,
   addSearchWords,
+  ask,
   chooseVehicle,
   chosenService,
+  clearAnswer,
   giveVehicle,
-  isKnownRead,
+  isReadName,
   labelStyle,
   nodeField: field,
   part,
-  pollVerdict,
+  validatePoll,
   readThemes,
   saveProperties,
   scopesOfRead,
   serviceInterfaces,
-  shared,
+  sharedText,
   showAnswer,
   showInterface,
   showProperties,
@@ -25,11 +27,11 @@ const {
   sources,
   textOf,
   titleOf,
-  typedVerdict,
+  validateTyped,
   typeOf,
   valueTypeOf,
-  versionsOf,
-  vinVerdict,
+  versionsOfRead,
+  validateVin,
   wordsOf,
 } = connectedVehicle;
 
@@ -67,19 +69,26 @@ function chosenReads(): string[] {
   return inputs.map(({ value }) => value);
 }
 
-/** One line for each read, by theme; the service of the vehicle may not have all of them. */
-function fillList(chosen: readonly string[]): void {
+/** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
+type Equipment = Readonly<Record<string, boolean>>;
+
+/** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
+function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = serviceInterfaces();
   const lineOf = (name: string): JQuery => {
-    const isMissing = isKnownRead(name) && scopesOfRead(name, interfaces).length === 0;
+    const isUnserved = isReadName(name) && scopesOfRead(name, interfaces).length === 0;
+    const isMissing = isUnserved || equipment[name] === false;
+    const remarks = isMissing
+      ? [say(isUnserved ? 'missing' : 'lacking')]
+      : [unitOf(name), equipment[name] ? say('there') : ''];
     const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
     return $('<label>')
       .toggleClass('missing', isMissing)
       .append(
         input.prop('checked', chosen.includes(name)),
         $('<span>').text(titleOfRead(name)),
-        $('<small>').text(isMissing ? say('missing') : unitOf(name)),
+        $('<small>').text(remarks.filter((text) => text !== '').join(' · ')),
       );
   };
   part('reads')
@@ -125,9 +134,9 @@ function showChoice(): void {
   const names = isFromList() ? chosenReads() : [];
   const [first] = names;
   const interfaces = serviceInterfaces();
-  const needs = names.filter(isKnownRead).map((name) => ({
+  const needs = names.filter(isReadName).map((name) => ({
     title: titleOfRead(name),
-    versions: versionsOf(name),
+    versions: versionsOfRead(name),
     scopes: scopesOfRead(name, interfaces),
   }));
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
@@ -143,9 +152,9 @@ function showChoice(): void {
     .toggleClass('warning', isSeveral() && first === undefined);
   part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  const forbidden = names.filter((name) => isKnownRead(name) && isNotAllowed(accessOfRead(name)));
+  const forbidden = names.filter((name) => isReadName(name) && isNotAllowed(accessOfRead(name)));
   part('access').text(
-    forbidden.length > 0 ? shared('notAllowed', { titles: forbidden.map(titleOfRead).join(', ') }) : '',
+    forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.map(titleOfRead).join(', ') }) : '',
   );
   showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
   showInterface(connected, textOf(field('interface')));
@@ -153,13 +162,26 @@ function showChoice(): void {
   $('[data-ask=read]').prop('disabled', names.length === 0);
 }
 
-function readNow(): void {
-  const own = textOf(field('vinType')) === 'str' ? textOf(field('vin')) : '';
+/** The VIN of the form; undefined where a message or the like names it. */
+const ownVin = (): string | undefined => (textOf(field('vinType')) === 'str' ? textOf(field('vin')) : undefined);
+
+function readNow(learned: () => void): void {
   showAnswer(
     textOf(field('vehicle')),
-    { vin: own, reads: chosenReads(), interface: textOf(field('interface')) },
+    { vin: ownVin() ?? '', reads: chosenReads(), interface: textOf(field('interface')) },
     titleOfRead,
+    learned,
   );
+}
+
+/** Asks what flows have learned of the chosen car, which costs no request to the service. */
+function askEquipment(done: (equipment: Equipment) => void): void {
+  const vehicle = textOf(field('vehicle'));
+  const vin = ownVin();
+  if (!RED.nodes.node(vehicle) || vin === undefined) return done({});
+  ask<{ equipment: Equipment }>(vehicle, 'equipment', { vin }, ({ equipment = {} }) => {
+    if (textOf(field('vehicle')) === vehicle) done(equipment);
+  });
 }
 
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
@@ -169,11 +191,11 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   icon: 'connected-vehicle-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: shared('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
     vin: {
       value: '',
       validate(value, _opt) {
-        return typedVerdict(this, 'vin', value, () => vinVerdict(value));
+        return validateTyped(this, 'vin', value, () => validateVin(value));
       },
     },
     vinType: { value: 'str' },
@@ -182,7 +204,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
       required: true,
       label: say('label.read'),
       validate(value, _opt) {
-        return typedVerdict(this, 'read', value, () => true);
+        return validateTyped(this, 'read', value, () => true);
       },
     },
     readType: { value: 'str' },
@@ -197,7 +219,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
       value: 0,
       validate(value, _opt) {
         const isAsked = ['vin', 'read'].some((name) => typeOf(this, name) === 'msg');
-        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : pollVerdict(this, value);
+        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : validatePoll(this, value);
       },
     },
     emit: { value: 'always' },
@@ -232,21 +254,34 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     ] as const;
     const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
     showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...own, ...sources]);
-    fillList(chosen);
+    let equipment: Equipment = {};
+    fillList(chosen, equipment);
     $('#connected-vehicle-filter').on('input', filterList);
     field('read').on('change', () => {
-      const kept = chosenReads();
-      fillList(kept);
+      fillList(chosenReads(), equipment);
       showChoice();
       scrollToChosen();
     });
+    const learn = (): void =>
+      askEquipment((known) => {
+        equipment = known;
+        const top = part('reads').scrollTop() ?? 0;
+        fillList(chosenReads(), equipment);
+        part('reads').scrollTop(top);
+      });
     field('vehicle').on('change', () => {
-      fillList(chosenReads());
+      equipment = {};
+      fillList(chosenReads(), equipment);
       showChoice();
+      learn();
     });
+    field('vin').on('change', learn);
     field('interface').add(part('reads')).on('change', showChoice);
-    $('[data-ask=read]').on('click', readNow);
+    for (const asked of [...['vehicle', 'read', 'vin', 'interface'].map(field), part('reads')])
+      asked.on('change', clearAnswer);
+    $('[data-ask=read]').on('click', () => readNow(learn));
     showChoice();
+    learn();
     setTimeout(scrollToChosen);
   },
   oneditsave() {

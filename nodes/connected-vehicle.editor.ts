@@ -1,40 +1,40 @@
 import type { VehicleCredentials, VehicleOptions } from './shared/input/options';
-import type { Verdict } from './shared/editor/validators';
+import type { Validity } from './shared/editor/validators';
 
 const {
   accessNames,
   defaultAccess,
   interfaceNames,
   listOf,
-  addressVerdict,
+  validateAddress,
   configField: field,
   labelStyle,
   part,
   prepareDialog,
   saveProperties,
-  shared: say,
+  sharedText: say,
   shortVin,
   showProperties,
   textOf,
   vinPattern,
-  vinVerdict,
-  wholeVerdict,
+  validateVin,
+  validateWhole,
 } = connectedVehicle;
 
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
 /** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
-const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Verdict): Verdict =>
+const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Validity): Validity =>
   serviceOf(node) !== 'custom' || verdict();
 
 /** A header's name, or a part of one. */
-const wordVerdict = (node: Partial<VehicleOptions>, word = '', reason: string): Verdict =>
+const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>
   ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
 
 /** Without a sign-in address there is no sign-in, only pasted tokens (docs/message-contract.md 2). */
-const signInVerdict = (node: Partial<VehicleOptions>, address = ''): Verdict =>
-  ifCustom(node, () => address.trim() === '' || addressVerdict(address));
+const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
+  ifCustom(node, () => address.trim() === '' || validateAddress(address));
 
 /** A checkbox for each name of a list. */
 function showList(list: 'access' | 'interfaces', names: readonly string[], chosen: readonly string[]): void {
@@ -72,40 +72,40 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     baseUrl: {
       value: '',
       validate(value, _opt) {
-        return ifCustom(this, () => addressVerdict(value));
+        return ifCustom(this, () => validateAddress(value));
       },
     },
     apiKeyHeader: {
       value: 'vendor-api-key',
       validate(value, _opt) {
-        return wordVerdict(this, value, say('reason.apiKeyHeader'));
+        return validateWord(this, value, say('reason.apiKeyHeader'));
       },
     },
     mediaTypeVendor: {
       value: 'vendor',
       validate(value, _opt) {
-        return wordVerdict(this, value, say('reason.mediaTypeVendor'));
+        return validateWord(this, value, say('reason.mediaTypeVendor'));
       },
     },
     authorizeUrl: {
       value: '',
       validate(value, _opt) {
-        return signInVerdict(this, value);
+        return validateSignInAddress(this, value);
       },
     },
     tokenUrl: {
       value: '',
       validate(value, _opt) {
-        return signInVerdict(this, value);
+        return validateSignInAddress(this, value);
       },
     },
     redirectUrl: {
       value: '',
       validate(value, _opt) {
-        return serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || addressVerdict(value);
+        return serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || validateAddress(value);
       },
     },
-    vin: { value: '', validate: (value, _opt) => vinVerdict(value) },
+    vin: { value: '', validate: (value, _opt) => validateVin(value) },
     readOnly: { value: false },
     access: { value: ['lock', 'unlock', 'honk-flash'] },
     interfaces: {
@@ -114,10 +114,10 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
         return ifCustom(this, () => value?.length !== 0 || say('reason.interfaces'));
       },
     },
-    requestsPerDay: { value: 10000, validate: (value, _opt) => wholeVerdict(value, 1) },
-    requestsPerMinute: { value: 100, validate: (value, _opt) => wholeVerdict(value, 1) },
-    commandsPerMinute: { value: 10, validate: (value, _opt) => wholeVerdict(value, 1) },
-    shareFor: { value: 5, validate: (value, _opt) => wholeVerdict(value, 0) },
+    requestsPerDay: { value: 10000, validate: (value, _opt) => validateWhole(value, 1) },
+    requestsPerMinute: { value: 100, validate: (value, _opt) => validateWhole(value, 1) },
+    commandsPerMinute: { value: 10, validate: (value, _opt) => validateWhole(value, 1) },
+    shareFor: { value: 5, validate: (value, _opt) => validateWhole(value, 0) },
     polling: { value: 'fixed' },
   },
   credentials: {

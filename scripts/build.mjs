@@ -1,14 +1,15 @@
 // Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts forms, message catalogues, help and
-// icons where Node-RED looks for them: beside the compiled nodes. What the forms share goes to resources/.
+// icons where Node-RED looks for them: beside the compiled nodes. What the forms share and the panel of the tab "Cars" go to resources/.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
+const nodeTypes = Object.keys(JSON.parse(await readFile(`${root}package.json`, 'utf8'))['node-red'].nodes);
 
 /** Runs the TypeScript compiler. */
 const compile = (project) =>
@@ -20,25 +21,38 @@ const compile = (project) =>
     compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
   });
 
-/** The simulated service is loaded by demo vehicles only, so it has a file of its own. */
-const simulatorApart = {
-  name: 'simulator-apart',
+/**
+ * What is loaded later has a file of its own: the runtime with the first node, the simulated service with the first demo vehicle. Both
+ * load the errors from one file, because an error of one must be an instance of the other's class.
+ */
+const filesOfTheirOwn = {
+  name: 'files-of-their-own',
   setup({ onResolve }) {
+    onResolve({ filter: /^\.{1,2}\/errors$/ }, ({ resolveDir }) =>
+      resolveDir.startsWith(`${root}src`) ? { path: './errors.js', external: true } : undefined,
+    );
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
+    onResolve({ filter: /^\.\.\/runtime$/ }, () => ({ path: './runtime.js', external: true }));
   },
 };
 
 /**
- * Bundles the library with undici and zod into one file, and the simulated service into another: loading one file takes half the time
- * and memory of loading 300 (`npm run bench -- start`). `dist/src` stays as compiled, for other programs.
+ * Bundles what Node-RED loads: the registration of each node type, the runtime with the library, undici and zod, and the simulated
+ * service. Loading one file takes half the time and memory of loading 300 (`npm run bench -- start`). These files replace the compiled
+ * ones, so that no module and its state exist twice. `dist/src` stays as compiled, for other programs.
  */
 async function bundleRuntime() {
+  await rm(to, { recursive: true });
   await build({
-    entryPoints: { runtime: `${from}shared/runtime.ts`, simulator: `${root}src/simulator/index.ts` },
-    outdir: `${to}shared`,
-    allowOverwrite: true,
+    entryPoints: [
+      ...nodeTypes.map((type) => ({ in: `${from}${type}.ts`, out: type })),
+      { in: `${from}runtime.ts`, out: 'runtime' },
+      { in: `${root}src/errors.ts`, out: 'errors' },
+      { in: `${root}src/simulator/index.ts`, out: 'simulator' },
+    ],
+    outdir: to,
     bundle: true,
-    plugins: [simulatorApart],
+    plugins: [filesOfTheirOwn],
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',
@@ -51,8 +65,19 @@ async function bundleRuntime() {
       async (name) => `${name}\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`,
     ),
   );
-  await writeFile(`${to}shared/LICENSES`, `runtime.js contains these packages.\n\n${licenses.join('\n')}`);
+  await writeFile(`${to}LICENSES`, `runtime.js contains these packages.\n\n${licenses.join('\n')}`);
 }
+
+/** The panel of the tab "Cars" is loaded when the tab is first shown, so it has a file of its own. */
+const carsTabApart = {
+  name: 'cars-tab-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/cars-tab\/panel\/cars-tab$/ }, () => ({
+      path: './resources/@connected-vehicle/node-red/connected-vehicle-cars.js',
+      external: true,
+    }));
+  },
+};
 
 /** A script for the editor. Syntax is not minified, because the flow library reads the definitions with a parser. */
 async function bundleForBrowser(entry, options) {
@@ -71,6 +96,18 @@ async function bundleForBrowser(entry, options) {
   return outputFiles[0].text;
 }
 
+/** A form without the indentation of its lines, and with minified styles. */
+async function minifyForm(html) {
+  const styles = html.match(/(?<=<style>).*?(?=<\/style>)/gs) ?? [];
+  const minified = await Promise.all(styles.map((style) => transform(style, { loader: 'css', minify: true })));
+  return minified
+    .reduce((form, { code }, index) => form.replace(styles[index], () => code), html)
+    .replace(/\n\s+/g, '\n');
+}
+
+/** A message catalogue without whitespace between its texts. */
+const minifyJson = (text) => JSON.stringify(JSON.parse(text));
+
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
   const { readNames, readScopes } = createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
@@ -84,17 +121,24 @@ function listOfReads() {
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
   const shared = await bundleForBrowser('shared/editor/index.ts', { globalName: 'connectedVehicle' });
-  await mkdir(`${root}resources`, { recursive: true });
+  const carsTab = await bundleForBrowser('shared/cars-tab/panel/cars-tab.ts', { format: 'esm', minifySyntax: true });
+  await rm(`${root}resources`, { recursive: true, force: true });
+  await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
+  await writeFile(`${root}resources/connected-vehicle-cars.js`, carsTab);
   for (const file of (await readdir(from)).filter((name) => name.endsWith('.html'))) {
-    const script = await bundleForBrowser(file.replace('.html', '.editor.ts'));
-    const form = await readFile(`${from}${file}`, 'utf8');
-    await writeFile(`${to}${file}`, `${form}\n<script type="text/javascript">\n${script}</script>\n`);
+    const script = await bundleForBrowser(file.replace('.html', '.editor.ts'), { plugins: [carsTabApart] });
+    const form = await minifyForm(await readFile(`${from}${file}`, 'utf8'));
+    await writeFile(`${to}${file}`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
   for (const language of await readdir(`${to}locales`)) {
-    const help = `${to}locales/${language}/connected-vehicle-status.html`;
-    await writeFile(help, (await readFile(help, 'utf8')).replace('<!-- reads -->', listOfReads));
+    const folder = `${to}locales/${language}/`;
+    const rewrite = async (file, change) =>
+      writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
+    await rewrite('connected-vehicle-status.html', (help) => help.replace('<!-- reads -->', listOfReads));
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith('.json')))
+      await rewrite(file, minifyJson);
   }
   await cp(`${root}icons`, `${to}icons`, { recursive: true });
 }
@@ -120,11 +164,10 @@ async function buildPage() {
     readFile(`${page}index.html`, 'utf8'),
   ]);
   const whole = html.replace('{{style}}', () => style).replace('{{script}}', () => script);
-  await Promise.all(
-    ['src/simulator', 'nodes/shared'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)),
-  );
+  await Promise.all(['src/simulator', 'nodes'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)));
 }
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await Promise.all([compile('tsconfig.json'), compile('nodes/tsconfig.json')]);
-await Promise.all([bundleRuntime(), buildEditor(), buildPage()]);
+await bundleRuntime();
+await Promise.all([buildEditor(), buildPage()]);

@@ -1,4 +1,5 @@
-// `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED, installed into .cache/matrix.
+// `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED, installed into .cache/matrix,
+// and those of the editor with Node-RED 5.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -7,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+const ofRuntime = ['nodes', 'package'];
+// `npm test` runs those of the editor with Node-RED 4.1. No version of Node changes what a browser does.
 const legs = [
-  { node: '22', nodeRed: '5' },
-  { node: '24', nodeRed: '5' },
-  { node: '24', nodeRed: '4.1' },
+  { node: '22', nodeRed: '5', folders: [...ofRuntime, 'editor'] },
+  { node: '24', nodeRed: '5', folders: ofRuntime },
+  { node: '24', nodeRed: '4.1', folders: ofRuntime },
 ];
 
 const run = (command, args, options = {}) =>
@@ -20,7 +23,7 @@ const run = (command, args, options = {}) =>
       .on('close', resolve);
   });
 
-/** The package that holds Node's binary, as the package `node` would fetch it by a script. */
+/** The npm package that contains the Node binary; the package `node` would download it in an install script, which is switched off. */
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 /** @returns where it stands */
@@ -37,7 +40,7 @@ async function install(name, version) {
   return join(folder, 'node_modules');
 }
 
-async function testOn({ node, nodeRed }) {
+async function testOn({ node, nodeRed, folders }) {
   const bin = join(await install(nodePackage, node), nodePackage, 'bin');
   const modules = await install('node-red', nodeRed);
   const env = {
@@ -45,7 +48,7 @@ async function testOn({ node, nodeRed }) {
     PATH: bin + delimiter + process.env.PATH,
     NODE_RED_PATH: createRequire(join(modules, 'index.js')).resolve('node-red'),
   };
-  console.log(`\nNode ${node}, Node-RED ${nodeRed}`);
+  console.log(`\nNode ${node}, Node-RED ${nodeRed}: tests of ${folders.join(', ')}`);
   return run(
     join(bin, 'node'),
     [
@@ -55,8 +58,7 @@ async function testOn({ node, nodeRed }) {
       '20000',
       '--reporter',
       'scripts/tally.cjs',
-      'dist/test/nodes/**/*_spec.js',
-      'dist/test/package/**/*_spec.js',
+      ...folders.map((folder) => `dist/test/${folder}/**/*_spec.js`),
     ],
     { env },
   );

@@ -1,30 +1,26 @@
 // Writes the tables of docs/reference.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import api from '../dist/src/index.js';
-import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
-
-const {
+import { commandNames, commands } from '../dist/src/catalogue/commands.js';
+import { groupedResources, groups } from '../dist/src/catalogue/groups.js';
+import { outcomes } from '../dist/src/catalogue/outcomes.js';
+import {
   chargingMembers,
-  commandNames,
-  commands,
   connectedReadNames,
   connectedReads,
-  errorCodes,
-  groupedResources,
-  groups,
   interfacePaths,
-  newerReadNames,
-  newerReads,
-  outcomes,
+  singleInterfaceReadNames,
+  singleInterfaceReads,
   readNames,
   resourceNames,
   resources,
-  services,
   statisticsMembers,
   themes,
   titleOf,
-} = api;
+} from '../dist/src/catalogue/reads.js';
+import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
+import { services } from '../dist/src/catalogue/services.js';
+import { errorCodes } from '../dist/src/errors.js';
 
 const code = (text) => `\`${text}\``;
 const table = (header, rows) =>
@@ -97,12 +93,12 @@ const tables = {
   newer: () =>
     table(
       ['read', 'path', 'value', 'scopes besides `openid`'],
-      newerReadNames.map((name) => {
-        const { interface: iface, path } = newerReads[name];
+      singleInterfaceReadNames.map((name) => {
+        const { interface: iface, path } = singleInterfaceReads[name];
         const kind = chargingMembers[name] ?? statisticsMembers[name];
         const value =
           kind === undefined ? 'several' : kind.unit ? `number, ${kind.unit}` : kind.values.map(code).join(', ');
-        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(newerReads[name])];
+        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(singleInterfaceReads[name])];
       }),
     ),
   groups: () =>

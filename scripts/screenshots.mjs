@@ -81,7 +81,7 @@ async function takePictures(page) {
   await togglePalette(page);
 
   await openNode(page, status);
-  await page.locator('#node-input-btn-vehicle-edit, #node-input-lookup-vehicle').first().click();
+  await page.locator('#node-input-btn-vehicle-add').click();
   await page.locator('#node-config-input-service').selectOption('volvo-cars');
   await clipDialog(page, 'vehicle-dialog', '[data-ask="sign-in"]');
   await page.locator('#node-config-dialog-cancel').click();

@@ -7,7 +7,7 @@ import { parseVin } from './vin';
 /** The checks behind the buttons "Check" and "Find my vehicles" of the configuration dialog. */
 
 /** A node of the flows that uses the account. */
-export interface User {
+export interface AccountNode {
   /** The node's label in the editor. */
   label: string;
   /** Names of reads. */
@@ -18,15 +18,15 @@ export interface User {
 
 export interface CheckOptions {
   vin: unknown;
-  users: readonly User[];
+  nodes: readonly AccountNode[];
   signal?: AbortSignal;
 }
 
 /** The result of one check; `unclear` where the service was not reached. */
 export interface Finding {
   about: 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
-  verdict: 'good' | 'bad' | 'unclear';
-  /** The failure, where the verdict is bad. */
+  result: 'good' | 'bad' | 'unclear';
+  /** The failure, where the result is bad. */
   code: ErrorCode | null;
   message: string | null;
   /** ISO-8601: when a pause ends, or when the token expires. */
@@ -48,7 +48,7 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
 };
 
 /** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3). It never fails: a failure is a finding. */
-export async function checkAccount(account: Account, { vin, users, signal }: CheckOptions): Promise<Finding[]> {
+export async function checkAccount(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
   // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
   const noToken = await account.refreshToken(signal).then(none, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
@@ -67,12 +67,12 @@ export async function checkAccount(account: Account, { vin, users, signal }: Che
     found.about === 'token' ? { ...found, until: token.expiresAt } : found,
   );
   if (failure !== null && failure.code !== 'SCOPE_MISSING') return [...findings, bad(reached, failure)];
-  return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, users, account, failure)];
+  return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, nodes, account, failure)];
 }
 
-/** The findings before `about`, all with the same verdict. */
-const before = (about: (typeof order)[number], verdict: Finding['verdict']): Finding[] =>
-  order.slice(0, order.indexOf(about)).map((name) => finding(name, verdict));
+/** The findings before `about`, all with the same result. */
+const before = (about: (typeof order)[number], result: Finding['result']): Finding[] =>
+  order.slice(0, order.indexOf(about)).map((name) => finding(name, result));
 
 const none = (): null => null;
 
@@ -92,7 +92,7 @@ function vehicleFinding(vin: unknown, listed: string[] | null): Finding {
 
 function scopeFindings(
   granted: readonly string[] | null,
-  users: readonly User[],
+  nodes: readonly AccountNode[],
   account: Account,
   failure: VehicleError | null,
 ): Finding[] {
@@ -101,15 +101,15 @@ function scopeFindings(
       ? []
       : [bad('scopes', failure, { scopes: scopesOfRead('vehicles', account.client.service.availableInterfaces) })];
   if (granted === null) return [...relation, finding('scopes', 'unclear')];
-  const missing = users.flatMap((user) => {
-    const scopes = scopesOfUser(user, account).filter((scope) => !granted.includes(scope));
-    return scopes.length === 0 ? [] : [finding('scopes', 'bad', { code: 'SCOPE_MISSING', scopes, label: user.label })];
+  const missing = nodes.flatMap((node) => {
+    const scopes = scopesOfNode(node, account).filter((scope) => !granted.includes(scope));
+    return scopes.length === 0 ? [] : [finding('scopes', 'bad', { code: 'SCOPE_MISSING', scopes, label: node.label })];
   });
   const found = [...relation, ...missing];
   return found.length === 0 ? [finding('scopes', 'good')] : found;
 }
 
-function scopesOfUser({ reads, commands }: User, account: Account): string[] {
+function scopesOfNode({ reads, commands }: AccountNode, account: Account): string[] {
   const { availableInterfaces } = account.client.service;
   const scopes = [
     ...reads.filter(isReadName).flatMap((name) => scopesOfRead(name, availableInterfaces)),
@@ -118,9 +118,9 @@ function scopesOfUser({ reads, commands }: User, account: Account): string[] {
   return scopes.length === 0 ? [] : [...new Set(['openid', ...scopes])];
 }
 
-const finding = (about: Finding['about'], verdict: Finding['verdict'], more: Partial<Finding> = {}): Finding => ({
+const finding = (about: Finding['about'], result: Finding['result'], more: Partial<Finding> = {}): Finding => ({
   about,
-  verdict,
+  result,
   code: null,
   message: null,
   until: null,

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { isLocalReadName, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { carFactsOf } from './car-facts';
-import { VehicleClient, type VehicleObserver } from './client';
+import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
 import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
-import { Journal } from './commands/journal';
+import { Journal, readJournal } from './commands/journal';
 import { RequestCore } from './request/core';
 import { logRequests, type LoggedRequest } from './request/request-log';
 import type { Redactor } from './redact';
+import type { Reading } from './reading';
 import { Poller, type ReadsQuota } from './polling/poller';
 import { ApiKeyRegistry } from './request/api-key-registry';
 import type { Quota, QuotaSnapshot } from './limits/rate-limiter';
@@ -55,8 +57,13 @@ export interface Account {
   /** Decides when to read again. */
   poller: Poller;
   /** Sends commands one at a time to each car and keeps the journal; `client.send` does neither. */
-  commands: Dispatcher;
+  dispatcher: Dispatcher;
   journal: Journal;
+  /**
+   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first.
+   * @throws VehicleError
+   */
+  read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
   quota(): QuotaSnapshot;
   token(): TokenDescription;
   /**
@@ -118,7 +125,7 @@ export function openAccount(options: AccountOptions): Account {
   const poller = new Poller({
     id: owner,
     adaptive: options.polling === 'adaptive',
-    alive: service.availableInterfaces,
+    availableInterfaces: service.availableInterfaces,
     quota: () => readsQuotaOf(shared.limiter.snapshot()),
     shareForMs,
     clock,
@@ -141,9 +148,13 @@ export function openAccount(options: AccountOptions): Account {
     );
   return {
     client,
-    commands: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onSaveFailed }),
+    dispatcher: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onSaveFailed }),
     journal,
     poller,
+    read: (name, { clear = false, ...read }) =>
+      isLocalReadName(name)
+        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: options.redactor?.text ?? String })
+        : client.read(name, read),
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),
     refreshToken: (signal) => tokens.get(signal).then(ignore),
@@ -166,6 +177,9 @@ const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefin
           poller.observe(read, vin, reading);
           other.observe(read, vin, reading);
         },
+        failed(read, vin, error) {
+          other.failed?.(read, vin, error);
+        },
         commandSent(vin) {
           poller.commandSent(vin);
           other.commandSent(vin);
@@ -174,8 +188,8 @@ const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefin
 
 const ignore = (): void => undefined;
 
-const readsQuotaOf = ({ usedToday, readsPerDay, readsPerMinute }: QuotaSnapshot): ReadsQuota => ({
-  used: usedToday,
+const readsQuotaOf = ({ apis, readsPerDay, readsPerMinute }: QuotaSnapshot): ReadsQuota => ({
+  used: { connected: apis.connected.usedToday, energy: apis.energy.usedToday, location: apis.location.usedToday },
   perDay: readsPerDay,
   perMinute: readsPerMinute,
 });

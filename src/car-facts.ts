@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { provesSunroof } from './openings';
+import { provesFitted } from './openings';
 import type { StateStore } from './state/state-store';
 
+/** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
+const isFitted = z.catch(z.nullable(z.boolean()), false);
 const factsShape = z.object({
-  hasSunroof: z.catch(z.boolean(), false),
+  hasSunroof: isFitted,
+  hasTankLid: isFitted,
   fuelType: z.catch(z.nullable(z.string()), null),
 });
 type Facts = z.infer<typeof factsShape>;
+
+const factOf = { sunroof: 'hasSunroof', tankLid: 'hasTankLid' } as const;
+/** An opening that not every car has. */
+export type FittedName = keyof typeof factOf;
 
 /** Facts about a car that never change, as they are kept in the state store. */
 export class CarFacts {
@@ -18,43 +25,49 @@ export class CarFacts {
     this.#store = store;
   }
 
-  /** Whether the service has ever reported a state of the sunroof, this value included. True if the store cannot be read. */
-  async hasSunroof(vin: string, value: unknown): Promise<boolean> {
-    const key = keyOf(vin);
-    const facts = await this.#of(key);
-    if (!facts.hasSunroof && provesSunroof(value)) {
-      facts.hasSunroof = true;
-      // If it cannot be stored, it is learned again after a restart.
-      await this.#store.write(key, facts).catch(() => undefined);
+  /**
+   * Learns from a state of an opening whether the car has it.
+   * @returns true as soon as the service has reported a state once; null if that is not known
+   */
+  async learnFitted(vin: string, name: FittedName, value: unknown): Promise<boolean | null> {
+    const facts = await this.#of(vin);
+    const fact = factOf[name];
+    if (facts[fact] !== true && provesFitted(value)) {
+      facts[fact] = true;
+      await this.#save(vin, facts);
     }
-    return facts.hasSunroof;
+    return facts[fact];
   }
 
   /** The fuel type, which never changes: `ask` is called until it has returned one. */
   async fuelType(vin: string, ask: () => Promise<string | null>): Promise<string | null> {
-    const key = keyOf(vin);
-    const facts = await this.#of(key);
+    const facts = await this.#of(vin);
     if (facts.fuelType !== null) return facts.fuelType;
     facts.fuelType = await ask();
-    // If it cannot be stored, it is asked for again after a restart.
-    if (facts.fuelType !== null) await this.#store.write(key, facts).catch(() => undefined);
+    if (facts.fuelType !== null) await this.#save(vin, facts);
     return facts.fuelType;
   }
 
-  #of(key: string): Promise<Facts> {
-    let reading = this.#facts.get(key);
+  /** Stores what is known. If that fails, it is learned again after a restart. */
+  async #save(vin: string, facts: Facts): Promise<void> {
+    const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
+    await this.#store.write(keyOf(vin), known).catch(() => undefined);
+  }
+
+  #of(vin: string): Promise<Facts> {
+    let reading = this.#facts.get(vin);
     if (reading === undefined) {
-      reading = this.#read(key);
-      this.#facts.set(key, reading);
+      reading = this.#read(vin);
+      this.#facts.set(vin, reading);
     }
     return reading;
   }
 
-  async #read(key: string): Promise<Facts> {
+  async #read(vin: string): Promise<Facts> {
     try {
-      return factsShape.parse((await this.#store.read(key))?.value ?? {});
+      return factsShape.parse((await this.#store.read(keyOf(vin)))?.value ?? {});
     } catch {
-      return { hasSunroof: true, fuelType: null };
+      return { hasSunroof: null, hasTankLid: null, fuelType: null };
     }
   }
 }

@@ -8,26 +8,26 @@ import {
   isResourceName,
   json,
   apiOf,
-  chargingMembers,
   interfaceNames,
-  isNewerReadName,
-  newerReads,
+  isChargingMemberName,
+  isGroupReadName,
+  isSingleInterfaceReadName,
+  isStatisticsMemberName,
+  singleInterfaceReads,
   resourceRoute,
   resources,
   titleOf,
-  type ChargingMemberName,
   type ConnectedRead,
   type GroupReadName,
   type InterfaceChoice,
   type InterfaceName,
-  type NewerReadName,
+  type SingleInterfaceReadName,
   type ReadName,
   type ResourceName,
-  type StatisticsMemberName,
 } from './catalogue/reads';
-import type { CarFacts } from './car-facts';
+import type { CarFacts, FittedName } from './car-facts';
 import type { ServiceProfile } from './catalogue/services';
-import { systemClock, type Clock } from './util/clock';
+import type { Clock } from './util/clock';
 import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
 import {
@@ -104,28 +104,28 @@ export interface SendOptions {
   onLeave?: (record: CommandRecord) => void;
 }
 
-/** Gets every reading and every command of a vehicle: they decide when to poll it again (src/polling/poller.ts). */
+/** Is told of each reading, failed read and sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
+  /** The read of a vehicle failed. Not called if the caller chose the interface, because another one may have the value. */
+  failed?(read: ReadName, vin: string, error: VehicleError): void;
   commandSent(vin: string): void;
 }
 
 export interface VehicleClientOptions {
   service: ServiceProfile;
   core: RequestCore;
-  observer?: VehicleObserver | undefined;
-  /** Knows the equipment that a car lacks. Default: an unknown member is never taken for absent. */
-  facts?: CarFacts | undefined;
+  observer: VehicleObserver;
+  facts: CarFacts;
   /** No command is sent while set (docs/message-contract.md 2). */
-  readOnly?: boolean;
-  clock?: Clock;
-  newId?: () => string;
+  readOnly: boolean;
+  clock: Clock;
 }
 
 /** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/field-notes.md 1.9). */
 const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
-const maxAddresses = 10_000;
+const maxCached = 10_000;
 const fuelTypeRetryMs = 60 * 60_000;
 
 /** The client of the vehicle service: one method per endpoint. Every method throws VehicleError with a code of docs/message-contract.md 6. */
@@ -134,9 +134,8 @@ export class VehicleClient {
   readonly readOnly: boolean;
   readonly #core: RequestCore;
   readonly #clock: Clock;
-  readonly #newId: () => string;
-  readonly #observer: VehicleObserver | undefined;
-  readonly #facts: CarFacts | undefined;
+  readonly #observer: VehicleObserver;
+  readonly #facts: CarFacts;
   /** Building an address anew takes a sixth of the CPU time of a read. */
   readonly #addresses = new Map<string, URL>();
   /** The command list of each vehicle as it was last read. */
@@ -147,12 +146,11 @@ export class VehicleClient {
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
-    this.readOnly = options.readOnly ?? false;
+    this.readOnly = options.readOnly;
     this.#core = options.core;
     this.#observer = options.observer;
     this.#facts = options.facts;
-    this.#clock = options.clock ?? systemClock;
-    this.#newId = options.newId ?? randomUUID;
+    this.#clock = options.clock;
   }
 
   /** How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date of its last answer. */
@@ -171,25 +169,20 @@ export class VehicleClient {
   }
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (docs/service.md 2.3). */
-  async windows(options: ReadOptions): Promise<Reading<Members>> {
-    const reading = await this.#connected('windows', parseWindows, options);
-    const { payload, vehicle } = reading;
-    if (vehicle.vin === null || payload['sunroof'] === undefined) return reading;
-    const hasSunroof = (await this.#facts?.hasSunroof(vehicle.vin, payload['sunroof'].value)) ?? true;
-    const values = Object.entries(payload).map(([name, { value }]) => [name, value] as const);
-    return { payload, vehicle: { ...vehicle, ...judgeOpenings(values, hasSunroof) } };
+  windows(options: ReadOptions): Promise<Reading<Members>> {
+    return this.#connected('windows', (body, request) => this.#fitted('sunroof', parseWindows(body), request), options);
   }
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (docs/service.md 2.4). */
   doors(options: ReadOptions): Promise<Reading<Members>> {
-    return this.#connected('doors', parseDoors, options);
+    return this.#connected('doors', (body, request) => this.#fitted('tankLid', parseDoors(body), request), options);
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (docs/service.md 2.6). */
   commands(options: ReadOptions): Promise<Reading<CommandOffer[]>> {
     return this.#connected('commands', parseCommands, options).then((reading) => {
       const { vin } = reading.vehicle;
-      if (this.#listed.size >= maxAddresses) this.#listed.clear();
+      if (this.#listed.size >= maxCached) this.#listed.clear();
       if (vin !== null) this.#listed.set(vin, reading.payload);
       return reading;
     });
@@ -221,48 +214,34 @@ export class VehicleClient {
 
   /** GET /energy/v2/vehicles/{vin}/state. Scopes: openid, energy:state:read (docs/energy-location-api.md 2.2). */
   charging(options: ReadOptions): Promise<Reading<Charging>> {
-    return this.#newer('charging', parseCharging, options);
+    return this.#singleInterface('charging', parseCharging, options);
   }
 
   /** GET /energy/v2/vehicles/{vin}/capabilities. Scopes: openid, energy:capability:read (docs/energy-location-api.md 2.4). */
   chargingCapabilities(options: ReadOptions): Promise<Reading<ChargingCapabilities>> {
-    return this.#newer('chargingCapabilities', parseChargingCapabilities, options);
+    return this.#singleInterface('chargingCapabilities', parseChargingCapabilities, options);
   }
 
   /** GET /location/v1/vehicles/{vin}/location. Scopes: openid, location:read (docs/energy-location-api.md 3). */
   location(options: ReadOptions): Promise<Reading<VehicleLocation>> {
-    return this.#newer('location', parseLocation, options);
+    return this.#singleInterface('location', parseLocation, options);
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/{name}. Scopes: openid and the group's own (docs/energy-location-api.md 4). */
   group(name: GroupReadName, options: ReadOptions): Promise<Reading<Record<string, Measured>>> {
-    return this.#newer(name, parseGroup, options);
+    return this.#singleInterface(name, parseGroup, options);
   }
 
   /** Any read by its name (docs/message-contract.md 3). */
   async read(name: unknown, options: ReadOptions): Promise<Reading> {
     const read = parseReadName(name);
     if (isResourceName(read)) return this.resource(read, options);
-    if (!isNewerReadName(read)) return this[read](options);
-    switch (newerReads[read].gives) {
-      case 'charging':
-        return this.charging(options);
-      case 'capabilities':
-        return this.chargingCapabilities(options);
-      case 'location':
-        return this.location(options);
-      case 'group':
-        return this.group(read as GroupReadName, options);
-      case 'member':
-        return this.#newer(
-          read,
-          (body): Parsed<unknown> =>
-            isChargingMember(read)
-              ? parseChargingMember(read, body)
-              : parseStatistic(read as StatisticsMemberName, body),
-          options,
-        );
-    }
+    if (!isSingleInterfaceReadName(read)) return this[read](options);
+    if (isGroupReadName(read)) return this.group(read, options);
+    if (isChargingMemberName(read))
+      return this.#singleInterface(read, (body) => parseChargingMember(read, body), options);
+    if (isStatisticsMemberName(read)) return this.#singleInterface(read, (body) => parseStatistic(read, body), options);
+    return this[read](options);
   }
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
@@ -306,7 +285,7 @@ export class VehicleClient {
       onLeave,
     }: Pick<SendOptions, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onLeave'>,
   ): Promise<CommandRecord> {
-    const id = this.#newId();
+    const id = randomUUID();
     let sentAt = this.#clock.now();
     const recordNow = (): CommandRecord => {
       sentAt = this.#clock.now();
@@ -361,15 +340,15 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
-  async #newer<Payload>(
-    name: NewerReadName,
+  async #singleInterface<Payload>(
+    name: SingleInterfaceReadName,
     parse: (body: unknown) => Parsed<Payload>,
     options: ReadOptions,
   ): Promise<Reading<Payload>> {
-    const { interface: iface, path, scopes, gives } = newerReads[name];
+    const { interface: iface, path, scopes, payloadKind } = singleInterfaceReads[name];
     const vin = parseVin(options.vin);
     // Single values are the same whichever version of the connected interface is chosen.
-    if (gives === 'group')
+    if (payloadKind === 'group')
       chooseInterface(name, { 'connected-v2': { path } }, options.interface ?? 'auto', this.service);
     if (!this.service.availableInterfaces.includes(iface))
       throw new VehicleError(
@@ -416,23 +395,41 @@ export class VehicleClient {
         // Some cars have no details (docs/field-notes.md 1.4).
         if (asVehicleError(error).retryable || signal?.aborted) return null;
       }
-      if (this.#fuelTypeRetryAt.size >= maxAddresses) this.#fuelTypeRetryAt.clear();
+      if (this.#fuelTypeRetryAt.size >= maxCached) this.#fuelTypeRetryAt.clear();
       this.#fuelTypeRetryAt.set(vin, this.#clock.monotonic() + fuelTypeRetryMs);
       return null;
     };
-    return this.#facts === undefined ? ask() : this.#facts.fuelType(vin, ask);
+    return this.#facts.fuelType(vin, ask);
+  }
+
+  /**
+   * Judges an opening that not every car has by the former answers of the car: one that it was known to have is unknown where connected v2
+   * leaves it out, and a sunroof that was never known is absent (docs/message-contract.md 3.3).
+   */
+  async #fitted(
+    name: FittedName,
+    parsed: Parsed<Members>,
+    { vin, interface: iface }: PreparedRead,
+  ): Promise<Parsed<Members>> {
+    const member = parsed.payload[name];
+    if (vin === null || (member === undefined && iface !== 'connected-v2')) return parsed;
+    const isFitted = await this.#facts.learnFitted(vin, name, member?.value);
+    const isMissing = member === undefined && isFitted === true;
+    if (!isMissing && (name !== 'sunroof' || isFitted !== false)) return parsed;
+    const payload = isMissing ? { ...parsed.payload, [name]: { value: null, timestamp: null } } : parsed.payload;
+    const values = Object.entries(payload).map(([key, { value }]) => [key, value] as const);
+    return { ...parsed, payload, openness: judgeOpenings(values, isMissing) };
   }
 
   async #connected<Payload>(
     name: keyof typeof connectedReads,
-    parse: (body: unknown) => Parsed<Payload>,
+    parse: Parse<Payload>,
     options: ReadOptions,
     { keep = true } = {},
   ): Promise<Reading<Payload>> {
     const { routes, scopes }: ConnectedRead = connectedReads[name];
     const vin = name === 'vehicles' ? null : parseVin(options.vin);
-    const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
-    const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
+    const { iface, route } = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const url = this.#addressOf(iface, route.path, vin ?? '');
     return this.#request(
       { read: name, vin, interface: iface, url, accept: mediaType(this.service, route.accept), scopes, keep },
@@ -443,8 +440,8 @@ export class VehicleClient {
 
   async #request<Payload>(
     request: PreparedRead,
-    parse: (body: unknown) => Parsed<Payload>,
-    { maxAgeMs, forCommand, signal }: ReadOptions,
+    parse: Parse<Payload>,
+    { interface: choice = 'auto', maxAgeMs, forCommand, signal }: ReadOptions,
   ): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = request;
     try {
@@ -458,11 +455,13 @@ export class VehicleClient {
         kind: forCommand ? 'follow' : 'read',
         signal,
       });
-      const reading = readingOf(parse(answer.body), answer, request);
-      if (vin !== null) this.#observer?.observe(read, vin, reading);
+      const reading = readingOf(await parse(answer.body, request), answer, request);
+      if (vin !== null) this.#observer.observe(read, vin, reading);
       return reading;
     } catch (error) {
-      throw asVehicleError(error);
+      const failure = asVehicleError(error);
+      if (vin !== null && choice === 'auto') this.#observer.failed?.(read, vin, failure);
+      throw failure;
     }
   }
 
@@ -471,7 +470,7 @@ export class VehicleClient {
     let url = this.#addresses.get(key);
     if (url === undefined) {
       url = addressOf(this.service, iface, path, { vin, resource });
-      if (this.#addresses.size >= maxAddresses) this.#addresses.clear();
+      if (this.#addresses.size >= maxCached) this.#addresses.clear();
       this.#addresses.set(key, url);
     }
     return url;
@@ -480,8 +479,7 @@ export class VehicleClient {
   async #commandRoute(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
     if (!isCommandName(name)) return this.#routeFromList(name, vin, options);
     const { routes, scopes }: Command = commands[name];
-    const iface = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
-    const route = routes[iface] as NonNullable<(typeof routes)[typeof iface]>;
+    const { iface, route } = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
     const unlockDuration = name === 'unlock' ? parseUnlockDuration(options.unlockDuration) : undefined;
     const runtimeMinutes = name === 'engine-start' ? parseRuntimeMinutes(options.runtimeMinutes) : undefined;
     const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
@@ -570,7 +568,7 @@ export class VehicleClient {
       if (!(error instanceof UnconfirmedCommandError)) throw error;
       return unanswered(error.reason);
     } finally {
-      this.#observer?.commandSent(prepared.vin);
+      this.#observer.commandSent(prepared.vin);
       // A command changes the answers of every interface, because all of them show the same car.
       for (const iface of interfaceNames) {
         this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: prepared.vin }).href);
@@ -578,8 +576,6 @@ export class VehicleClient {
     }
   }
 }
-
-const isChargingMember = (name: NewerReadName): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
 
 const titleOfInterface = {
   'connected-v2': 'version 2 of the connected interface',
@@ -597,6 +593,8 @@ function asLocationError(error: unknown): unknown {
     { httpStatus: 404, ...(operationId !== null && { operationId }) },
   );
 }
+
+type Parse<Payload> = (body: unknown, request: PreparedRead) => Parsed<Payload> | Promise<Parsed<Payload>>;
 
 /** A read with its interface, address and scopes, ready to be sent. */
 interface PreparedRead extends Pick<ReadingInfo, 'vin'> {

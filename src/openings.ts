@@ -52,14 +52,15 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
-/** Unlocked is "open" for a lock. A word outside the tables is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
-export function interpretState(kind: OpeningKind, word: unknown): 'open' | 'closed' | null {
-  if (typeof word !== 'string') return null;
-  if (kind !== 'lock')
-    return Object.hasOwn(openingWords, word) ? openingWords[word as keyof typeof openingWords] : null;
-  if (!Object.hasOwn(lockWords, word)) return null;
-  return lockWords[word as keyof typeof lockWords] ? 'closed' : 'open';
-}
+const stateIn =
+  (words: Readonly<Record<string, 'open' | 'closed'>>) =>
+  (word: unknown): 'open' | 'closed' | null =>
+    typeof word === 'string' && Object.hasOwn(words, word) ? (words[word] ?? null) : null;
+
+/** The state of a door, a window or a lid. A word outside the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
+export const openingState = /* @__PURE__ */ stateIn(openingWords);
+/** The state of the lock: unlocked is "open". */
+export const lockState = /* @__PURE__ */ stateIn(lockWords);
 
 /** The state of the windows or doors (docs/message-contract.md 3). */
 export interface Openness {
@@ -86,24 +87,29 @@ const unspecified = 'UNSPECIFIED';
  * @param hasSunroof false if the service has never reported a state of the sunroof (src/car-facts.ts)
  */
 export function judgeOpenings(members: Iterable<readonly [name: string, value: unknown]>, hasSunroof = true): Openness {
-  const openness: Openness = { open: [], unknown: [], allClosed: true };
+  const open: string[] = [];
+  const unknown: string[] = [];
+  let locked: boolean | null | undefined;
   let isSunroofUnspecified = false;
   for (const [name, value] of members) {
-    const state = interpretState(name === lockName ? 'lock' : 'window', value);
-    if (name === lockName) openness.locked = state === null ? null : state === 'closed';
-    else if (state === 'open') openness.open.push(name);
-    if (state === null) openness.unknown.push(name);
+    const state = (name === lockName ? lockState : openingState)(value);
+    if (name === lockName) locked = state === null ? null : state === 'closed';
+    else if (state === 'open') open.push(name);
+    if (state === null) unknown.push(name);
     if (name === sunroofName && value === unspecified) isSunroofUnspecified = true;
   }
   // If other members are unknown as well, the state of the sunroof may be unknown only at the moment.
-  if (isSunroofUnspecified && !hasSunroof && openness.unknown.length === 1) {
-    openness.unknown = [];
-    openness.absent = [sunroofName];
-  }
-  const isUnknown = openness.unknown.some((name) => name !== lockName);
-  openness.allClosed = openness.open.length > 0 ? false : isUnknown ? null : true;
-  return openness;
+  const isAbsent = isSunroofUnspecified && !hasSunroof && unknown.length === 1;
+  const isUnknown = !isAbsent && unknown.some((name) => name !== lockName);
+  // In the order in which `msg.vehicle` shows them.
+  return {
+    allClosed: open.length > 0 ? false : isUnknown ? null : true,
+    open,
+    ...(locked !== undefined && { locked }),
+    unknown: isAbsent ? [] : unknown,
+    ...(isAbsent && { absent: [sunroofName] }),
+  };
 }
 
-/** Whether a value of the sunroof proves that the car has one. */
-export const provesSunroof = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;
+/** Whether a value of an opening that not every car has proves that this car has it. */
+export const provesFitted = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;

@@ -59,20 +59,15 @@ export function readingOf<Payload>(
   answer: Answer & { source: 'live' | 'shared' },
   { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
 ): Reading<Payload> {
-  // Node-RED previews the first members of an object: the answer comes before where it is from.
-  const { allClosed, open, locked, ...openness }: Partial<Openness> = parsed.openness ?? {};
-  const info: ReadingInfo = {
-    ...(allClosed !== undefined && { allClosed }),
-    ...(open !== undefined && { open }),
-    ...(locked !== undefined && { locked }),
-    ...openness,
+  // The answer comes first, because Node-RED previews the first members of an object.
+  const info: ReadingInfo = Object.assign({}, parsed.openness, {
     vin,
     read,
     interface: iface,
     receivedAt: new Date(answer.receivedAt).toISOString(),
     measuredAt: parsed.measuredAt,
     source: answer.source,
-  };
+  });
   return { payload: parsed.payload, vehicle: info };
 }
 
@@ -134,8 +129,9 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
  * is unknown, undefined where it was not read.
  */
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
-  if (![vehicle.read].flat().includes('location')) return undefined;
-  const location = 'reads' in vehicle ? membersOf(payload).get('location') : payload;
+  const isSeveral = 'reads' in vehicle;
+  if (isSeveral ? !vehicle.read.includes('location') : vehicle.read !== 'location') return undefined;
+  const location = isSeveral ? membersOf(payload).get('location') : payload;
   const [lat, lon] = ['latitude', 'longitude'].map((name) => membersOf(location).get(name));
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
 }

@@ -1,4 +1,4 @@
-import { VehicleError } from './errors';
+import { asVehicleError, VehicleError } from './errors';
 import { shortVin, vinPattern } from './vin';
 
 /**
@@ -25,8 +25,8 @@ export interface Redactor {
    * @param body the parsed JSON of `text`: an escape such as `\u002B` could hide a secret in the text
    */
   answer(body: unknown, text: string): unknown;
-  /** The same error where it holds nothing, else a new one. */
-  error(error: VehicleError): VehicleError;
+  /** Anything that was thrown, as an error without secrets: the same one where it holds none. */
+  error(thrown: unknown): VehicleError;
 }
 
 const secretMark = '[secret]';
@@ -75,7 +75,8 @@ export function createRedactor(): Redactor {
     known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
     answer: (body, raw) => (raw.includes('\\') || withoutKnown(raw) !== raw ? copyOf(body, withoutKnown, []) : body),
-    error(error) {
+    error(thrown) {
+      const error = asVehicleError(thrown);
       const message = text(error.message);
       const operationId = error.operationId === null ? null : text(error.operationId);
       const cause = causeOf(error.cause, value);

@@ -117,31 +117,36 @@ export function followLink(service: ServiceProfile, href: string): URL {
 
 const interfaceOf = { v1: 'connected-v1', v2: 'connected-v2' } as const;
 
-/** v2 where the service offers it, v1 where it does not (docs/message-contract.md 3). A route that the specification does not list comes last. */
-export function chooseInterface(
+/**
+ * The route of v2 where the service offers it, that of v1 where it does not (docs/message-contract.md 3). One that the specification
+ * does not list comes last.
+ */
+export function chooseInterface<ChosenRoute extends { path: string; unlisted?: true }>(
   name: string,
-  routes: Partial<Record<'connected-v1' | 'connected-v2', { path: string; unlisted?: true }>>,
+  routes: Partial<Record<'connected-v1' | 'connected-v2', ChosenRoute>>,
   choice: InterfaceChoice,
   service: ServiceProfile,
-): 'connected-v1' | 'connected-v2' {
+): { iface: 'connected-v1' | 'connected-v2'; route: ChosenRoute } {
   if (choice !== 'auto') {
-    const chosen = interfaceOf[choice];
-    if (routes[chosen] === undefined)
+    const iface = interfaceOf[choice];
+    const route = routes[iface];
+    if (route === undefined)
       throw new VehicleError(
         'NOT_SUPPORTED',
         `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
       );
-    if (!service.availableInterfaces.includes(chosen))
+    if (!service.availableInterfaces.includes(iface))
       throw new VehicleError(
         'NOT_SUPPORTED',
         `This service does not have ${choice} of the connected interface. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
       );
-    return chosen;
+    return { iface, route };
   }
-  const available = (['connected-v2', 'connected-v1'] as const).filter(
-    (iface) => routes[iface] !== undefined && service.availableInterfaces.includes(iface),
-  );
-  const best = available.find((iface) => !routes[iface]?.unlisted) ?? available[0];
+  const available = (['connected-v2', 'connected-v1'] as const).flatMap((iface) => {
+    const route = routes[iface];
+    return route !== undefined && service.availableInterfaces.includes(iface) ? [{ iface, route }] : [];
+  });
+  const best = available.find(({ route }) => !route.unlisted) ?? available[0];
   if (best === undefined)
     throw new VehicleError(
       'NOT_SUPPORTED',

@@ -158,3 +158,10 @@ export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',
 } as const;
+
+/** The versions of the connected interface that have a command; `v2Unlisted`: the specification does not list it there. */
+export function versionsOfCommand(name: CommandName): { v1: boolean; v2: boolean; v2Unlisted: boolean } {
+  const { routes }: Command = commands[name];
+  const v2 = routes['connected-v2'];
+  return { v1: 'connected-v1' in routes, v2: v2 !== undefined, v2Unlisted: v2?.unlisted === true };
+}

@@ -1,10 +1,10 @@
 import {
   connectedReads,
   groupReads,
-  isNewerReadName,
+  isSingleInterfaceReadName,
   isResourceName,
-  newerReadNames,
-  newerReads,
+  singleInterfaceReadNames,
+  singleInterfaceReads,
   type InterfaceName,
   type ReadName,
   type ResourceName,
@@ -237,10 +237,12 @@ export function burnsFuel(fuelType: string | null): boolean | null {
 
 /** The name of the request that answers a read: reads with the same name cost one request together. */
 export function requestOf(read: ReadName, available: readonly InterfaceName[]): string {
-  if (isNewerReadName(read)) {
-    const { interface: iface, path } = newerReads[read];
+  if (isSingleInterfaceReadName(read)) {
+    const { interface: iface, path } = singleInterfaceReads[read];
     return (
-      newerReadNames.find((name) => newerReads[name].interface === iface && newerReads[name].path === path) ?? read
+      singleInterfaceReadNames.find(
+        (name) => singleInterfaceReads[name].interface === iface && singleInterfaceReads[name].path === path,
+      ) ?? read
     );
   }
   if (!isResourceName(read) || available.includes('extended-v1')) return read;

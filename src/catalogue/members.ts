@@ -32,5 +32,5 @@ export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as 
   'open' | 'closed'
 >;
 
-/** Whether the car is locked, for each word on the wire (docs/service.md 3). */
-export const lockWords = { LOCKED: true, UNLOCKED: false } as const satisfies Record<string, boolean>;
+/** The state of the lock for each word on the wire (docs/service.md 3). */
+export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const satisfies Record<string, 'open' | 'closed'>;

@@ -286,13 +286,13 @@ export const groupReads = {
   brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
   engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
   'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
-} as const satisfies Record<string, Omit<NewerRead, 'interface' | 'gives'>>;
+} as const satisfies Record<string, Omit<SingleInterfaceRead, 'interface' | 'payloadKind'>>;
 
 export type GroupReadName = keyof typeof groupReads;
 export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
 
 /** A read of the newer APIs (energy, location, groups of connected v2), which one interface answers (docs/message-contract.md 3). */
-export interface NewerRead {
+export interface SingleInterfaceRead {
   interface: 'connected-v2' | 'energy-v2' | 'location-v1';
   /** Below the base path of the interface; `{vin}` is filled in. One request answers all reads with the same path. */
   path: string;
@@ -300,53 +300,53 @@ export interface NewerRead {
   scopes: readonly string[];
   theme: Theme;
   /** The payload: one member of the answer, or the whole answer. */
-  gives: 'member' | 'charging' | 'capabilities' | 'location' | 'group';
+  payloadKind: 'member' | 'charging' | 'capabilities' | 'location' | 'group';
 }
 
 /** The reads of the newer APIs, which docs/service.md does not have (docs/energy-location-api.md 2 to 4). */
-export const newerReads = /* @__PURE__ */ newerReadRows();
+export const singleInterfaceReads = /* @__PURE__ */ singleInterfaceReadRows();
 
-function newerReadRows(): Readonly<Record<NewerReadName, NewerRead>> {
+function singleInterfaceReadRows(): Readonly<Record<SingleInterfaceReadName, SingleInterfaceRead>> {
   const energyState = {
     interface: 'energy-v2',
     path: '/vehicles/{vin}/state',
     scopes: ['energy:state:read'],
     theme: 'charging',
   } as const;
-  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => NewerRead) =>
-    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, NewerRead>;
+  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => SingleInterfaceRead) =>
+    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, SingleInterfaceRead>;
   return {
-    charging: { ...energyState, gives: 'charging' },
-    ...rowsFor(chargingMemberNames, () => ({ ...energyState, gives: 'member' })),
+    charging: { ...energyState, payloadKind: 'charging' },
+    ...rowsFor(chargingMemberNames, () => ({ ...energyState, payloadKind: 'member' })),
     chargingCapabilities: {
       interface: 'energy-v2',
       path: '/vehicles/{vin}/capabilities',
       scopes: ['energy:capability:read'],
       theme: 'charging',
-      gives: 'capabilities',
+      payloadKind: 'capabilities',
     },
     location: {
       interface: 'location-v1',
       path: '/vehicles/{vin}/location',
       scopes: ['location:read'],
       theme: 'location',
-      gives: 'location',
+      payloadKind: 'location',
     },
-    ...rowsFor(groupReadNames, (name) => ({ interface: 'connected-v2', ...groupReads[name], gives: 'group' })),
+    ...rowsFor(groupReadNames, (name) => ({ interface: 'connected-v2', ...groupReads[name], payloadKind: 'group' })),
     ...rowsFor(statisticsMemberNames, (name) => ({
       interface: 'connected-v2',
       ...groupReads.statistics,
       theme: statisticsMembers[name].theme,
-      gives: 'member',
+      payloadKind: 'member',
     })),
   };
 }
 
-export type NewerReadName =
+export type SingleInterfaceReadName =
   'charging' | ChargingMemberName | 'chargingCapabilities' | 'location' | GroupReadName | StatisticsMemberName;
 
 /** Every name that `connected-vehicle-status` reads (docs/message-contract.md 3), in the order of the dropdown. */
-export type ReadName = ConnectedReadName | ResourceName | NewerReadName;
+export type ReadName = ConnectedReadName | ResourceName | SingleInterfaceReadName;
 
 /** Kept by the pack itself and answered without a request. */
 export const localReadNames = ['journal'] as const;
@@ -358,17 +358,25 @@ export type AnyReadName = ReadName | LocalReadName;
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
-export const newerReadNames = /* @__PURE__ */ Object.keys(newerReads) as NewerReadName[];
+export const singleInterfaceReadNames = /* @__PURE__ */ Object.keys(singleInterfaceReads) as SingleInterfaceReadName[];
 export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(
-  newerReadNames,
+  singleInterfaceReadNames,
   resourceNames,
 );
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-export const isNewerReadName = (name: string): name is NewerReadName => Object.hasOwn(newerReads, name);
+export const isSingleInterfaceReadName = (name: string): name is SingleInterfaceReadName =>
+  Object.hasOwn(singleInterfaceReads, name);
+export const isGroupReadName = (name: string): name is GroupReadName => Object.hasOwn(groupReads, name);
+export const isChargingMemberName = (name: string): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
+export const isStatisticsMemberName = (name: string): name is StatisticsMemberName =>
+  Object.hasOwn(statisticsMembers, name);
 export const isReadName = (name: string): name is ReadName =>
-  Object.hasOwn(connectedReads, name) || isNewerReadName(name) || isResourceName(name);
+  Object.hasOwn(connectedReads, name) || isSingleInterfaceReadName(name) || isResourceName(name);
+/** The API whose daily quota a read counts for. */
+export const apiOfRead = (name: ReadName): ApiName =>
+  isSingleInterfaceReadName(name) ? apiOf[singleInterfaceReads[name].interface] : 'connected';
 export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
 
 /** False for the list of vehicles and for local reads, which cover every vehicle of the account. */
@@ -379,8 +387,8 @@ export const readScopes = (name: ReadName): readonly string[] => [
   'openid',
   ...(isResourceName(name)
     ? [resources[name].scope]
-    : isNewerReadName(name)
-      ? newerReads[name].scopes
+    : isSingleInterfaceReadName(name)
+      ? singleInterfaceReads[name].scopes
       : connectedReads[name].scopes),
 ];
 

@@ -2,9 +2,9 @@ import { commands, isCommandName, requestDetails, type Command } from './command
 import { groupedResources, groups, type GroupedResource } from './groups';
 import {
   connectedReads,
-  isNewerReadName,
+  isSingleInterfaceReadName,
   isResourceName,
-  newerReads,
+  singleInterfaceReads,
   readNames,
   resources,
   type InterfaceName,
@@ -18,8 +18,8 @@ export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-fla
 
 /** The access that a read needs; null: it reads the status, which every sign-in asks for. */
 export function accessOfRead(name: ReadName): AccessName | null {
-  if (!isNewerReadName(name)) return null;
-  const { interface: iface } = newerReads[name];
+  if (!isSingleInterfaceReadName(name)) return null;
+  const { interface: iface } = singleInterfaceReads[name];
   return iface === 'energy-v2' ? 'charging' : iface === 'location-v1' ? 'location' : null;
 }
 
@@ -29,7 +29,8 @@ export const accessOfCommand = (name: string): AccessName | null =>
 
 /** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
-  if (isNewerReadName(name)) return available.includes(newerReads[name].interface) ? newerReads[name].scopes : [];
+  if (isSingleInterfaceReadName(name))
+    return available.includes(singleInterfaceReads[name].interface) ? singleInterfaceReads[name].scopes : [];
   if (!isResourceName(name)) {
     const { routes, scopes } = connectedReads[name];
     return hasRoute(routes, available) ? scopes : [];
@@ -81,6 +82,12 @@ export function optionalScopes(
     }))
     .filter(({ scopes }) => scopes.length > 0);
 }
+
+/** The scopes that a sign-in asks for, and those among them that a person can leave out. */
+export const signInScopes = (available: readonly InterfaceName[], options: Parameters<typeof scopesOfService>[1]) => ({
+  scopes: scopesOfService(available, options),
+  optional: optionalScopes(available, options),
+});
 
 const hasRoute = (routes: object, available: readonly InterfaceName[]): boolean =>
   available.some((name) => Object.hasOwn(routes, name));

@@ -250,13 +250,17 @@ function parseEntry(stored: unknown): JournalEntry[] {
   return [{ ...entry.data, states, ...(unanswered && neverAnswered) }];
 }
 
-/** The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request. */
+/**
+ * The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request.
+ * @param redact removes secrets, which the service can repeat in its reasons
+ */
 export async function readJournal(
   journal: Journal,
-  { clear, now }: { clear: boolean; now: Date },
+  { clear, now, redact }: { clear: boolean; now: Date; redact: (text: string) => string },
 ): Promise<Reading<JournalEntry[]>> {
   if (clear) await journal.clear();
-  const payload = await journal.list();
+  const entries = await journal.list();
+  const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(entry.reason) }));
   return {
     payload,
     vehicle: {

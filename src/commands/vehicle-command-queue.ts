@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { meaningOf } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
@@ -227,6 +228,8 @@ class QueueEntry {
   constructor(vin: string, command: string) {
     this.vin = vin;
     this.command = command;
+    // Every command behind this one listens to it, and there may be many.
+    setMaxListeners(0, this.ended.signal);
   }
 }
 

@@ -1,40 +1,56 @@
 import * as z from 'zod/mini';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import type { EventReading, EventSettings, VehicleEvent } from './types';
+import { isRecord } from '../util/json';
 
 /** Milliseconds since 1970, as far as a Date reaches. */
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
 const position = z.object({ latitude: z.number(), longitude: z.number() });
 
-const factShape = z.lazy(() =>
+export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), position]));
+
+const knownValueShape = z.lazy(() =>
   z.object({
-    value: z.union([z.string(), z.number(), z.boolean(), position]),
-    /** When the car is known to have had the value. */
+    value: factValueShape,
+    /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
     at: time,
     /** The newest timestamp of the service; null where it gave none. */
     stampedAt: z.nullable(time),
-    /** When the value was first and last read. */
+    /** The end of the poll that first read this value. */
     since: time,
+    /** The end of the last poll that read it. */
     readAt: time,
   }),
 );
-type Fact = Omit<z.infer<typeof factShape>, 'value'> & { value: FactValue };
+type KnownValue = Omit<z.infer<typeof knownValueShape>, 'value'> & { value: FactValue };
 
 /** Plain JSON: the last known value of each fact. */
 export interface EventState {
-  facts: Readonly<Record<string, Fact>>;
+  facts: Readonly<Record<string, KnownValue>>;
 }
 
 /** The stored state as far as it can be read. Never throws. */
 export function parseEventState(stored: unknown): EventState {
   const parsed = z.object({ facts: z.record(z.string(), z.unknown()) }).safeParse(stored);
-  const facts: Record<string, Fact> = {};
+  const facts: Record<string, KnownValue> = {};
   for (const [key, value] of Object.entries(parsed.success ? parsed.data.facts : {})) {
-    const fact = factShape.safeParse(value);
-    if (fact.success) facts[key] = fact.data;
+    const fact = knownValueShape.safeParse(value);
+    if (fact.success && signalOf(key)?.isKnown(fact.data.value)) facts[key] = fact.data;
   }
   return { facts };
 }
+
+/** The key of a fact in the state. */
+const keyOf = ({ read, fact }: Signal, member: string | null): string =>
+  [read, member, fact].filter((part) => part != null).join('.');
+
+const signalOf = (key: string): Signal | undefined =>
+  signals.find((signal) => {
+    const { read, members } = signal;
+    if (members === 'all') return key.startsWith(`${read}.`);
+    if (members === null) return key === keyOf(signal, null) || (read === 'odometer' && key === parkedKey);
+    return members.some((member) => key === keyOf(signal, member));
+  });
 
 /**
  * Applies a reading: a pure reducer from readings to events. An event needs two known values; an unknown value changes nothing, so
@@ -49,21 +65,29 @@ export function applyReading(
   const events: VehicleEvent[] = [];
   for (const signal of signals) {
     for (const [member, content] of membersOf(signal, reading.payloads[signal.read])) {
-      const value = signal.extract(content);
-      if (value === null) continue;
-      const key = [signal.read, member, signal.fact].filter((part) => part != null).join('.');
+      const value = signal.extract === undefined ? content['value'] : signal.extract(content);
+      if (!signal.isKnown(value)) continue;
+      const key = keyOf(signal, member);
       const old = facts.get(key);
-      const fact = factOf(value, content['timestamp'], reading, old);
+      const receivedAt = reading.receivedAt?.[signal.read] ?? reading.at;
+      const fact = knownValueOf(value, content['timestamp'], { ...reading, receivedAt }, old);
       if (fact === null) continue;
       facts.set(key, fact);
       if (old === undefined) continue;
       const changes = signal.changes(old.value, value, settings);
       if (sameValue(old.value, value)) fact.since = old.since;
       const name = member === null || signal.nameOf === undefined ? null : signal.nameOf(member);
-      for (const change of changes) events.push(eventOf(change, old, fact, name));
+      for (const change of changes) {
+        if (signal.once === true && events.some(({ event }) => event === change.event)) continue;
+        events.push(eventOf(change, old, fact, name));
+      }
     }
   }
-  events.push(...tripEnd(facts));
+  const parked = parkedOdometer(facts);
+  if (parked !== null) {
+    events.push(...tripEnd(facts.get(parkedKey), parked));
+    facts.set(parkedKey, parked);
+  }
   return {
     state: { facts: Object.fromEntries(facts) },
     events: events.filter(({ event }) => settings.events.includes(event)),
@@ -82,23 +106,26 @@ function* membersOf(
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Timestamps before this come from a clock that was never set. */
 const firstCredible = Date.UTC(2010, 0, 1);
 
 /** @returns null for a state that is older than the known one: timestamps may run backwards (docs/field-notes.md 6.2) */
-function factOf(value: FactValue, timestamp: unknown, { at, skewMs = 0 }: EventReading, old?: Fact): Fact | null {
+function knownValueOf(
+  value: FactValue,
+  timestamp: unknown,
+  { at, receivedAt, skewMs = 0 }: { at: number; receivedAt: number; skewMs?: number },
+  old?: KnownValue,
+): KnownValue | null {
   const given = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   const stamp = given >= firstCredible ? Math.min(given, at + Math.max(0, skewMs)) : null;
   const lastStamp = old?.stampedAt == null ? null : Math.min(old.stampedAt, at + Math.max(0, skewMs));
   if (stamp !== null && lastStamp !== null && stamp < lastStamp) return null;
-  return { value, at: Math.min(stamp ?? at, at), stampedAt: stamp ?? lastStamp, since: at, readAt: at };
+  return { value, at: Math.min(stamp ?? receivedAt, at), stampedAt: stamp ?? lastStamp, since: at, readAt: at };
 }
 
-function eventOf({ event, place }: Change, from: Fact, to: Fact, name: string | null): VehicleEvent {
-  // A new value that was measured before the old one was read without a timestamp: only its reading is certain.
+function eventOf({ event, place }: Change, from: KnownValue, to: KnownValue, name: string | null): VehicleEvent {
+  // The old value had no timestamp, so its time is when it was received. If the new timestamp is older than that, use the time at which
+  // the new value was read.
   const until = to.at >= from.at ? to.at : to.readAt;
   const since = Math.min(from.at, until);
   return {
@@ -115,19 +142,18 @@ const sameValue = (one: FactValue, other: FactValue): boolean => JSON.stringify(
 
 const parkedKey = 'odometer.parked';
 
-/**
- * A trip has ended when the odometer of a parked car has moved. The car must be parked before the odometer was read and still after
- * it: an odometer that was read on the way does not count.
- */
-function tripEnd(facts: Map<string, Fact>): VehicleEvent[] {
+/** The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count. */
+function parkedOdometer(facts: ReadonlyMap<string, KnownValue>): KnownValue | null {
   const odometer = facts.get('odometer');
   const usage = ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []);
-  if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return [];
+  if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
   const parkedSince = Math.max(...usage.map(({ since }) => since));
   const parkedUntil = Math.max(...usage.map(({ readAt }) => readAt));
-  if (odometer.readAt < parkedSince || odometer.readAt > parkedUntil) return [];
-  const parked = facts.get(parkedKey);
-  facts.set(parkedKey, odometer);
-  const hasMoved = parked !== undefined && Number(odometer.value) > Number(parked.value);
-  return hasMoved ? [eventOf({ event: 'trip-ended' }, parked, odometer, null)] : [];
+  return odometer.readAt < parkedSince || odometer.readAt > parkedUntil ? null : odometer;
+}
+
+/** A trip has ended when the odometer of a parked car has moved. */
+function tripEnd(before: KnownValue | undefined, now: KnownValue): VehicleEvent[] {
+  const hasMoved = before !== undefined && Number(now.value) > Number(before.value);
+  return hasMoved ? [eventOf({ event: 'trip-ended' }, before, now, null)] : [];
 }

@@ -1,5 +1,7 @@
+import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
-import { interpretState } from '../openings';
+import { openingState } from '../openings';
+import { isRecord } from '../util/json';
 import type { EventName, EventSettings, Position } from './types';
 
 /** A value that a fact can have, as the service tells it. */
@@ -11,10 +13,7 @@ export interface Change {
   place?: string;
 }
 
-/**
- * A fact of the car that events follow from: a member of a read.
- * A fact is known where `classOf` gives a class; two values of one class are no change.
- */
+/** A fact of the car that events follow from: a member of a read. It is known while it has one of its values. */
 export interface Signal {
   read: ReadName;
   /** The members of the payload that carry it; null: the payload itself; `all`: each member of it. */
@@ -23,20 +22,23 @@ export interface Signal {
   fact?: string;
   /** In `payload.name`. Default: none. */
   nameOf?: (member: string) => string;
-  /** The value of a member (or payload); null where unknown. */
-  extract: (member: Readonly<Record<string, unknown>>) => FactValue | null;
+  /** The part of a member (or payload) that holds the value. Default: `value`. */
+  extract?: (member: Readonly<Record<string, unknown>>) => unknown;
+  /** Whether a value is known, of an answer or of the stored state: the service can add words, and a file can be damaged. */
+  isKnown: (value: unknown) => value is FactValue;
+  /** The events between two known values. */
   changes: (from: FactValue, to: FactValue, settings: EventSettings) => Change[];
+  /** A reading gives its event at most once, whichever rows tell it. */
+  once?: true;
 }
 
 type Classes = Readonly<Record<string, string>>;
 
-/** A word with its class; every other word is unknown: the service can add words. */
-const wordOf =
-  (classes: Classes, property = 'value') =>
-  (member: Readonly<Record<string, unknown>>): string | null => {
-    const word = member[property];
-    return typeof word === 'string' && Object.hasOwn(classes, word) ? word : null;
-  };
+/** A word with its class; every other word is unknown. */
+const isWordOf =
+  (classes: Classes) =>
+  (value: unknown): value is string =>
+    typeof value === 'string' && Object.hasOwn(classes, value);
 
 /** An event for each class that a word changes to. */
 const changesOfWords =
@@ -53,9 +55,9 @@ const wordSignal = (
   classes: Classes,
   events: Readonly<Partial<Record<string, EventName>>>,
   more: Partial<Signal> = {},
-): Signal => ({ read, members, extract: wordOf(classes), changes: changesOfWords(classes, events), ...more });
+): Signal => ({ read, members, isKnown: isWordOf(classes), changes: changesOfWords(classes, events), ...more });
 
-const doors = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'] as const;
+const corners = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'] as const;
 const same = (member: string): string => member;
 
 /** AJAR is open, as everywhere (src/openings.ts). */
@@ -68,10 +70,10 @@ const openingSignal = (
   read,
   members,
   nameOf: same,
-  extract: ({ value }) => (interpretState('window', value) === null ? null : String(value)),
+  isKnown: (value): value is string => openingState(value) !== null,
   changes(from, to) {
-    const now = interpretState('window', to);
-    return interpretState('window', from) === now ? [] : [{ event: now === 'open' ? opened : closed }];
+    const now = openingState(to);
+    return openingState(from) === now ? [] : [{ event: now === 'open' ? opened : closed }];
   },
 });
 
@@ -107,15 +109,18 @@ const warningClasses: Classes = {
 const warningSignal = (read: ReadName, members: Signal['members'], nameOf: (member: string) => string = same): Signal =>
   wordSignal(read, members, warningClasses, { on: 'warning-on', off: 'warning-off' }, { nameOf });
 
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isPosition = (value: unknown): value is Position =>
+  isRecord(value) && isNumber(value['latitude']) && isNumber(value['longitude']);
 
-export const isInside = ({ latitude, longitude }: Position, place: Position & { radius: number }): boolean =>
+const isInside = ({ latitude, longitude }: Position, place: Position & { radius: number }): boolean =>
   metersBetween({ latitude, longitude }, place) <= place.radius;
 
 const earthRadius = 6_371_000;
 
 /** The great-circle distance (haversine). */
-export function metersBetween(one: Position, other: Position): number {
+function metersBetween(one: Position, other: Position): number {
   const radians = (degrees: number): number => (degrees * Math.PI) / 180;
   const half = (angle: number): number => Math.sin(radians(angle) / 2) ** 2;
   const a =
@@ -131,13 +136,14 @@ export const signals: readonly Signal[] = [
     { LOCKED: 'locked', UNLOCKED: 'unlocked' },
     { locked: 'locked', unlocked: 'unlocked' },
   ),
-  openingSignal('doors', doors, 'door-opened', 'door-closed'),
+  openingSignal('doors', corners, 'door-opened', 'door-closed'),
   openingSignal('doors', ['tailGate'], 'tailgate-opened', 'tailgate-closed'),
-  openingSignal('windows', [...doors, 'sunroof'], 'window-opened', 'window-closed'),
+  openingSignal('doors', ['hood'], 'hood-opened', 'hood-closed'),
+  openingSignal('windows', [...corners, 'sunroof'], 'window-opened', 'window-closed'),
   {
     read: 'engineRunning',
     members: null,
-    extract: ({ value }) => (typeof value === 'boolean' ? value : null),
+    isKnown: isBoolean,
     changes: (from, to) => (from === to ? [] : [{ event: to === true ? 'engine-started' : 'engine-stopped' }]),
   },
   wordSignal(
@@ -146,25 +152,26 @@ export const signals: readonly Signal[] = [
     { CONNECTED: 'yes', DISCONNECTED: 'no' },
     { yes: 'charger-connected', no: 'charger-disconnected' },
   ),
+  // The connection and the status of charging tell the same fault.
   // A car can report chargerPowerStatus FAULT when it is done (docs/energy-location-api.md 2.3), so that is no fault.
   wordSignal(
     'charging',
     ['chargerConnectionStatus'],
     { CONNECTED: 'ok', DISCONNECTED: 'ok', FAULT: 'fault' },
     { fault: 'charger-fault' },
-    { fact: 'fault' },
+    { fact: 'fault', once: true },
   ),
   wordSignal(
     'charging',
     ['chargingStatus'],
     { ...Object.fromEntries(Object.keys(chargingClasses).map((word) => [word, 'ok'])), ERROR: 'fault' },
     { fault: 'charger-fault' },
-    { fact: 'fault' },
+    { fact: 'fault', once: true },
   ),
   {
     read: 'charging',
     members: ['chargingStatus'],
-    extract: wordOf(chargingClasses),
+    isKnown: isWordOf(chargingClasses),
     changes(from, to) {
       const [before, now] = [chargingClasses[String(from)], chargingClasses[String(to)]];
       if (before === now) return [];
@@ -176,7 +183,7 @@ export const signals: readonly Signal[] = [
   {
     read: 'charging',
     members: ['batteryChargeLevel'],
-    extract: ({ value }) => (isNumber(value) ? value : null),
+    isKnown: isNumber,
     changes(from, to, { level }) {
       const [before, now] = [Number(from) >= level, Number(to) >= level];
       return before === now ? [] : [{ event: now ? 'battery-above' : 'battery-below' }];
@@ -185,7 +192,8 @@ export const signals: readonly Signal[] = [
   {
     read: 'location',
     members: null,
-    extract: ({ latitude, longitude }) => (isNumber(latitude) && isNumber(longitude) ? { latitude, longitude } : null),
+    extract: ({ latitude, longitude }) => ({ latitude, longitude }),
+    isKnown: isPosition,
     changes(from, to, { places }) {
       if (typeof from !== 'object' || typeof to !== 'object') return [];
       return places.flatMap((place) => {
@@ -197,7 +205,7 @@ export const signals: readonly Signal[] = [
   {
     read: 'diagnostics',
     members: ['serviceWarning'],
-    extract: ({ value }) => (typeof value === 'string' && serviceUrgency(value) >= 0 ? value : null),
+    isKnown: (value): value is string => typeof value === 'string' && serviceUrgency(value) >= 0,
     changes: (from, to) => (serviceUrgency(to) > serviceUrgency(from) ? [{ event: 'service-due' }] : []),
   },
   warningSignal('warnings', 'all'),
@@ -207,15 +215,13 @@ export const signals: readonly Signal[] = [
   warningSignal('diagnostics', ['washerFluidLevelWarning']),
   wordSignal('accessibility', null, { AVAILABLE: 'yes', UNAVAILABLE: 'no' }, { yes: 'available', no: 'unavailable' }),
   // Without events of their own: they tell whether a trip has ended.
-  { read: 'odometer', members: null, extract: ({ value }) => (isNumber(value) ? value : null), changes: () => [] },
+  { read: 'odometer', members: null, isKnown: isNumber, changes: () => [] },
   {
     read: 'accessibility',
     members: null,
     fact: 'inUse',
-    extract({ value, unavailableReason }) {
-      if (value === 'AVAILABLE') return false;
-      return value === 'UNAVAILABLE' && unavailableReason === 'CAR_IN_USE' ? true : null;
-    },
+    extract: inUseOf,
+    isKnown: isBoolean,
     changes: () => [],
   },
 ];

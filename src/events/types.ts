@@ -10,6 +10,8 @@ export const eventReads = {
   'window-closed': ['windows'],
   'tailgate-opened': ['doors'],
   'tailgate-closed': ['doors'],
+  'hood-opened': ['doors'],
+  'hood-closed': ['doors'],
   'engine-started': ['engineRunning'],
   'engine-stopped': ['engineRunning'],
   'trip-ended': ['odometer', 'engineRunning', 'accessibility'],
@@ -76,6 +78,8 @@ export interface EventReading {
   /** Milliseconds since 1970. */
   at: number;
   payloads: Partial<Record<ReadName, unknown>>;
+  /** When each answer was received, which can be earlier than `at`. Default: `at`. */
+  receivedAt?: Partial<Record<ReadName, number>>;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number;
 }

@@ -1,4 +1,4 @@
-import { interpretState, openingKeys, openings } from '../openings';
+import { lockState, openingKeys, openings, openingState } from '../openings';
 import { unknownOpening, type GuardState, type OpeningState } from './state';
 import type { GuardReading } from './types';
 
@@ -14,7 +14,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
     const opening = (state.openings[key] ??= unknownOpening());
     const member = members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
     if (kind === 'sunroof' && reading.hasSunroof === true) opening.isFitted = true;
-    const value = interpretState(kind, member?.value);
+    const value = (kind === 'lock' ? lockState : openingState)(member?.value);
     if (value === null) opening.unknownSince ??= reading.at;
     else applyValue(opening, reading.at, value, measuredAtOf(member?.timestamp, reading));
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
+import type { DuePoll, Poller } from '../polling/poller';
 import { ReportedFailures } from '../polling/reported-failures';
 import type { StateStore } from '../state/state-store';
 import { endingAt } from '../util/abort';
@@ -114,6 +115,23 @@ export class GuardRunner {
   }
 
   /**
+   * Polls with the other readers of the account.
+   * @param poll called with the reads that are due
+   * @returns ends it
+   */
+  startPolling(poller: Poller, seconds: number, poll: (reads: GuardRead[], due: DuePoll) => void): () => void {
+    const { vin, settings } = this.#options;
+    return poller.start(
+      { vin, reads: this.readsFor(), everyMs: seconds * 1000, timeZone: settings.timeZone ?? '' },
+      (due) =>
+        poll(
+          this.readsFor().filter((read) => due.reads.includes(read)),
+          due,
+        ),
+    );
+  }
+
+  /**
    * Reads the car before an event is derived from stored state. If that takes too long, the stored state is used.
    * @returns null where nothing is stored
    * @throws VehicleError CANCELLED through the signal
@@ -142,7 +160,7 @@ export class GuardRunner {
   ): Promise<GuardPollResult> {
     const { client, vin } = this.#options;
     const { reading, failures } = await readOpenings({ client, vin, reads, signal, poll: duePoll });
-    return { events: this.step(reading), ...this.#failures.judge(reads, failures) };
+    return { events: this.step(reading), ...this.#failures.record(reads, failures) };
   }
 
   /** Fulfilled when the last state is stored. */

@@ -1,8 +1,8 @@
 import type { VehicleClient } from '../client';
+import { inUseOf } from '../catalogue/accessibility';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { OpeningRead } from '../openings';
 import type { DuePoll } from '../polling/poller';
-import type { Accessibility } from '../wire/readings';
 import type { GuardReading } from './types';
 
 export type GuardRead = OpeningRead | 'accessibility';
@@ -40,7 +40,7 @@ export async function readOpenings({
   };
   const readOne = async (read: GuardRead): Promise<void> => {
     try {
-      if (read === 'accessibility') reading.inUse = isInUse((await client.accessibility(options)).payload);
+      if (read === 'accessibility') reading.inUse = inUseOf((await client.accessibility(options)).payload);
       else {
         const { payload, vehicle } = await client[read](options);
         reading[read] = payload;
@@ -59,13 +59,3 @@ export async function readOpenings({
 /** True if only the sunroof is unknown: then the car has one (src/openings.ts). */
 export const hasUnknownSunroof = (unknown: unknown): boolean =>
   Array.isArray(unknown) && unknown.length === 1 && unknown[0] === 'sunroof';
-
-/** Whether somebody uses the car (docs/service.md 2.7); null if that is unknown. */
-export function isInUse({
-  value,
-  unavailableReason,
-}: Pick<Accessibility, 'value' | 'unavailableReason'>): boolean | null {
-  if (value === 'AVAILABLE') return false;
-  if (value !== 'UNAVAILABLE') return null;
-  return unavailableReason === null || unavailableReason === 'UNSPECIFIED' ? null : unavailableReason === 'CAR_IN_USE';
-}

@@ -55,13 +55,15 @@ export class Guard {
     const snoozed = snoozedUntil(state);
     const at = state.at ?? 0;
     const closed = closedKeys(state, watched);
+    const open = openKeys(state, watched);
     return {
-      open: describe(state, openKeys(state, watched), at),
+      open: describe(state, open, at),
       unknown: unknownKeys(state, watched).map(named),
       allClosed: isAllClosed(state, watched),
       closed: closed.map(named),
       everything: isEverything(state, closed),
       snoozedUntil: snoozed > at ? snoozed : null,
+      alertedAt: open.some((key) => state.openings[key]?.alerted === true) ? state.alertedAt : null,
     };
   }
 

@@ -1,13 +1,16 @@
 import type { GuardEvent, NamedOpening, OpenOpening } from './types';
 import { openingKeys, openings, type OpeningKind } from '../openings';
 
-/** A language's words under the keys that `guardWordKeys` names, in lower case where the language's sentences allow it. */
-export type GuardWords = Readonly<Record<string, string>>;
+/** The words of a language. */
+export interface GuardWords {
+  /** BCP 47 tag: it decides plurals and how a list is joined. */
+  language: string;
+  /** The text of a key that `guardWordKeys` names, in lower case where the language's sentences allow it. */
+  text(key: string): string;
+}
 
 /** One text each. */
 const plainKeys = [
-  /** BCP 47 tag of the language that these words are in: it decides plurals and how a list is joined. */
-  'language',
   ...openingKeys,
   /** `car unlocked for {time}` */
   'unlocked',
@@ -67,7 +70,7 @@ class Phrases {
 
   constructor(words: GuardWords) {
     this.#words = words;
-    this.#language = validLanguage(words['language']);
+    this.#language = validLanguage(words.language);
   }
 
   alert(open: readonly OpenOpening[], unknown: readonly NamedOpening[]): string {
@@ -123,8 +126,7 @@ class Phrases {
   #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
   #plural = (key: string, count: number): string =>
     this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
-  /** A missing text is shown as its key, so that the event is still readable. */
-  #word = (key: string): string => this.#words[key] ?? key;
+  #word = (key: string): string => this.#words.text(key);
 }
 
 /** The keys of their texts: one text for all windows, one for all doors. */
@@ -162,7 +164,7 @@ const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 /** A tag that Intl takes; English where it is missing or odd. */
-function validLanguage(language: string | undefined): string {
+function validLanguage(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'en';
   } catch {

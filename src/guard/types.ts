@@ -81,4 +81,6 @@ export interface GuardView {
   everything: boolean;
   /** Milliseconds since 1970, Infinity until it is closed; null: not snoozed. */
   snoozedUntil: number | null;
+  /** When the last alert was given for what is open, in milliseconds since 1970; null: not yet. */
+  alertedAt: number | null;
 }

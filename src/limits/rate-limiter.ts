@@ -18,8 +18,8 @@ export interface Quota {
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
 
-/** The reason why nothing may be sent. */
-export type StopCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
+/** The error code of the requests that the limiter refuses while nothing may be sent. */
+export type RateLimitCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
 
 export interface AcquireOptions {
   /** Default `connected`. */
@@ -43,7 +43,7 @@ export interface QuotaSnapshot {
   readsPerMinute: number;
   /** ISO-8601, or null where nothing is stopped. Of the connected vehicle API. */
   stoppedUntil: string | null;
-  stopCode: StopCode | null;
+  rateLimitCode: RateLimitCode | null;
   waiting: number;
   apis: Record<ApiName, { usedToday: number; stoppedUntil: string | null }>;
 }
@@ -96,7 +96,7 @@ type Stored = z.infer<typeof stored>;
 interface ApiState {
   day: SlidingWindow;
   /** `until` in monotonic time. */
-  stop: { code: StopCode; until: number } | null;
+  stop: { code: RateLimitCode; until: number } | null;
 }
 
 interface Waiter {
@@ -110,14 +110,14 @@ interface Waiter {
 /** The earliest moment at which a request can be sent, and what delays it. */
 interface Slot {
   at: number;
-  code: StopCode;
+  code: RateLimitCode;
   reason: string;
 }
 
 const stopReasons = {
   RATE_LIMITED: 'The service asked for a pause',
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
-} as const satisfies Record<StopCode, string>;
+} as const satisfies Record<RateLimitCode, string>;
 
 const granted = Promise.resolve();
 
@@ -174,7 +174,7 @@ export class RateLimiter {
    * Blocks requests until a time that the service has named, a day at most. A spent quota blocks its API, a rate limit every API.
    * A later call never shortens a block.
    */
-  blockUntil(code: StopCode, until: Date, api: ApiName = 'connected'): void {
+  blockUntil(code: RateLimitCode, until: Date, api: ApiName = 'connected'): void {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
@@ -205,7 +205,7 @@ export class RateLimiter {
     const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
       ...apis.connected,
-      stopCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.stop?.code ?? null),
+      rateLimitCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.stop?.code ?? null),
       perDay: requestsPerDay,
       usedThisMinute: this.#minute.total(time),
       perMinute: requestsPerMinute,

@@ -1,4 +1,6 @@
-import { isLocalReadName } from '../catalogue/reads';
+import { requestOf } from '../catalogue/groups';
+import { versionsOfRead } from '../catalogue/read-list';
+import { apiOfRead, isLocalReadName, isReadName, type ApiName, type InterfaceName } from '../catalogue/reads';
 
 /** A node that polls, as the editor knows it. */
 export interface PolledNode<Read extends string = string> {
@@ -13,9 +15,42 @@ export interface PolledNode<Read extends string = string> {
 
 const daySeconds = 24 * 60 * 60;
 
+/** The share of its fixed schedule that a read costs in the adaptive profile on an ordinary day: between a fifth and a third. */
+const adaptiveShare = 1 / 4;
+
+/**
+ * How many requests a day the nodes of a vehicle send to each API; with adaptive polling an estimate.
+ * @param isShared false where each read of each node is a request
+ */
+export function callsPerDay(
+  nodes: readonly PolledNode[],
+  {
+    interfaces,
+    isShared,
+    isAdaptive,
+  }: { interfaces: readonly InterfaceName[]; isShared: boolean; isAdaptive: boolean },
+): Record<ApiName, number> {
+  // Without the extended interface, one request answers all resources of a group.
+  const request = (read: string, iface?: string): string => {
+    if (!isReadName(read)) return read;
+    const name = isShared ? requestOf(read, interfaces) : read;
+    return name + (versionsOfRead(read) !== null && iface === 'v1' ? ' v1' : '');
+  };
+  // The adaptive profile reads the others less often while somebody polls the doors.
+  const saves = isAdaptive && nodes.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
+  const shareOf = (read: string): number =>
+    saves && !(isReadName(read) && requestOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
+  const requests = callsOfRequests(nodes, request);
+  const sumOf = (api: ApiName): number =>
+    Math.round(
+      requests.reduce((sum, { read, calls }) => (apiOfName(read) === api ? sum + calls * shareOf(read) : sum), 0),
+    );
+  return { connected: sumOf('connected'), energy: sumOf('energy'), location: sumOf('location') };
+}
+
 /**
  * How many requests a day nodes cost that poll at their own intervals, request by request. Nodes of one vehicle share a request
- * (polling/poller); where intervals do not divide each other, the sum is a little high. Free of tables, so that a form can bundle it.
+ * (polling/poller); where intervals do not divide each other, the sum is a little high.
  * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
  */
 export function callsOfRequests<Read extends string>(
@@ -38,6 +73,9 @@ export function callsOfRequests<Read extends string>(
     return { read, calls: lasting.reduce((sum, interval) => sum + daySeconds / interval, 0) };
   });
 }
+
+/** A name that no read has comes from a form that is being filled in. */
+const apiOfName = (read: string): ApiName => (isReadName(read) ? apiOfRead(read) : 'connected');
 
 /** It polls at moments of a shorter interval, so its requests are shared. */
 const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean =>

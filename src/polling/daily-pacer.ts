@@ -9,8 +9,12 @@ export interface Slowdown {
   others: number;
 }
 
-/** Requests per hour. */
-export type Demand = Slowdown;
+/** Requests per hour if nothing were slowed. */
+export interface Demand {
+  /** Those of doors and windows. */
+  security: number;
+  others: number;
+}
 
 export const noSlowdown: Slowdown = { security: 1, others: 1 };
 

@@ -1,8 +1,11 @@
 import { requestOf } from '../catalogue/groups';
 import {
+  apiNames,
+  apiOfRead,
   isLocalReadName,
   isResourceName,
   type AnyReadName,
+  type ApiName,
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
@@ -10,16 +13,14 @@ import {
 import type { Clock } from '../util/clock';
 import { DailyPacer, noSlowdown, slowdownFor, type Demand, type Slowdown } from './daily-pacer';
 import {
-  firstReadSpreadMs,
   isSecurityRead,
-  nextPoll,
-  phaseOf,
   PollingProfile,
   type DueOptions,
   type LastFailure,
   type PolledFailure,
   type PolledReading,
 } from './profile';
+import { firstReadSpreadMs, nextPoll, phaseOf } from './schedule';
 import { StartupLimiter } from './startup-limiter';
 
 /** Something that polls: a node of a flow. */
@@ -37,7 +38,7 @@ export interface PollerUser {
 /** The reads of a user that are due now. */
 export interface DuePoll {
   reads: readonly AnyReadName[];
-  /** How old a shared answer may be, in ms: users that poll together share, but no poll is answered by the one before. */
+  /** How old a shared answer may be, in ms. Long enough to share among users that poll at the same moment, too short for the answer of the previous poll. */
   maxAgeMs: number;
   /** To be called for each read that failed. A failed read of somebody else, perhaps by another interface, does not count here. */
   failed(read: AnyReadName, failure: PolledFailure): void;
@@ -46,8 +47,10 @@ export interface DuePoll {
 /** How many reads the quota of a key allows. */
 export interface ReadsQuota {
   /** Requests in the last 24 hours. */
-  used: number;
+  used: Readonly<Record<ApiName, number>>;
+  /** For each API. */
   perDay: number;
+  /** For all APIs together. */
   perMinute: number;
 }
 
@@ -56,7 +59,7 @@ export interface PollerOptions {
   id: string;
   /** Whether the adaptive profile slows what each user asks for (src/polling/profile.ts). */
   adaptive: boolean;
-  alive: readonly InterfaceName[];
+  availableInterfaces: readonly InterfaceName[];
   quota(): ReadsQuota;
   /** How old an answer may be that serves further readers, in ms. */
   shareForMs: number;
@@ -72,15 +75,16 @@ interface Shared {
   options: PollerOptions;
   clock: Clock;
   startup: StartupLimiter;
-  slowdown(): Slowdown;
+  /** How much the quota of each API slows its reads. */
+  slowdowns(): Readonly<Record<ApiName, Slowdown>>;
 }
 
 /** Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same moments, so that they share requests. */
 export class Poller {
   readonly #shared: Shared;
   readonly #vehicles = new Map<string, VehiclePoller>();
-  readonly #pacer = new DailyPacer();
-  #slowdown = noSlowdown;
+  readonly #pacers = { connected: new DailyPacer(), energy: new DailyPacer(), location: new DailyPacer() };
+  #slowdowns = { connected: noSlowdown, energy: noSlowdown, location: noSlowdown };
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PollerOptions) {
@@ -88,7 +92,7 @@ export class Poller {
       options,
       clock: options.clock,
       startup: new StartupLimiter(() => options.quota().perMinute),
-      slowdown: () => this.#slowdownNow(),
+      slowdowns: () => this.#slowdownsNow(),
     };
   }
 
@@ -119,17 +123,21 @@ export class Poller {
     this.#vehicles.get(vin)?.commandSent();
   }
 
-  #slowdownNow(): Slowdown {
+  #slowdownsNow(): Readonly<Record<ApiName, Slowdown>> {
     const { clock, options } = this.#shared;
     const now = clock.monotonic();
-    if (now - this.#checkedAt < quotaCheckMs) return this.#slowdown;
+    if (now - this.#checkedAt < quotaCheckMs) return this.#slowdowns;
     this.#checkedAt = now;
     const { used, perDay } = options.quota();
-    this.#pacer.record(used, now);
-    const demand = { security: 0, others: 0 };
-    for (const vehicle of this.#vehicles.values()) vehicle.addDemand(demand, now);
-    const left = perDay - used;
-    return (this.#slowdown = slowdownFor(demand, left, this.#pacer.sustainableRate(left)));
+    for (const api of apiNames) {
+      const pacer = this.#pacers[api];
+      pacer.record(used[api], now);
+      const demand = { security: 0, others: 0 };
+      for (const vehicle of this.#vehicles.values()) vehicle.addDemand(demand, api, now);
+      const left = perDay - used[api];
+      this.#slowdowns[api] = slowdownFor(demand, left, pacer.sustainableRate(left));
+    }
+    return this.#slowdowns;
   }
 }
 
@@ -166,7 +174,7 @@ class VehiclePoller {
     const polled = new Set(this.#subscriptions.flatMap((other) => this.#requestsOf(other.user)));
     const fresh = this.#requestsOf(user).filter((request) => !polled.has(request)).length;
     if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#shared.startup.reserve(fresh, now));
-    // The interval would bring it by then anyway.
+    // Never later than one interval from now.
     const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
     const subscription: Subscription = { user, poll, since, lastRead: new Map(), lastFailure: new Map() };
     this.#subscribe([...this.#subscriptions, subscription]);
@@ -185,12 +193,12 @@ class VehiclePoller {
     this.#schedule();
   }
 
-  /** Adds what this vehicle would send in an hour if nothing were slowed for the quota. */
-  addDemand(demand: Demand, now: number): void {
+  /** Adds what this vehicle would send to an API in an hour if nothing were slowed for the quota. */
+  addDemand(demand: Demand, api: ApiName, now: number): void {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, lastFailure } of this.#subscriptions) {
       for (const read of user.reads) {
-        if (isLocalReadName(read)) continue;
+        if (isLocalReadName(read) || apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs };
         const interval =
           this.#profile?.interval({ ...options, lastFailure: lastFailure.get(read) ?? null }) ?? user.everyMs;
@@ -224,9 +232,9 @@ class VehiclePoller {
 
   #requestOf({ interface: choice = 'auto' }: PollerUser, read: AnyReadName): string {
     if (isLocalReadName(read)) return read;
-    const { alive } = this.#shared.options;
-    const isV1 = choice === 'v1' || (choice === 'auto' && !alive.includes('connected-v2'));
-    return requestOf(read, alive) + (isV1 && !isResourceName(read) ? ' v1' : '');
+    const { availableInterfaces } = this.#shared.options;
+    const isV1 = choice === 'v1' || (choice === 'auto' && !availableInterfaces.includes('connected-v2'));
+    return requestOf(read, availableInterfaces) + (isV1 && !isResourceName(read) ? ' v1' : '');
   }
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
@@ -267,6 +275,7 @@ class VehiclePoller {
       // The first poll does not follow the interval, so the second one may come too soon to be worth a request.
       return next - last < everyMs / 2 ? next + everyMs : next;
     }
+    const slowdowns = this.#shared.slowdowns();
     const options: DueOptions = {
       read,
       now: this.#shared.clock.monotonic(),
@@ -275,7 +284,8 @@ class VehiclePoller {
       since,
       lastRead: last,
       lastFailure: lastFailure.get(read) ?? null,
-      slowdown: this.#shared.slowdown(),
+      slowdown: slowdowns[apiOfRead(read)],
+      doorsSlowdown: slowdowns.connected.security,
     };
     return this.#profile.dueAt(options);
   }

@@ -1,107 +1,47 @@
+import { inUseOf } from '../catalogue/accessibility';
 import { doorMembers, windowMembers } from '../catalogue/members';
-import { isNewerReadName, isResourceName, newerReads, resources, type ReadName, type Theme } from '../catalogue/reads';
+import {
+  isSingleInterfaceReadName,
+  isResourceName,
+  singleInterfaceReads,
+  resources,
+  type ReadName,
+  type Theme,
+} from '../catalogue/reads';
 import { noSlowdown, type Slowdown } from './daily-pacer';
-
-/** Reads that follow the same schedule. */
-export const pollGroups = [
-  'doors',
-  'windows',
-  'engine',
-  'levels',
-  'fuel',
-  'accessibility',
-  'energy',
-  'location',
-  'odometer',
-  'rest',
-] as const;
-export type PollGroup = (typeof pollGroups)[number];
+import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
 /** `active`: unlocked, a door open, changed lately, or not known. The parked ones are locked and not in use. */
 export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedWindowOpen' | 'parked' | 'parkedNight';
 
 /**
- * How many times longer than its own interval a read waits. A parked, locked car shows the next change in its doors first, so the
- * doors are never slowed, and a change makes the reads in `followers` due at once. While the car charges or is about to, its energy is
- * not slowed. The position only changes with a trip, whose end makes the reads in `tripFollowers` due.
+ * How many times longer than its own interval a read waits, 1 where the table has no number. A parked, locked car shows the next change in its doors first, so the
+ * doors are never slowed, and a change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its energy is
+ * not slowed. The position only changes with a trip, whose end makes the reads in `dueAfterTrip` due.
  */
-export const slowdowns = {
-  commandPending: {
-    doors: 1 / 4,
-    windows: 1,
-    engine: 1,
-    levels: 5,
-    fuel: 1,
-    accessibility: 1,
-    energy: 5,
-    location: 1,
-    odometer: 1,
-    rest: 1,
-  },
-  active: {
-    doors: 1,
-    windows: 1,
-    engine: 1,
-    levels: 5,
-    fuel: 1,
-    accessibility: 1,
-    energy: 5,
-    location: 1,
-    odometer: 1,
-    rest: 1,
-  },
-  driving: {
-    doors: 1,
-    windows: 1,
-    engine: 1,
-    levels: 1,
-    fuel: 1,
-    accessibility: 1,
-    energy: 15,
-    location: 24,
-    odometer: 1,
-    rest: 1,
-  },
-  parkedWindowOpen: {
-    doors: 1,
-    windows: 5,
-    engine: 5,
-    levels: 90,
-    fuel: 8,
-    accessibility: 4,
-    energy: 15,
-    location: 24,
-    odometer: 6,
-    rest: 6,
-  },
-  parked: {
-    doors: 1,
-    windows: 30,
-    engine: 5,
-    levels: 90,
-    fuel: 8,
-    accessibility: 4,
-    energy: 15,
-    location: 24,
-    odometer: 6,
-    rest: 6,
-  },
-  parkedNight: {
-    doors: 1,
-    windows: 60,
-    engine: 15,
-    levels: 180,
-    fuel: 12,
-    accessibility: 8,
-    energy: 30,
-    location: 24,
-    odometer: 6,
-    rest: 6,
-  },
-} as const satisfies Record<VehicleActivity, Record<PollGroup, number>>;
+export const activityFactors = {
+  doors: { commandPending: 1 / 4 },
+  windows: { parkedWindowOpen: 5, parked: 30, parkedNight: 60 },
+  engine: { parkedWindowOpen: 5, parked: 5, parkedNight: 15 },
+  levels: { commandPending: 5, active: 5, parkedWindowOpen: 90, parked: 90, parkedNight: 180 },
+  fuel: { parkedWindowOpen: 8, parked: 8, parkedNight: 12 },
+  accessibility: { parkedWindowOpen: 4, parked: 4, parkedNight: 8 },
+  energy: { commandPending: 5, active: 5, driving: 15, parkedWindowOpen: 15, parked: 15, parkedNight: 30 },
+  location: { driving: 24, parkedWindowOpen: 24, parked: 24, parkedNight: 24 },
+  odometer: { parkedWindowOpen: 6, parked: 6, parkedNight: 6 },
+  rest: { parkedWindowOpen: 6, parked: 6, parkedNight: 6 },
+} as const satisfies Record<string, Partial<Record<VehicleActivity, number>>>;
 
-const followers: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
-const tripFollowers: ReadonlySet<PollGroup> = new Set(['location', 'odometer']);
+/** Reads that follow the same schedule. */
+export type PollGroup = keyof typeof activityFactors;
+
+export function activityFactorOf(group: PollGroup, activity: VehicleActivity): number {
+  const factors: Partial<Record<VehicleActivity, number>> = activityFactors[group];
+  return factors[activity] ?? 1;
+}
+
+const dueAfterChange: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
+const dueAfterTrip: ReadonlySet<PollGroup> = new Set(['location', 'odometer']);
 
 const second = 1_000;
 const minute = 60 * second;
@@ -114,9 +54,6 @@ const maxIntervalMs = 6 * hour;
 /** A read that failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows never that seldom. */
 const maxLastingFailures = 3;
 const lastingRetryMs = hour;
-/** A timer may fire a little early; the same moment is not due twice. */
-const timerSlackMs = second;
-export const firstReadSpreadMs = 10 * second;
 const night = { from: 22, to: 6 };
 
 /** A reading as the client gives it. */
@@ -151,7 +88,9 @@ export interface DueOptions {
   lastRead: number | null;
   /** Null: the last try did not fail. */
   lastFailure: LastFailure | null;
+  /** How much the quota of its API slows the read, and the doors. */
   slowdown?: Slowdown;
+  doorsSlowdown?: number;
 }
 
 /** The facts about the car that a reading shows; null: not known. */
@@ -250,7 +189,11 @@ export class PollingProfile {
     const notBefore = lastFailure?.retryAt ?? Number.NEGATIVE_INFINITY;
     if (lastRead === null) return Math.max(notBefore, since + phaseOf(this.#id, firstReadSpreadMs));
     const group = pollGroupOf(read);
-    const dueSince = tripFollowers.has(group) ? this.#tripEndedAt : followers.has(group) ? this.#changedAt : lastRead;
+    const dueSince = dueAfterTrip.has(group)
+      ? this.#tripEndedAt
+      : dueAfterChange.has(group)
+        ? this.#changedAt
+        : lastRead;
     if (lastRead < dueSince) return Math.max(notBefore, dueSince);
     return Math.max(notBefore, nextPoll(this.#id, this.interval(options), lastRead));
   }
@@ -263,10 +206,12 @@ export class PollingProfile {
     doorsMs,
     lastFailure,
     slowdown = noSlowdown,
+    doorsSlowdown = slowdown.security,
   }: Omit<DueOptions, 'since' | 'lastRead'>): number {
     const group = pollGroupOf(read);
     const isSecurity = isSecurityRead(read);
-    const factor = slowdowns[this.activity(now, doorsMs === null ? null : doorsMs * slowdown.security)][group];
+    const activity = this.activity(now, doorsMs === null ? null : doorsMs * doorsSlowdown);
+    const factor = activityFactorOf(group, activity);
     // A failed read is tried again at its own interval. Windows are slowed only where the doors are polled at least as often.
     const isUnslowed =
       lastFailure !== null ||
@@ -369,29 +314,6 @@ function isChargingOf(payload: unknown): boolean | null {
   return status === 'CHARGING' || (status === 'SCHEDULED' && isPluggedIn);
 }
 
-/** A car that is available or saves power is not driven (docs/service.md 2.7, docs/field-notes.md 1.8). */
-function inUseOf(payload: unknown): boolean | null {
-  const reason = member(payload, 'unavailableReason');
-  if (reason === 'CAR_IN_USE') return true;
-  return member(payload, 'value') === 'AVAILABLE' || reason === 'POWER_SAVING_MODE' ? false : null;
-}
-
-/** FNV-1a: the same phase of an interval for the same id, on every machine. */
-export function phaseOf(id: string, interval: number): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < id.length; i += 1) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193) >>> 0;
-  return hash % interval;
-}
-
-/**
- * The next moment of a fixed interval after the last read. Intervals that divide each other coincide for one id, so that readers
- * share their requests.
- */
-export function nextPoll(id: string, interval: number, lastRead: number): number {
-  const phase = phaseOf(id, interval);
-  return (Math.floor((lastRead + Math.min(timerSlackMs, interval / 4) - phase) / interval) + 1) * interval + phase;
-}
-
 const groupOfTheme: Partial<Record<Theme, PollGroup>> = {
   doors: 'doors',
   lock: 'doors',
@@ -404,9 +326,9 @@ export function pollGroupOf(read: ReadName): PollGroup {
   const observed = observedReads[read];
   if (observed !== undefined) return observed;
   if (isResourceName(read)) return groupOfTheme[resources[read].theme] ?? 'rest';
-  if (!isNewerReadName(read)) return 'rest';
-  const { gives, interface: iface, theme } = newerReads[read];
-  if (iface === 'energy-v2') return gives === 'capabilities' ? 'rest' : 'energy';
+  if (!isSingleInterfaceReadName(read)) return 'rest';
+  const { payloadKind, interface: iface, theme } = singleInterfaceReads[read];
+  if (iface === 'energy-v2') return payloadKind === 'capabilities' ? 'rest' : 'energy';
   return iface === 'location-v1' ? 'location' : (groupOfTheme[theme] ?? 'rest');
 }
 

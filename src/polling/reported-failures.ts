@@ -8,14 +8,15 @@ export class ReportedFailures<Read extends string> {
    * Reads that fail with the same code are reported together, another one by the next poll.
    * @returns the failure of a poll, one that was not reported before if there is any
    */
-  judge(
+  record(
     reads: readonly Read[],
     failures: ReadonlyMap<Read, VehicleError>,
   ): { failure: VehicleError | null; isNewFailure: boolean } {
     for (const read of reads) if (!failures.has(read)) this.#reported.delete(read);
     const failed = reads.filter((read) => failures.has(read));
     const unreported = failed.find((read) => !this.#reported.has(read));
-    const failure = failures.get(unreported ?? failed[0] ?? (reads[0] as Read)) ?? null;
+    const named = unreported ?? failed[0];
+    const failure = named === undefined ? null : (failures.get(named) ?? null);
     for (const [read, { code }] of failures)
       if (unreported !== undefined && code === failure?.code) this.#reported.add(read);
     return { failure, isNewFailure: unreported !== undefined };

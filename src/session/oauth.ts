@@ -171,7 +171,7 @@ export interface Authorization {
 /** The address of the sign-in page (docs/field-notes.md 4.1). @throws VehicleError CONFIG */
 export function authorizationUrl(authorization: Authorization): URL {
   const url = secureUrl(authorization.authorizeUrl, 'sign-in address');
-  secureUrl(authorization.redirectUrl, 'redirect address');
+  secureUrl(authorization.redirectUrl, 'redirect URL');
   const query = {
     response_type: 'code',
     client_id: authorization.clientId,

@@ -225,7 +225,7 @@ const pageErrors = new Map([
   ],
   [
     'invalid_request',
-    'The service does not accept this sign-in. Check that the client id and the redirect address are those of the application at the developer portal.',
+    'The service does not accept this sign-in. Check that the client id and the redirect URL are those of the application at the developer portal.',
   ],
   ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
   ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],
@@ -246,5 +246,5 @@ function invalidScope(optional: NonNullable<SignInStart['optional']>): string {
   const choices = optional.map(({ access, scopes }) => `“${access}” (${scopes.join(', ')})`);
   return choices.length === 0
     ? 'The application at the developer portal lacks one of the scopes that the sign-in asks for. Tick the scopes that reading needs there, then sign in again.'
-    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again.`;
+    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again. A scope for reading cannot be left out: make a new application with all of them.`;
 }

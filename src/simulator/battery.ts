@@ -1,24 +1,10 @@
+import { chargingMemberNames, type ChargingMemberName } from '../catalogue/reads';
 import type { CarState } from './car-state';
 
 /**
  * The drive battery: how its charge grows, and the energy state that follows from it (docs/energy-location-api.md 2.2, 2.3, 8).
  * Pure functions of the car's state; `Car` decides when they apply.
  */
-
-/** The ten members of the energy state, in the order in which the service answers them. */
-export const energyMembers = [
-  'batteryChargeLevel',
-  'electricRange',
-  'chargerConnectionStatus',
-  'chargingStatus',
-  'chargingType',
-  'chargerPowerStatus',
-  'estimatedChargingTimeToTargetBatteryChargeLevel',
-  'chargingCurrentLimit',
-  'targetBatteryChargeLevel',
-  'chargingPower',
-] as const;
-export type EnergyMember = (typeof energyMembers)[number];
 
 /** A value with its unit, or the code of the reason why there is none. */
 export type EnergyValue = { value: number | string; unit?: string } | { code: string };
@@ -87,13 +73,13 @@ export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
 const shown = (level: number, tenths: boolean): number => (tenths ? Math.floor(level * 10) / 10 : Math.floor(level));
 
 /** The energy state of a car. */
-export function energyState(state: CarState): Record<EnergyMember, EnergyValue> {
+export function energyState(state: CarState): Record<ChargingMemberName, EnergyValue> {
   const { battery, charger, energy } = state;
   const status = chargingStatus(state);
   const isCharging = status === 'CHARGING';
   const unknown = { code: 'PROPERTY_NOT_FOUND' };
   const range = rangeKm(state);
-  const values: Record<EnergyMember, EnergyValue> = {
+  const values: Record<ChargingMemberName, EnergyValue> = {
     batteryChargeLevel:
       battery.level === null ? unknown : { value: shown(battery.level, energy.tenths), unit: 'percentage' },
     electricRange:
@@ -118,7 +104,7 @@ export function energyState(state: CarState): Record<EnergyMember, EnergyValue> 
         ? { value: isCharging ? powerAt(battery.level ?? 0, battery) : 0, unit: 'watts' }
         : unknown,
   };
-  for (const member of energyMembers) {
+  for (const member of chargingMemberNames) {
     const code = state.plugIn ? energy.errors[member] : 'NOT_SUPPORTED';
     if (code !== undefined && code !== null) values[member] = { code };
   }
@@ -126,7 +112,7 @@ export function energyState(state: CarState): Record<EnergyMember, EnergyValue> 
 }
 
 /** Whether the service claims that the car has a member. It is a hint and can be wrong (docs/energy-location-api.md 2.4). */
-export function isClaimed({ plugIn, energy }: CarState, member: EnergyMember): boolean {
+export function isClaimed({ plugIn, energy }: CarState, member: ChargingMemberName): boolean {
   const code = energy.errors[member] ?? '';
   return energy.capabilities[member] ?? (plugIn && !code.endsWith('NOT_SUPPORTED'));
 }

@@ -19,6 +19,9 @@ export const openingNames = [
 ] as const;
 export type OpeningName = (typeof openingNames)[number];
 
+/** A part that can be clicked where the drawing is interactive. */
+export type CarPart = OpeningName | 'lock' | 'plug';
+
 export interface CarViewState extends Record<OpeningName, OpeningState> {
   /** Null: unknown. */
   locked: boolean | null;

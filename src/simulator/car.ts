@@ -2,20 +2,17 @@ import type { Clock } from '../util/clock';
 import { isResourceName, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
-import { asBoolean, isModelled, type ResourceValue } from './car-resources';
+import { asBoolean, modelPathOf, type ResourceValue } from './car-resources';
 import {
   asCarChanges,
-  newState,
   parseChanges,
   parseTrip,
   type CarChanges,
-  type CarState,
-  type DoorName,
+  type CarOptions,
   type Override,
   type Trip,
-  type WindowName,
-} from './car-state';
-import type { CarOptions } from './demo-car';
+} from './car-changes';
+import { newState, type CarState, type DoorName, type WindowName } from './car-state';
 import { Invocation, type InvocationRequest } from './invocation';
 
 /** Something that happens to the car at a time to come. */
@@ -247,7 +244,7 @@ export class Car {
   }
 
   resource(name: ResourceName): ResourceValue {
-    const path = isModelled(name);
+    const path = modelPathOf(name);
     if (path !== null) return asBoolean(partOf(this.state, path));
     if (name === 'distanceToEmpty' && !hasTank(this.state)) return rangeKm(this.#state);
     const value = this.state.resources[name] ?? null;
@@ -256,7 +253,7 @@ export class Car {
   }
 
   resourceMeasuredAt(name: ResourceName): number {
-    return this.measuredAt(isModelled(name) ?? `resources.${name}`);
+    return this.measuredAt(modelPathOf(name) ?? `resources.${name}`);
   }
 
   /** The answer of accessibility (docs/service.md 2.7). An asleep car looks like one in power saving mode. */

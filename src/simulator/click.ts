@@ -1,11 +1,14 @@
+/** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
+
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { chargingStatus, hasTank } from './battery';
 import type { Car } from './car';
-import type { CarChanges, DoorName, WindowName } from './car-state';
+import type { CarChanges } from './car-changes';
+import type { DoorName, WindowName } from './car-state';
+import { demoFaultNames, demoFaultOf, demoFaults, type DemoFault } from './demo-faults';
+import type { Faults } from './faults';
 import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
-
-/** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
 
 /** The group and the member of the car's state that hold an opening. */
 const places = {
@@ -43,6 +46,8 @@ const click = z.discriminatedUnion('part', [
   z.strictObject({ part: z.literal('drive') }),
   /** As it was at first. */
   z.strictObject({ part: z.literal('reset') }),
+  /** The next request to the service fails in this way. */
+  z.strictObject({ part: z.literal('fault'), name: z.enum(demoFaultNames), to: onOff }),
 ]);
 export type CarClick = z.input<typeof click>;
 
@@ -56,17 +61,26 @@ export function parseClick(input: unknown): CarClick {
 }
 
 /**
- * Does to the car what a click asks for.
+ * Does to the car, or to its service, what a click asks for.
  * @throws VehicleError INPUT_INVALID
  */
-export function clickCar(car: Car, input: CarClick): void {
-  if (input.part === 'drive') car.drive(home);
+export function clickCar(car: Car, faults: Faults, input: CarClick): void {
+  if (input.part === 'fault') clickFault(faults, input.name, input.to);
+  else if (input.part === 'drive') car.drive(home);
   else if (input.part === 'reset') car.reset();
   else if (input.part === 'climate') car.switchClimate(input.to ?? car.climateUntil === null);
   else car.set(changesOf(car, input));
 }
 
-type SimpleClick = Exclude<CarClick, { part: 'drive' | 'reset' | 'climate' }>;
+function clickFault(faults: Faults, name: DemoFault, to?: boolean): void {
+  const waiting = faults.list.filter((fault) => demoFaultOf(fault) === name);
+  const isSet = waiting.length > 0;
+  const wanted = to ?? !isSet;
+  if (wanted && !isSet) faults.add({ ...demoFaults[name], times: 1 });
+  if (!wanted) for (const { id } of waiting) faults.remove(id);
+}
+
+type SimpleClick = Exclude<CarClick, { part: 'drive' | 'reset' | 'climate' | 'fault' }>;
 
 function changesOf({ state }: Car, input: SimpleClick): CarChanges {
   switch (input.part) {

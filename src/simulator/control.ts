@@ -4,7 +4,7 @@ import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
 import type { Answer } from './answer';
 import type { Car } from './car';
-import { parseChanges, parseTrip } from './car-state';
+import { parseChanges, parseTrip } from './car-changes';
 import { clickCar, parseClick, viewOf } from './click';
 import { parseFault, type Faults } from './faults';
 import { controlPage } from './page';
@@ -136,7 +136,7 @@ export class Control {
         '/cars/{vin}/click',
         (request) =>
           this.#withCar(request, (car) => {
-            clickCar(car, parseClick(JSON.parse(request.body)));
+            clickCar(car, faults, parseClick(JSON.parse(request.body)));
             return viewOf(car);
           }),
       ],

@@ -1,10 +1,7 @@
-import type { CarChanges } from './car-state';
-import { optionalCommands } from './dialect';
+import type { CarChanges, CarOptions } from './car-changes';
 
-/** A car to start with: its VIN, and what differs from the car that is there by default. */
-export interface CarOptions extends CarChanges {
-  vin: string;
-}
+/** Commands that only some cars take, so each car names its own (docs/energy-location-api.md 5). */
+export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 
 const climate = ['climatization-start', 'climatization-stop'];
 

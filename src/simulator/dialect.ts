@@ -1,5 +1,6 @@
 import { resources, type InterfaceName, type ResourceName } from '../catalogue/reads';
 import type { Car } from './car';
+import { optionalCommands } from './demo-car';
 import type { ResourceValue } from './car-resources';
 import { commandNames } from '../catalogue/commands';
 import type { Invocation } from './invocation';
@@ -74,8 +75,6 @@ export function yearAfter(ms: number): string {
   return date.toISOString();
 }
 
-/** Commands that only some cars take, so each car names its own (docs/energy-location-api.md 5). */
-export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 const isOptional = (name: string): boolean => optionalCommands.some((other) => other === name);
 
 /** The names of the commands that every car of its kind takes. */

@@ -13,14 +13,14 @@ import {
   connectedReads,
   interfacePaths,
   json,
-  newerReads,
+  singleInterfaceReads,
   resourceNames,
   resourceRoute,
   resources,
   type ConnectedRead,
   type ConnectedReadName,
   type InterfaceName,
-  type NewerReadName,
+  type SingleInterfaceReadName,
   type Route,
 } from '../catalogue/reads';
 import { groups as groupRows } from '../catalogue/groups';
@@ -327,8 +327,8 @@ const groupEndpoints = (parts: EndpointParts): Endpoint[] =>
 
 /** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
 function energyEndpoints(): Endpoint[] {
-  const read = (name: NewerReadName, handle: (call: Call) => Answer): Endpoint => {
-    const { interface: from, path, scopes } = newerReads[name];
+  const read = (name: SingleInterfaceReadName, handle: (call: Call) => Answer): Endpoint => {
+    const { interface: from, path, scopes } = singleInterfaceReads[name];
     return {
       method: 'GET',
       path: interfacePaths[from] + path,
@@ -339,7 +339,7 @@ function energyEndpoints(): Endpoint[] {
       handle,
     };
   };
-  const energy = (name: NewerReadName, view: (car: Car) => object): Endpoint =>
+  const energy = (name: SingleInterfaceReadName, view: (car: Car) => object): Endpoint =>
     read(name, (call) =>
       call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
     );

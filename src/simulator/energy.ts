@@ -1,4 +1,5 @@
-import { energyMembers, energyMessages, energyState, isClaimed, type EnergyMember, type EnergyValue } from './battery';
+import { chargingMemberNames, type ChargingMemberName } from '../catalogue/reads';
+import { energyMessages, energyState, isClaimed, type EnergyValue } from './battery';
 import type { Car } from './car';
 import { putMember, withDigits } from './dialect';
 
@@ -7,19 +8,21 @@ import { putMember, withDigits } from './dialect';
 export function energyBody(car: Car): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const values = energyState(car.state);
-  for (const name of energyMembers)
+  for (const name of chargingMemberNames)
     putMember(body, name, car, `energy.${name}`, () => memberBody(car, name, values[name]));
   return body;
 }
 
-function memberBody(car: Car, name: EnergyMember, value: EnergyValue): object {
+function memberBody(car: Car, name: ChargingMemberName, value: EnergyValue): object {
   if ('code' in value) return { status: 'ERROR', code: value.code, message: energyMessages[value.code] ?? value.code };
   return { status: 'OK', ...value, updatedAt: withDigits(car.measuredAt(`energy.${name}`), 0) };
 }
 
 export function capabilitiesBody(car: Car): Record<string, unknown> {
-  const inner: Record<string, unknown> = { isSupported: energyMembers.some((name) => isClaimed(car.state, name)) };
-  for (const name of energyMembers) {
+  const inner: Record<string, unknown> = {
+    isSupported: chargingMemberNames.some((name) => isClaimed(car.state, name)),
+  };
+  for (const name of chargingMemberNames) {
     // The one name that differs from the state's.
     const key = name === 'chargingStatus' ? 'chargingSystemStatus' : name;
     putMember(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalContext, type RefusalName } from './answer';
@@ -5,6 +6,23 @@ import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalConte
 /** Faults on demand: their effect, the requests that they hit, and how often. One schema serves tests and control interface. */
 
 const cuts = ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const;
+
+/** Node.js throws on anything else while the answer is sent. */
+const isHeader = (name: string, value: string): boolean => {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const headerName = z
+  .string()
+  .check(z.refine((name) => isHeader(name, ''), { error: 'the name of an HTTP header, without blanks' }));
+const headerValue = z
+  .string()
+  .check(z.refine((value) => isHeader('name', value), { error: 'the value of an HTTP header, in one line' }));
 
 const schema = z.strictObject({
   /** Which requests; absent: all. A path in text is one that is contained. */
@@ -27,18 +45,18 @@ const schema = z.strictObject({
   /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/field-notes.md 1.11). */
   refillIn: z.optional(z.string()),
   /** The header, in seconds or as a date. */
-  retryAfter: z.optional(z.union([z.number(), z.string()])),
+  retryAfter: z.optional(z.union([z.number(), headerValue])),
 
   /** Any answer at all. */
   status: z.optional(z.int().check(z.minimum(200), z.maximum(599))),
-  headers: z.optional(z.record(z.string(), z.string())),
+  headers: z.optional(z.record(headerName, headerValue)),
   body: z.optional(z.unknown()),
 
   /** A page instead of the answer. */
   html: z.optional(z.literal(true)),
   /** A body of this many bytes. */
   hugeBytes: z.optional(z.int().check(z.minimum(1), z.maximum(1 << 28))),
-  redirect: z.optional(z.string()),
+  redirect: z.optional(headerValue),
 
   /** The answer as it would be, with null for each value, or for each member that has a value (docs/field-notes.md 6.1). */
   nulls: z.optional(z.enum(['values', 'members'])),

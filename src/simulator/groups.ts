@@ -1,9 +1,8 @@
 import type { GroupName } from '../catalogue/groups';
 import type { ResourceName } from '../catalogue/reads';
 import { hasTank, rangeKm } from './battery';
-import type { Car } from './car';
 import type { ResourceValue } from './car-resources';
-import type { StatisticName } from './car-state';
+import type { CarState, StatisticName } from './car-state';
 
 /**
  * The groups of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). Each member shows a
@@ -13,7 +12,7 @@ export interface GroupMember {
   /** The resource that it shows. */
   from?: ResourceName;
   /** The path in the car and the value, of a member that no resource shows. */
-  of?: { path: string; value: (car: Car) => ResourceValue };
+  of?: { path: string; value: (state: CarState) => ResourceValue };
   unit?: string;
   /** From the resource's value to the word of v2; what the table does not hold is UNSPECIFIED. */
   words?: Record<string, string>;
@@ -98,23 +97,23 @@ const level = (unit: string): GroupMember => ({
   unit,
   of: {
     path: 'energy.batteryChargeLevel',
-    value: ({ state }) => (state.plugIn && state.battery.level !== null ? Math.floor(state.battery.level) : null),
+    value: (state) => (state.plugIn && state.battery.level !== null ? Math.floor(state.battery.level) : null),
   },
 });
 const batteryRange: GroupMember = {
   unit: 'km',
-  of: { path: 'energy.electricRange', value: ({ state }) => rangeKm(state) },
+  of: { path: 'energy.electricRange', value: (state) => rangeKm(state) },
 };
 const tankRange: GroupMember = {
   unit: 'km',
   of: {
     path: 'resources.distanceToEmpty',
-    value: ({ state }) => (hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null),
+    value: (state) => (hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null),
   },
 };
 const statistic = (name: StatisticName, unit: string): GroupMember => ({
   unit,
-  of: { path: `statistics.${name}`, value: ({ state }) => state.statistics[name] },
+  of: { path: `statistics.${name}`, value: (state) => state.statistics[name] },
 });
 
 export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {

@@ -75,11 +75,11 @@ export class Identity {
     this.#grants.clear();
   }
 
-  /** Validates the request for a sign-in. A wrong client or redirect address is answered without a redirect. */
+  /** Validates the request for a sign-in. A wrong client or redirect URL is answered without a redirect. */
   #authorize(parameters: URLSearchParams, proceed: (parameters: URLSearchParams) => Answer): Answer {
     const redirectUri = parameters.get('redirect_uri') ?? '';
     if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
-    if (!this.#mayRedirect(redirectUri)) return htmlPage(400, 'This redirect address is not registered');
+    if (!this.#mayRedirect(redirectUri)) return htmlPage(400, 'This redirect URL is not registered');
     const problem = problemOf(parameters);
     return problem === null
       ? proceed(parameters)

@@ -116,13 +116,13 @@ export {
   isCarProfile,
   milesCar,
   quirkyCar,
-  type CarOptions,
   type CarProfile,
 } from './demo-car';
 export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './click';
-export type { CarViewState, OpeningName, OpeningState } from './car-view-state';
-export { energyMembers, type EnergyMember } from './battery';
-export { byRule, type CarChanges, type CarState } from './car-state';
+export { demoFaultOf, type DemoFault } from './demo-faults';
+export type { CarPart, CarViewState, OpeningName, OpeningState } from './car-view-state';
+export type { CarChanges, CarOptions } from './car-changes';
+export { byRule, type CarState } from './car-state';
 export type { Car } from './car';
 export type { Invocation } from './invocation';
 export type { Fault, FaultOptions, Faults } from './faults';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../util/clock';
-import { demoCar, type CarOptions } from './demo-car';
+import type { CarOptions } from './car-changes';
+import { demoCar } from './demo-car';
 import { interfaceNames, type InterfaceName } from '../catalogue/reads';
 import type { LimitOptions } from './limits';
 
@@ -24,7 +25,7 @@ export interface SimulatorOptions {
   /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
   clientId?: string;
   clientSecret?: string;
-  /** The redirect addresses that sign-in accepts, exactly. Default: any that is https or on a loopback host (docs/field-notes.md 4.3). */
+  /** The redirect URLs that sign-in accepts, exactly. Default: any that is https or on a loopback host (docs/field-notes.md 4.3). */
   redirectUris?: readonly string[];
   /** Default 299 (docs/field-notes.md 4.2). */
   accessTokenLifeSeconds?: number;

@@ -126,7 +126,7 @@ export function groupBody(car: Car, name: string, { members: table }: Group): Re
 }
 
 function groupValue(car: Car, { word: derive, words, from, of }: GroupMember): ResourceValue {
-  const value = from === undefined ? (of?.value(car) ?? null) : car.resource(from);
+  const value = from === undefined ? (of?.value(car.state) ?? null) : car.resource(from);
   if (value === null) return null;
   if (derive !== undefined) return derive((name) => car.resource(name));
   return words === undefined ? value : (words[String(value)] ?? 'UNSPECIFIED');

@@ -1,10 +1,15 @@
 import { meaningOf } from '../catalogue/outcomes';
 import type { VehicleClient } from '../client';
+import { linkSignals } from '../util/abort';
 import { systemClock } from '../util/clock';
 import { watchCommand, type WatchOptions, type WatchReport, type WatchUpdate } from './watch';
 import type { OpenWatch } from './watch-store';
 
-type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & { client: Pick<VehicleClient, 'service'> };
+type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & {
+  client: Pick<VehicleClient, 'service'>;
+  /** Ends the watch, as `signal` does. */
+  cancel?: AbortSignal;
+};
 
 /**
  * Resumes an open watch. A result that is stored and perhaps not delivered is returned again; else the watch goes on as watchCommand does.
@@ -12,8 +17,13 @@ type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & { client: Pic
  */
 export async function* followWatch(open: OpenWatch, options: FollowOptions): AsyncGenerator<WatchUpdate, void, void> {
   const result = open.delivery?.report ?? resultAfterRestart(open, options);
-  if (result !== null) yield { settled: true, report: result };
-  else yield* watchCommand(open.record, { ...options, startedAt: open.startedAt, history: open.history });
+  if (result !== null) return yield { settled: true, report: result };
+  const { signal, unlink } = linkSignals(options.signal, options.cancel);
+  try {
+    yield* watchCommand(open.record, { ...options, signal, startedAt: open.startedAt, history: open.history });
+  } finally {
+    unlink();
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
-import { oldest, unwrap, type Parsed } from './readings';
+import { oddAnswer, oldest, unwrap, type Parsed } from './readings';
 import { jsonObject, parseMeasured, toNumber, type Scalar } from './schemas';
 
 /** One member of the energy state (docs/message-contract.md 3). */
@@ -94,6 +94,17 @@ export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabil
   const entries = Object.entries(inner.success ? inner.data : outer).map(
     ([name, value]) => [name === 'chargingSystemStatus' ? 'chargingStatus' : name, value] as const,
   );
-  // Other readers hold the same body.
-  return { payload: structuredClone(Object.fromEntries(entries)), measuredAt: null };
+  const copies = entries.map(([name, value]) => [name, copyOf(value, maxLevels)]);
+  return { payload: Object.fromEntries(copies), measuredAt: null };
+}
+
+/** The service can add limits and children (docs/energy-location-api.md 2.4). No real answer is nested so deeply. */
+const maxLevels = 20;
+
+/** A copy, because other readers hold the same body. */
+function copyOf(input: unknown, levels: number): unknown {
+  if (typeof input !== 'object' || input === null) return input;
+  if (levels === 0) throw oddAnswer('the charging capabilities of the car');
+  if (Array.isArray(input)) return input.map((item) => copyOf(item, levels - 1));
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, copyOf(value, levels - 1)]));
 }

@@ -104,27 +104,31 @@ interface Openings {
   spellings: ReadonlyMap<string, readonly string[]>;
   /** All of them. */
   known: ReadonlySet<string>;
+  /** The member that not every car has. */
+  ifFitted: string;
 }
 
-const openingsOf = (members: Record<string, Member>): Openings => {
+const openingsOf = (members: Record<string, Member>, ifFitted: string): Openings => {
   const spellings = new Map(Object.entries(members).map(([name, { aliases }]) => [name, [name, ...aliases]] as const));
   return {
     spellings,
     known: new Set([...spellings.values()].flat()),
+    ifFitted,
   };
 };
 
-const windows = /* @__PURE__ */ openingsOf(windowMembers);
-const doors = /* @__PURE__ */ openingsOf(doorMembers);
+const windows = /* @__PURE__ */ openingsOf(windowMembers, 'sunroof');
+const doors = /* @__PURE__ */ openingsOf(doorMembers, 'tankLid');
 
 /** docs/service.md 2.3 and 2.4, docs/field-notes.md 1.5 and 1.6: under the v1 names whichever interface answered (docs/message-contract.md 3). */
-function parseOpenings(body: unknown, { spellings, known }: Openings, what: string): Parsed<Members> {
+function parseOpenings(body: unknown, { spellings, known, ifFitted }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
   const members = new Map<string, MemberState>();
   for (const [name, spelled] of spellings) members.set(name, agreed(statesOf(data, spelled)));
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!known.has(name) && isMeasured(data[name])) members.set(name, agreed(statesOf(data, [name])));
+    if (!known.has(name) && (name === ifFitted || isMeasured(data[name])))
+      members.set(name, agreed(statesOf(data, [name])));
   }
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import { sleepOn, systemClock, type Clock } from '../../src/util/clock';
 import { embed } from './embedded';
 import { inputOf } from './processes';

@@ -21,7 +21,8 @@ export interface Cost {
   megabytes: number;
 }
 
-type Runtime = typeof import('../../nodes/shared/runtime');
+type Library = Pick<typeof import('../../nodes/runtime'), 'openAccount' | 'pastedToken' | 'resolveService'>;
+type SimulatorModule = typeof import('../../src/simulator/index');
 
 const load = (name: string): unknown => require(name) as unknown;
 
@@ -35,11 +36,11 @@ async function spend({ what, url, vin }: LoadInput): Promise<void> {
     return;
   }
   // dist/src is the same library as compiled, which loads undici and zod from node_modules.
-  const file = what.endsWith('not bundled') ? '../../src/index.js' : '../../nodes/shared/runtime.js';
-  const runtime = require(resolve(__dirname, file)) as Runtime;
+  const file = what.endsWith('not bundled') ? '../../src/index.js' : '../../nodes/runtime.js';
+  const { openAccount, pastedToken, resolveService } = load(resolve(__dirname, file)) as Library;
   if (what === 'pack loaded') return;
-  const { openAccount, pastedToken, resolveService } = runtime;
-  const demo = what.endsWith('demo car') ? await runtime.simulator().startSimulator({ open: true }) : null;
+  const simulator = (): SimulatorModule => load(resolve(__dirname, '../../nodes/simulator.js')) as SimulatorModule;
+  const demo = what.endsWith('demo car') ? await simulator().startSimulator({ open: true }) : null;
   const account = openAccount({
     service: resolveService('custom', { baseUrl: demo?.url ?? url }),
     apiKey: 'demo-key',

@@ -1,4 +1,5 @@
-import { openAccount, pastedToken, resolveService, resourceNames, type Account } from '../../src/index';
+import { openAccount, pastedToken, resolveService, type Account } from '../../src/index';
+import { resourceNames } from '../../src/catalogue/reads';
 import { startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { browserBytes } from '../support/browser-bytes';
+import { browserBytes, carsTabBytes } from '../support/browser-bytes';
 import type { Cost, LoadInput } from './load-process';
 import { measured, median, startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
@@ -82,13 +82,18 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
 /** The bytes that each editor loads in a language. One that is not English gets the English words as well, to fall back on: Node-RED asks for them. */
 function browser(): Row[] {
   const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
-  return readdirSync(join(nodes, 'locales')).map((language) => {
+  const atStart = readdirSync(join(nodes, 'locales')).map((language): Row => {
     const parts = Object.entries(browserBytes(language));
     const all = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
     return {
       what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
       value: all / 1024,
+      atMost: 150,
       unit: 'KB',
     };
   });
+  return [
+    ...atStart,
+    { what: 'browser: the tab "Cars", when it is first shown', value: carsTabBytes() / 1024, unit: 'KB' },
+  ];
 }

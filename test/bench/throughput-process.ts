@@ -8,11 +8,12 @@ const undici = JSON.stringify(require.resolve('undici'));
 const nodes: readonly BenchNode[] = [
   {
     type: 'five-lines',
-    code: `const { request } = require(${undici});
+    code: `const { Agent, request } = require(${undici});
 module.exports = (RED) => RED.nodes.registerType('five-lines', function (config) {
   RED.nodes.createNode(this, config);
+  const dispatcher = new Agent({ connections: config.connections });
   this.on('input', async (msg, send, done) => {
-    const { body } = await request(config.url, { headers: config.headers });
+    const { body } = await request(config.url, { headers: config.headers, dispatcher });
     msg.payload = await body.json();
     send(msg);
     done();
@@ -84,14 +85,22 @@ function flowsOf({ url, vin }: ThroughputInput): object[] {
       })),
       wires: [['end']],
     },
-    { id: idOf('five lines'), z: 'tab', type: 'five-lines', url: path, headers, wires: [['end']] },
+    ...(['five lines', 'five lines, six connections'] as const).map((name) => ({
+      id: idOf(name),
+      z: 'tab',
+      type: 'five-lines',
+      url: path,
+      headers,
+      connections: name === 'five lines' ? null : 6,
+      wires: [['end']],
+    })),
     { id: 'end', z: 'tab', type: 'bench-end', wires: [] },
   ];
 }
 
 async function main(input: ThroughputInput): Promise<void> {
   const { node } = await embed(flowsOf(input), nodes);
-  const results: Throughput = { status: [], 'http request': [], 'five lines': [] };
+  const results: Throughput = { status: [], 'http request': [], 'five lines': [], 'five lines, six connections': [] };
   for (let round = -1; round < input.rounds; round += 1) {
     for (const name of contestants) {
       const pace = await run((msg) => node(idOf(name)).receive(msg), input.inFlight, input.msPerRound);

@@ -1,13 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { defaultWatch } from '../../src/index';
+import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath)
-  ? ''
-  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
 
 interface FlowNode {
   id: string;
@@ -15,7 +10,7 @@ interface FlowNode {
   [property: string]: unknown;
 }
 
-describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, function () {
+describe(`The editor in a browser${pendingNote}`, function () {
   this.timeout(60_000);
   this.bail(true);
   let nodeRed: RealNodeRed;
@@ -24,13 +19,9 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   const complaints: string[] = [];
 
   before(async function () {
-    if (missing !== '') {
-      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-      this.skip();
-    }
+    browser = await launchBrowser(this);
     nodeRed = await startNodeRed();
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    page = await openEditor('en-US');
+    page = await open('en-US');
   });
 
   after(async () => {
@@ -38,25 +29,17 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await nodeRed?.stop();
   });
 
-  /** Opens an editor, and notes whatever it complains of or asks from elsewhere. */
-  async function openEditor(locale: string): Promise<Page> {
-    const opened = await browser.newPage({ locale, viewport: { width: 1400, height: 1000 } });
-    opened.on('pageerror', (error) => complaints.push(error.message));
-    opened.on('console', (message) => {
-      if (
-        message.type() === 'error' ||
-        /Definition error|oneditprepare|oneditsave|Validation error/.test(message.text())
-      )
-        complaints.push(message.text());
+  /** Opens an editor, which must not ask anything from elsewhere. */
+  const open = (locale: string): Promise<Page> =>
+    openEditor(browser, nodeRed.url, {
+      locale,
+      complaints,
+      prepare: (opened) =>
+        opened.on('request', (request) => {
+          if (!request.url().startsWith(nodeRed.url) && !request.url().startsWith('data:'))
+            complaints.push(request.url());
+        }),
     });
-    opened.on('request', (request) => {
-      if (!request.url().startsWith(nodeRed.url) && !request.url().startsWith('data:')) complaints.push(request.url());
-    });
-    await opened.goto(nodeRed.url);
-    await opened.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
-    await opened.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-    return opened;
-  }
 
   /** Drags a node out of the palette, opens its dialog and chooses its vehicle. */
   async function addNode(nodeType: string, x: number, y: number, vehicle?: string): Promise<string> {
@@ -77,8 +60,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator(`[id="${id}"] rect.red-ui-flow-node`).dblclick();
     await page.waitForSelector('#node-dialog-ok');
     await page.waitForSelector('.car-form');
-    // A menu that opens while the form still slides in closes again.
-    await page.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
+    await formIsOpen(page);
   }
 
   async function closeDialog(button: 'node-dialog-ok' | 'node-config-dialog-ok'): Promise<void> {
@@ -111,7 +93,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     await page.locator('.red-ui-typedInput-options:visible').getByText(label, { exact: true }).click();
   }
 
-  const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
+  const part = (name: string) => partOf(page, name);
   const invalid = (field: string) => page.locator(`${field}.input-error`);
 
   it('adds a demo car and a node that reads it, and deploys both', async () => {
@@ -178,7 +160,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     assert.equal(await typed('unlockDuration').isVisible(), false);
     assert.ok((await page.locator('.car-form > .form-row:visible, .car-form > div > .form-row:visible').count()) <= 6);
     await typed('command').locator('.red-ui-typedInput-option-trigger').click();
-    await page.locator('.red-ui-typedInput-options:visible').getByText('Unlock', { exact: true }).click();
+    await page.locator('.red-ui-typedInput-options:visible').getByText('Unlock the tailgate', { exact: true }).click();
     assert.match(await part('does').innerText(), /tailgate/);
     assert.ok((await page.locator('.car-form > .form-row:visible, .car-form > div > .form-row:visible').count()) <= 6);
     const duration = typed('unlockDuration').locator('input');
@@ -269,9 +251,13 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
     ] as const)
       await part('places').getByLabel(field).fill(text);
     assert.equal(await part('places').getByLabel('Radius in m').inputValue(), '200');
-    await type('#node-input-level', '101');
-    await invalid('#node-input-level').waitFor();
-    await type('#node-input-level', '80');
+    const level = typed('level').locator('input');
+    await level.fill('101');
+    await level.press('Tab');
+    await page.locator('.red-ui-typedInput-container.input-error').waitFor();
+    await level.fill('80');
+    await level.press('Tab');
+    await page.locator('.red-ui-typedInput-container.input-error').waitFor({ state: 'detached' });
     await closeDialog('node-dialog-ok');
 
     const saved = (await deploy()).find((node) => node.id === id) as unknown as Record<string, unknown> | undefined;
@@ -358,7 +344,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
   });
 
   it('speaks German where the browser does', async () => {
-    const german = await openEditor('de-DE');
+    const german = await open('de-DE');
     await german.waitForSelector('g.red-ui-flow-node-group');
     assert.deepEqual(
       await german
@@ -405,13 +391,46 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
           repeat: '',
           wires: [['read']],
         },
+        {
+          id: 'event',
+          type: 'connected-vehicle-event',
+          z: tab,
+          x: 300,
+          y: 200,
+          name: '',
+          vehicle: 'demo-car',
+          events: ['locked'],
+          wires: [[]],
+        },
+        ...['connected-vehicle-status', 'connected-vehicle-command', 'connected-vehicle-command-status'].map(
+          (nodeType, row) => ({
+            id: `lost${row}`,
+            type: nodeType,
+            z: tab,
+            x: 300,
+            y: 300 + 60 * row,
+            name: '',
+            vehicle: 'deleted',
+            command: 'lock',
+            wires: [[]],
+          }),
+        ),
       ],
     });
-    const fresh = await openEditor('en-US');
+    const fresh = await open('en-US');
+    for (const id of ['lost0', 'lost1', 'lost2'])
+      await fresh.locator(`#${id} .red-ui-flow-node-status-label`, { hasText: /^no vehicle$/ }).waitFor();
     await fresh
-      .locator('#read .red-ui-flow-node-status-label', { hasText: /^(closed|rear-right window open) · \d\d:\d\d$/ })
+      .locator('#read .red-ui-flow-node-status-label', {
+        hasText: /^(all windows closed|rear-right window open) · \d\d:\d\d$/,
+      })
       .waitFor();
+    await fresh.locator('#event .red-ui-flow-node-status-label', { hasText: /^waiting for events$/ }).waitFor();
     await fresh.close();
+    // A fixed text is in the language of the browser, whatever the language of the runtime is.
+    const german = await open('de-DE');
+    await german.locator('#event .red-ui-flow-node-status-label', { hasText: /^wartet auf Ereignisse$/ }).waitFor();
+    await german.close();
   });
 
   it('shows what a guard watches whose flow says nothing of it', async () => {
@@ -425,7 +444,7 @@ describe(`The editor in a browser${missing && ` (pending: ${missing})`}`, functi
         { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 300, y: 100, vehicle: 'demo-car', wires: [[], []] },
       ],
     });
-    const fresh = await openEditor('en-US');
+    const fresh = await open('en-US');
     await fresh.locator('#guard rect.red-ui-flow-node').dblclick();
     await fresh.waitForSelector('.car-form');
     const kinds = await fresh

@@ -1,14 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { demoCar } from '../../src/simulator/index';
+import type { Browser, Page } from 'playwright-core';
+import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
+import { launchBrowser, loadEditor, openEditor, pendingNote } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath)
-  ? ''
-  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
 
@@ -28,6 +23,15 @@ const flows = [
   },
   { id: 'read', z: 'tab', type: 'inject', props: [], x: 100, y: 100, wires: [['status']] },
   {
+    id: 'readOther',
+    z: 'tab',
+    type: 'inject',
+    props: [{ p: 'vin', v: electricCar.vin, vt: 'str' }],
+    x: 100,
+    y: 150,
+    wires: [['status']],
+  },
+  {
     id: 'command',
     z: 'tab',
     type: 'connected-vehicle-command',
@@ -41,7 +45,7 @@ const flows = [
   { id: 'send', z: 'tab', type: 'inject', props: [], x: 100, y: 200, wires: [['command']] },
 ];
 
-describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, function () {
+describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   this.timeout(60_000);
   this.bail(true);
   let nodeRed: RealNodeRed;
@@ -53,13 +57,9 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
   const answered: string[] = [];
 
   before(async function () {
-    if (missing !== '') {
-      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-      this.skip();
-    }
+    browser = await launchBrowser(this);
     nodeRed = await startNodeRed(flows);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    page = await openEditor('en-US');
+    page = await open('en-US');
   });
 
   after(async () => {
@@ -67,33 +67,28 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
     await nodeRed?.stop();
   });
 
-  async function openEditor(locale: string): Promise<Page> {
-    const opened = await browser.newPage({ locale, viewport: { width: 1400, height: 1100 } });
-    opened.on('pageerror', (error) => complaints.push(error.message));
-    opened.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    opened.on('dialog', (dialog) => {
-      complaints.push(dialog.message());
-      void dialog.dismiss();
-    });
-    opened.on('websocket', (socket) =>
-      socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
-    );
-    opened.on('response', (response) => {
-      if (/connected-vehicle\/[^/]+\/\w+$/.test(response.url()))
-        void response.text().then(
-          (text) => answered.push(text),
-          () => undefined,
+  const open = (locale: string): Promise<Page> =>
+    openEditor(browser, nodeRed.url, {
+      locale,
+      height: 1100,
+      complaints,
+      prepare(opened) {
+        opened.on('dialog', (dialog) => {
+          complaints.push(dialog.message());
+          void dialog.dismiss();
+        });
+        opened.on('websocket', (socket) =>
+          socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
         );
+        opened.on('response', (response) => {
+          if (/connected-vehicle\/[^/]+\/\w+$/.test(response.url()))
+            void response.text().then(
+              (text) => answered.push(text),
+              () => undefined,
+            );
+        });
+      },
     });
-    await load(opened);
-    return opened;
-  }
-
-  async function load(opened: Page): Promise<void> {
-    await opened.goto(nodeRed.url);
-    await opened.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
-    await opened.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-  }
 
   const show = (opened: Page): Promise<void> =>
     opened.evaluate(() => {
@@ -171,6 +166,55 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
     await page.locator('.cars-switch[aria-pressed=false]', { hasText: 'Asleep' }).waitFor();
   });
 
+  it('lets the next request of the flows fail, by mouse and by keyboard', async () => {
+    const fault = (name: string, isSet: boolean) =>
+      page.locator(`.cars-switch[aria-pressed=${isSet}]`, { hasText: name });
+    await fault('Token refused', false).click();
+    await fault('Token refused', true).click();
+    await fault('Service down', false).focus();
+    await page.keyboard.press('Enter');
+    await fault('Service down', true).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Service down');
+    await fault('Token refused', false).waitFor();
+    await press('read');
+    await fault('Service down', false).waitFor();
+  });
+
+  it('gives a clicked opening the state that is chosen, by keyboard', async () => {
+    const mode = page.getByLabel('A click on a door, a window or a lid');
+    await mode.focus();
+    await page.keyboard.press('ArrowDown');
+    await part('hood').focus();
+    await page.keyboard.press('Enter');
+    await isIn('hood', 'ajar');
+    await mode.selectOption('unknown');
+    await part('hood').click();
+    await isIn('hood', 'unknown');
+    await mode.selectOption('toggle');
+    await part('hood').click();
+    await isIn('hood', 'closed');
+  });
+
+  it('has each control of the demo car on the way of the Tab key', async () => {
+    const controls = '.cars-picture :is([role=button], summary, select, input, button, a):visible';
+    const names = (selector: string): Promise<string[]> =>
+      page
+        .locator(selector)
+        .evaluateAll((found) =>
+          found.map((one) => one.getAttribute('data-part') ?? one.getAttribute('data-key') ?? one.nodeName),
+        );
+    const all = await names(controls);
+    for (const name of ['lock', 'hood', 'SUMMARY', 'SELECT', 'asleep', 'fuel', 'drive', 'reset', 'outage', 'page'])
+      assert.ok(all.includes(name), name);
+    await page.locator(controls).first().focus();
+    const reached: string[] = [];
+    for (const _name of all) {
+      reached.push(...(await names(':focus')));
+      await page.keyboard.press('Tab');
+    }
+    assert.deepEqual(reached, all);
+  });
+
   it('shows a command in the list, and the demo car flash and honk for it', async () => {
     await press('send');
     await page.locator('svg.car-view[data-flash=true][data-honk=true]').waitFor();
@@ -182,6 +226,8 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
     await says(page.locator('.cars-messages'), 'Read.');
     await says(row('rearRightWindow'), 'closed');
     await says(row('fuelAmount'), '38 l');
+    // The petrol car has no battery to drive with.
+    assert.equal(await row('batteryChargeLevel').count(), 0);
     await page.locator('.cars-buttons button', { hasText: 'Check' }).click();
     await page.locator('.cars-messages', { hasText: '✓' }).waitFor();
     await page.locator('.cars-buttons button', { hasText: 'Copy diagnostics' }).click();
@@ -189,7 +235,7 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
   });
 
   it('shows the last known values after the editor was reloaded, without a read', async () => {
-    await load(page);
+    await loadEditor(page, nodeRed.url);
     await show(page);
     await says(row('rearRightWindow'), 'closed');
     await says(row('fuelAmount'), '38 l');
@@ -211,11 +257,12 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
   });
 
   it('can be used by everybody, as far as axe can tell', async () => {
+    await page.locator('.cars-more summary').click();
     assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
   });
 
   it('is German where the editor is', async () => {
-    const german = await openEditor('de');
+    const german = await open('de');
     await show(german);
     await german.locator('.cars-list caption', { hasText: 'Fenster' }).waitFor();
     assert.equal(
@@ -228,9 +275,36 @@ describe(`The tab "Cars" in a browser${missing && ` (pending: ${missing})`}`, fu
     await german.close();
   });
 
+  it('names each of several cars of one configuration once, in the list that chooses one', async () => {
+    await press('readOther');
+    const list = page.locator('.cars-tab > select');
+    await list.waitFor();
+    assert.deepEqual(
+      await list.locator('option').allInnerTexts(),
+      [demoCar, electricCar].map(({ vin }) => `${hostile} …${vin.slice(-6)}`),
+    );
+    await list.selectOption({ index: 1 });
+    await isIn('plug', 'plugged');
+    assert.equal(await page.locator('.cars-switch[data-key=engine]').count(), 0, 'an electric car has no engine');
+    assert.equal(await page.locator('.cars-switch[data-key=plug]').count(), 1);
+    assert.equal(await page.locator('.cars-head').innerText(), '');
+  });
+
+  it('says above the drawing why nothing can be read of a car', async () => {
+    const { rev, flows: deployed } = (await nodeRed.admin('GET', 'flows')) as { rev: string; flows: object[] };
+    const broken = { id: 'own', type: 'connected-vehicle', service: 'volvo-cars', name: 'Mine' };
+    await nodeRed.admin('POST', 'flows', { rev, flows: [...deployed, broken] });
+    await page.locator('.cars-tab > select').selectOption({ label: 'Mine' });
+    const problem = page.locator('.cars-problem', { hasText: 'The API key is missing.' });
+    assert.equal(await problem.count(), 1);
+    const heightOf = async (element: typeof problem): Promise<number> => (await element.boundingBox())?.y ?? NaN;
+    assert.ok((await heightOf(problem)) < (await heightOf(page.locator('.cars-drawing'))));
+  });
+
   it('sent no whole VIN to the browser and no data over the connection that all editors hear, and met no error', () => {
     assert.ok(answered.length > 5);
-    for (const text of [...answered, ...published]) assert.ok(!text.includes(demoCar.vin));
+    for (const text of [...answered, ...published])
+      for (const { vin } of [demoCar, electricCar]) assert.ok(!text.includes(vin));
     const signals = published
       .flatMap((frame) => JSON.parse(frame) as { topic?: string; data?: unknown }[])
       .filter(({ topic }) => topic?.startsWith('connected-vehicle/'));

@@ -3,12 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openingKeys } from '../../src/index';
 import { openingNames } from '../../src/simulator/car-view-state';
+import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/controls';
+import { demoFaultNames } from '../../src/simulator/demo-faults';
 import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
 const sources = [
   join(root, 'nodes/connected-vehicle-cars.editor.ts'),
-  ...readdirSync(join(root, 'nodes/shared/cars-tab')).map((file) => join(root, 'nodes/shared/cars-tab', file)),
+  ...readdirSync(join(root, 'nodes/shared/cars-tab/panel')).map((file) =>
+    join(root, 'nodes/shared/cars-tab/panel', file),
+  ),
 ].map((path) => readFileSync(path, 'utf8'));
 
 const catalogue = (language: string): Map<string, string> => words(language, 'connected-vehicle-cars');
@@ -38,6 +42,9 @@ describe('The words of the tab "Cars"', () => {
     const text = sources.join('\n');
     for (const name of openingKeys) assert.ok(known.has(`name.${name}`), name);
     for (const name of [...openingNames, 'lock', 'plug']) assert.ok(known.has(`part.${name}`), name);
+    for (const name of [...carSwitchNames, ...Object.keys(carSliders), ...clickModes])
+      assert.ok(known.has(`demo.${name}`), name);
+    for (const name of demoFaultNames) assert.ok(known.has(`fault.${name}`), name);
     const shown = /'(AVAILABLE [A-Z_ ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
     assert.deepEqual(
       [...known.keys()].filter((key) => key.startsWith('word.')).sort(),

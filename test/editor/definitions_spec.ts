@@ -8,10 +8,12 @@ import {
   statusOptions,
   vehicleCredentials,
   vehicleOptions,
-} from '../../nodes/shared/input/options';
+} from '../../nodes/runtime';
+import { browserBytes } from '../support/browser-bytes';
 import {
   definition,
   icons,
+  languages,
   literal,
   page,
   propertiesOf,
@@ -141,6 +143,13 @@ describe('The editor halves', () => {
     }
   });
 
+  it('take less than 150 KB in each language, not compressed', () => {
+    for (const language of languages) {
+      const bytes = Object.values(browserBytes(language)).reduce((sum, part) => sum + part, 0);
+      assert.ok(bytes < 150 * 1024, `${language}: ${(bytes / 1024).toFixed(1)} KB`);
+    }
+  });
+
   it('name each port', () => {
     for (const { inputs = 0, outputs = 0, inputLabels, outputLabels } of types.map((type) => definition(type))) {
       if (inputs > 0) assert.match(inputLabels?.() ?? '', /port\./);
@@ -150,7 +159,7 @@ describe('The editor halves', () => {
 });
 
 describe('The validators', () => {
-  const verdict = (type: string, property: string, value: unknown, node: object = {}): unknown => {
+  const validate = (type: string, property: string, value: unknown, node: object = {}): unknown => {
     const { defaults, credentials } = definition(type);
     return (defaults[property] ?? credentials?.[property])?.validate?.call({ ...defaultsOf(type), ...node }, value, {});
   };
@@ -158,9 +167,10 @@ describe('The validators', () => {
 
   it('take a VIN of 17 letters and digits in either case, blanks around it, and none at all', () => {
     for (const type of ['connected-vehicle', 'connected-vehicle-status', 'connected-vehicle-command']) {
-      for (const vin of ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 ']) assert.equal(verdict(type, 'vin', vin), true);
+      for (const vin of ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 '])
+        assert.equal(validate(type, 'vin', vin), true);
       for (const vin of ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>'])
-        assert.equal(verdict(type, 'vin', vin), `${shared}vin`);
+        assert.equal(validate(type, 'vin', vin), `${shared}vin`);
     }
   });
 
@@ -173,7 +183,7 @@ describe('The validators', () => {
       'http://127.0.0.1:8080',
       'http://[::1]:8080',
     ]) {
-      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), true, url);
+      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), true, url);
     }
     for (const url of [
       'http://example.com',
@@ -182,59 +192,59 @@ describe('The validators', () => {
       'ftp://example.com',
       'javascript:alert(1)',
     ]) {
-      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}addressInsecure`, url);
+      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), `${shared}addressInsecure`, url);
     }
     for (const url of ['', 'example.com', 'https://'])
-      assert.equal(verdict('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
+      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
     assert.equal(
-      verdict('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom),
+      validate('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom),
       `${shared}addressSecret`,
     );
-    assert.equal(verdict('connected-vehicle', 'baseUrl', '', { service: 'demo' }), true);
+    assert.equal(validate('connected-vehicle', 'baseUrl', '', { service: 'demo' }), true);
   });
 
   it('take empty sign-in addresses, because pasted tokens need none', () => {
     for (const property of ['authorizeUrl', 'tokenUrl', 'redirectUrl']) {
-      assert.equal(verdict('connected-vehicle', property, '', { service: 'custom' }), true);
+      assert.equal(validate('connected-vehicle', property, '', { service: 'custom' }), true);
       assert.equal(
-        verdict('connected-vehicle', property, 'http://example.com', { service: 'custom' }),
+        validate('connected-vehicle', property, 'http://example.com', { service: 'custom' }),
         `${shared}addressInsecure`,
       );
     }
   });
 
   it('ask for an API key wherever there is a service', () => {
-    assert.equal(verdict('connected-vehicle', 'apiKey', '', { service: 'demo' }), true);
-    assert.equal(verdict('connected-vehicle', 'apiKey', ' ', { service: 'volvo-cars' }), `${shared}apiKey`);
-    assert.equal(verdict('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
+    assert.equal(validate('connected-vehicle', 'apiKey', '', { service: 'demo' }), true);
+    assert.equal(validate('connected-vehicle', 'apiKey', ' ', { service: 'volvo-cars' }), `${shared}apiKey`);
+    assert.equal(validate('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
   });
 
   it('take a header name and a media type vendor that a request can carry', () => {
     const custom = { service: 'custom' };
-    assert.equal(verdict('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
-    assert.equal(verdict('connected-vehicle', 'apiKeyHeader', '', custom), true);
+    assert.equal(validate('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
+    assert.equal(validate('connected-vehicle', 'apiKeyHeader', '', custom), true);
     for (const name of ['a key', 'key:', 'schlüssel'])
-      assert.equal(verdict('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
-    assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
+      assert.equal(validate('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
+    assert.equal(validate('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
     for (const name of ['a b', 'a/b', 'a.b'])
-      assert.equal(verdict('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
+      assert.equal(validate('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
   });
 
   it('take an unlock duration of 1 to 120 whole seconds, or none', () => {
     for (const value of ['', '1', 120, '120'])
-      assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), true);
+      assert.equal(validate('connected-vehicle-command', 'unlockDuration', value), true);
     for (const value of ['0', '121', '1.5', 'ten', ' '])
-      assert.equal(verdict('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
+      assert.equal(validate('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
   });
 
   it('take whole numbers from their minimum up', () => {
-    assert.equal(verdict('connected-vehicle-status', 'poll', '0'), true);
+    assert.equal(validate('connected-vehicle-status', 'poll', '0'), true);
     for (const value of ['-1', '', '1.5', 'x'])
-      assert.equal(verdict('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
+      assert.equal(validate('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
     for (const property of ['timeout', 'interval'])
-      assert.equal(verdict('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
-    assert.equal(verdict('connected-vehicle', 'requestsPerDay', 10000), true);
-    assert.equal(verdict('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
+      assert.equal(validate('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
+    assert.equal(validate('connected-vehicle', 'requestsPerDay', 10000), true);
+    assert.equal(validate('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
   });
 
   it('complain where the nodes of a vehicle, the edited one among them, would spend more than its quota', () => {
@@ -304,6 +314,12 @@ describe('The validators', () => {
     assert.equal(judge([...both, fuel], fuel, '60'), `${shared}calls`);
     assert.equal(judge([...both, fuel], fuel, '60', { service: 'volvo-cars' }), true);
     assert.equal(judge([doors], doors, '1', { service: 'demo' }), true, 'a simulated car has no quota');
+    // The quota of a day is counted for each API.
+    const [charging, location] = [status('charging', 'charging', 60), status('location', 'location', 60)];
+    assert.equal(judge([status('doors', 'doors', 60), charging, location], charging, '30'), true);
+    assert.equal(judge([status('doors', 'doors', 60), charging], charging, '28'), `${shared}callsEnergy`);
+    assert.equal(judge([status('doors', 'doors', 60), location], location, '28'), `${shared}callsLocation`);
+    assert.equal(judge([doors, charging, location], doors, '28'), `${shared}calls`);
   });
 
   it('take a node that lacks properties, because it is older or was written by hand', () => {
@@ -318,46 +334,49 @@ describe('The validators', () => {
   it('take quiet hours as two times of day, or none, and at least one thing to watch', () => {
     const type = 'connected-vehicle-guard';
     for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45'])
-      assert.equal(verdict(type, 'quietHours', value), true, value);
+      assert.equal(validate(type, 'quietHours', value), true, value);
     for (const value of ['22-7', '24:00-07:00', 'night'])
-      assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHours`, value);
+      assert.equal(validate(type, 'quietHours', value), `${type}.reason.quietHours`, value);
     for (const value of ['22:00-22:00', '7:00-07:00'])
-      assert.equal(verdict(type, 'quietHours', value), `${type}.reason.quietHoursEqual`, value);
+      assert.equal(validate(type, 'quietHours', value), `${type}.reason.quietHoursEqual`, value);
     for (const value of ['', 'Europe/Berlin', ' America/New_York '])
-      assert.equal(verdict(type, 'timeZone', value), true);
+      assert.equal(validate(type, 'timeZone', value), true);
     for (const value of ['Berlin', 'Nowhere/Land', '+02:00'])
-      assert.equal(verdict(type, 'timeZone', value), `${type}.reason.timeZone`, value);
+      assert.equal(validate(type, 'timeZone', value), `${type}.reason.timeZone`, value);
     for (const value of [{}, { lock: 3 }, { lock: '3', window: 0 }])
-      assert.equal(verdict(type, 'minutesFor', value), true);
+      assert.equal(validate(type, 'minutesFor', value), true);
     for (const value of [{ lock: 'abc' }, { lock: -1 }, { window: '1.5' }])
-      assert.equal(verdict(type, 'minutesFor', value), `${type}.reason.minutesFor`, JSON.stringify(value));
-    assert.equal(verdict(type, 'watch', []), `${type}.reason.nothing`);
-    assert.equal(verdict(type, 'watch', ['window']), true);
-    for (const value of [0.01, '0.5']) assert.equal(verdict(type, 'poll', value), `${shared}atLeast`, String(value));
+      assert.equal(validate(type, 'minutesFor', value), `${type}.reason.minutesFor`, JSON.stringify(value));
+    assert.equal(validate(type, 'watch', []), `${type}.reason.nothing`);
+    assert.equal(validate(type, 'watch', ['window']), true);
+    for (const value of [0.01, '0.5']) assert.equal(validate(type, 'poll', value), `${shared}atLeast`, String(value));
   });
 
   it('judge a value of a typed input by its own rule, and a source by whether it is named', () => {
     const status = 'connected-vehicle-status';
-    assert.equal(verdict(status, 'vin', 'car.vin', { vinType: 'flow' }), true);
-    assert.equal(verdict(status, 'vin', ' ', { vinType: 'flow' }), `${shared}source`);
-    assert.equal(verdict(status, 'vin', 'car.vin', { vinType: 'str' }), `${shared}vin`);
+    assert.equal(validate(status, 'vin', 'car.vin', { vinType: 'flow' }), true);
+    assert.equal(validate(status, 'vin', ' ', { vinType: 'flow' }), `${shared}source`);
+    assert.equal(validate(status, 'vin', 'car.vin', { vinType: 'str' }), `${shared}vin`);
     assert.equal(
-      verdict('connected-vehicle-command', 'unlockDuration', 'seconds', { unlockDurationType: 'msg' }),
+      validate('connected-vehicle-command', 'unlockDuration', 'seconds', { unlockDurationType: 'msg' }),
       true,
     );
-    assert.equal(verdict('connected-vehicle-guard', 'minutes', 'MINUTES', { minutesType: 'env' }), true);
-    assert.equal(verdict('connected-vehicle-guard', 'minutes', 'ten', { minutesType: 'num' }), `${shared}atLeast`);
-    assert.equal(verdict(status, 'poll', '60', { readType: 'msg' }), `${status}.reason.pollMessage`);
-    assert.equal(verdict(status, 'poll', '0', { readType: 'msg' }), true);
+    assert.equal(validate('connected-vehicle-guard', 'minutes', 'MINUTES', { minutesType: 'env' }), true);
+    assert.equal(
+      validate('connected-vehicle-guard', 'minutes', 'ten', { minutesType: 'num' }),
+      `connected-vehicle-guard.label.after: ${shared}atLeast`,
+    );
+    assert.equal(validate(status, 'poll', '60', { readType: 'msg' }), `${status}.reason.pollMessage`);
+    assert.equal(validate(status, 'poll', '0', { readType: 'msg' }), true);
   });
 
   it('ask for at least one read where several are wanted', () => {
-    assert.equal(verdict('connected-vehicle-status', 'reads', [], { read: 'windows' }), true);
+    assert.equal(validate('connected-vehicle-status', 'reads', [], { read: 'windows' }), true);
     assert.equal(
-      verdict('connected-vehicle-status', 'reads', [], { read: 'several' }),
+      validate('connected-vehicle-status', 'reads', [], { read: 'several' }),
       'connected-vehicle-status.noReads',
     );
-    assert.equal(verdict('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
+    assert.equal(validate('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
   });
 });
 

@@ -1,16 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath)
-  ? ''
-  : ` (pending: there is no browser at ${executablePath}; CHROMIUM names another)`;
-
-describe(`The dialog of a vehicle in a browser${missing}`, function () {
+describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   this.timeout(60_000);
   this.bail(true);
   let service: Simulator;
@@ -20,10 +16,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
   const complaints: string[] = [];
 
   before(async function () {
-    if (missing !== '') {
-      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-      this.skip();
-    }
+    browser = await launchBrowser(this);
     service = await startSimulator({ cars: [demoCar, classicCar] });
     nodeRed = await startNodeRed();
     const vehicle = {
@@ -64,19 +57,12 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
         },
       ],
     });
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    page = await browser.newPage({ locale: 'en-US', viewport: { width: 1400, height: 1200 } });
-    page.setDefaultTimeout(10_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
-    const isKnown = (text: string): boolean => text.startsWith('Unsafe attempt to initiate navigation');
-    page.on(
-      'console',
-      (message) => void (message.type() === 'error' && !isKnown(message.text()) && complaints.push(message.text())),
-    );
-    await page.goto(nodeRed.url);
-    await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
-    await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+    page = await openEditor(browser, nodeRed.url, {
+      height: 1200,
+      complaints,
+      // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
+      isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
+    });
     await openDialog();
   });
 
@@ -93,20 +79,12 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
       .getByText(/requests today/)
       .waitFor({ state: 'attached' });
   };
-  const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
+  const part = (name: string) => partOf(page, name);
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
-  /** SCREENSHOTS names a folder for pictures to look at. */
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['SCREENSHOTS'];
-    if (folder === undefined) return;
-    mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `${name}.png`) });
-  };
-
   it('says before the sign-in that there is no token', async () => {
     await press('check');
     await part('result').getByText('There is no token. Sign in, or paste one.').waitFor();
-    await picture('no-token');
+    await picture(page, 'no-token');
   });
 
   it('signs in in a window of its own, which closes by itself', async () => {
@@ -129,7 +107,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     const redirected = popup.waitForRequest(/does-not-reach-node-red\?/);
     await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
     await page.locator('#connected-vehicle-redirected').fill((await redirected).url());
-    await picture('paste-back');
+    await picture(page, 'paste-back');
     await press('sign-in-finish');
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
     await page.locator('#node-config-input-redirectUrl').fill('');
@@ -150,7 +128,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
     await press('vehicles');
     await page.locator('#connected-vehicle-found').selectOption({ label: `V60 2017 ${classicCar.vin}` });
     assert.equal(await page.locator('#node-config-input-vin').inputValue(), classicCar.vin);
-    await picture('vehicles');
+    await picture(page, 'vehicles');
   });
 
   it('checks everything, and copies diagnostics without anything private', async () => {
@@ -161,7 +139,7 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
       lines.map((line) => line.charAt(0)),
       ['✓', '✓', '✓', '✓', '✓', '✓'],
     );
-    await picture('checked');
+    await picture(page, 'checked');
     await press('diagnostics');
     await part('result').getByText('Copied, without anything private.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests today$/);
@@ -179,12 +157,36 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
         .getByText(/enter key and token again/)
         .waitFor();
       assert.equal(await key.inputValue(), '', name);
-      if (name === 'baseUrl') await picture('moved');
+      if (name === 'baseUrl') await picture(page, 'moved');
       await address.fill(before);
       await address.blur();
       assert.equal(await key.inputValue(), '__PWRD__', name);
       assert.equal(await part('moved').innerText(), '');
     }
+  });
+
+  it('takes an answer away when the form changes that it is about', async () => {
+    const service = page.locator('#node-config-input-service');
+    await press('check');
+    await part('result').getByText('✓').first().waitFor();
+    await service.selectOption('volvo-cars');
+    for (const name of ['result', 'found', 'signIn']) assert.equal(await part(name).innerText(), '', name);
+    await press('vehicles');
+    await part('found').locator('.warning').waitFor();
+    await service.selectOption('custom');
+    for (const name of ['result', 'found', 'signIn']) assert.equal(await part(name).innerText(), '', name);
+    await press('vehicles');
+    await page.locator('#connected-vehicle-found').waitFor();
+    await service.selectOption('volvo-cars');
+    assert.equal(await page.locator('#connected-vehicle-found').isVisible(), false);
+    await service.selectOption('custom');
+    const clientId = page.locator('#node-config-input-clientId');
+    await clientId.fill('');
+    await press('sign-in');
+    await part('signIn').locator('.warning').waitFor();
+    await clientId.fill('demo-client');
+    await clientId.blur();
+    assert.equal(await part('signIn').innerText(), '');
   });
 
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
@@ -198,6 +200,16 @@ describe(`The dialog of a vehicle in a browser${missing}`, function () {
 
   it('never holds a token, a key or a secret in the page', async () => {
     assert.doesNotMatch(await page.content(), /demo-key|demo-secret|eyJ/);
+  });
+
+  it('says of a pasted token what is wrong with it, and not that another field is empty', async () => {
+    await page.locator('#node-config-input-clientId').fill('');
+    await page.locator('.car-form summary').getByText('Paste tokens').click();
+    await page.locator('#node-config-input-accessToken').fill('two words');
+    await press('check');
+    await part('result')
+      .getByText(/The access token holds a blank/)
+      .waitFor();
   });
 
   it('offers a command node what its vehicle lists', async () => {

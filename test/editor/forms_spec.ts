@@ -1,14 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
+import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath)
-  ? ''
-  : ` (pending: there is no browser at ${executablePath}; CHROMIUM names another)`;
 
 /** A flow as an older version or a person wrote it: properties are missing, lists are in an order of their own. */
 const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
@@ -52,7 +46,7 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
 const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
 const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
 
-describe(`The forms in a browser${missing}`, function () {
+describe(`The forms in a browser${pendingNote}`, function () {
   this.timeout(120_000);
   let nodeRed: RealNodeRed;
   let browser: Browser;
@@ -60,14 +54,10 @@ describe(`The forms in a browser${missing}`, function () {
   const complaints: string[] = [];
 
   before(async function () {
-    if (missing !== '') {
-      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-      this.skip();
-    }
+    browser = await launchBrowser(this);
     nodeRed = await startNodeRed();
     await nodeRed.admin('POST', 'flows', { flows: flow });
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    page = await openEditor('en-US');
+    page = await open('en-US');
   });
 
   after(async () => {
@@ -75,19 +65,7 @@ describe(`The forms in a browser${missing}`, function () {
     await nodeRed?.stop();
   });
 
-  async function openEditor(locale: string): Promise<Page> {
-    const opened = await browser.newPage({ locale, viewport: { width: 1280, height: 900 } });
-    opened.on('pageerror', (error) => complaints.push(error.message));
-    opened.on('console', (message) => {
-      if (message.type() === 'error' || /Definition error|onedit|Validation error/.test(message.text()))
-        complaints.push(message.text());
-    });
-    opened.setDefaultTimeout(10_000);
-    await opened.goto(nodeRed.url);
-    await opened.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-    await opened.waitForSelector('[id="guard"]');
-    return opened;
-  }
+  const open = (locale: string): Promise<Page> => openEditor(browser, nodeRed.url, { locale, height: 900, complaints });
 
   async function openForm(id: string, on: Page = page): Promise<void> {
     const isConfig = configs.includes(id);
@@ -95,8 +73,7 @@ describe(`The forms in a browser${missing}`, function () {
       isConfig ? `RED.editor.editConfig('', 'connected-vehicle', '${id}')` : `RED.editor.edit(RED.nodes.node('${id}'))`,
     );
     await on.waitForSelector(isConfig ? '#node-config-dialog-ok' : '#node-dialog-ok');
-    // A tray slides in, and what it covers is not yet what a reader sees.
-    await on.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
+    await formIsOpen(on);
   }
 
   async function closeForm(id: string, on: Page = page): Promise<void> {
@@ -110,14 +87,6 @@ describe(`The forms in a browser${missing}`, function () {
   const openFolds = (on: Page = page): Promise<unknown> =>
     on.evaluate("document.querySelectorAll('.car-form details').forEach((fold) => (fold.open = true))");
 
-  /** SCREENSHOTS names a folder for pictures to look at. */
-  async function picture(name: string, on: Page = page): Promise<void> {
-    const folder = process.env['SCREENSHOTS'];
-    if (folder === undefined) return;
-    mkdirSync(folder, { recursive: true });
-    await on.screenshot({ path: join(folder, `${name}.png`) });
-  }
-
   it('change nothing where they are opened and closed, also in flows that lack properties', async () => {
     for (const id of nodes) {
       const before = await page.evaluate(`JSON.stringify(RED.nodes.convertNode(RED.nodes.node('${id}')))`);
@@ -130,16 +99,16 @@ describe(`The forms in a browser${missing}`, function () {
 
   for (const locale of ['en-US', 'de-DE']) {
     it(`can be used by everybody, as far as axe can tell: ${locale}`, async () => {
-      const opened = locale === 'en-US' ? page : await openEditor(locale);
+      const opened = locale === 'en-US' ? page : await open(locale);
       // Another language has the same fields with other words.
       const forms =
         locale === 'en-US' ? [...configs, ...nodes] : ['volvo', 'one', 'unlock', 'result', 'guard', 'event'];
       for (const id of forms) {
         await openForm(id, opened);
-        await picture(`${locale}-${id}`, opened);
+        await picture(opened, `${locale}-${id}`);
         await openFolds(opened);
         assert.deepEqual(await axeFindings(opened, '.car-form'), [], id);
-        await picture(`${locale}-${id}-open`, opened);
+        await picture(opened, `${locale}-${id}-open`);
         const cancel = configs.includes(id) ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
         await opened.locator(cancel).dispatchEvent('click');
         await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
@@ -162,13 +131,19 @@ describe(`The forms in a browser${missing}`, function () {
       .locator('.car-form [data-part=answer]')
       .getByText(/^frontLeft: (OPEN|CLOSED) \(/)
       .waitFor();
-    await picture('read-now');
-    await closeForm('one');
+    const windows = partOf(page, 'reads').locator('label', { hasText: 'All windows' });
+    await windows.getByText('✓ this car has it').waitFor();
+    assert.equal(await windows.locator('input').isChecked(), true);
+    await picture(page, 'read-now');
+    await partOf(page, 'reads').locator('label', { hasText: 'Odometer' }).click();
+    assert.equal(await partOf(page, 'answer').innerText(), '', 'another value has another answer');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
   it('mark what is wrong in a guard: own minutes, equal quiet hours, a time zone, and nothing to watch', async () => {
     await openForm('guard');
-    const part = (name: string) => page.locator(`.car-form [data-part="${name}"]`);
+    const part = (name: string) => partOf(page, name);
     const windows = part('kinds').locator('input[type=text]').first();
     assert.equal(await windows.getAttribute('placeholder'), '15', 'the minutes that hold where none are entered');
     await windows.fill('abc');
@@ -185,7 +160,7 @@ describe(`The forms in a browser${missing}`, function () {
     assert.equal(await part('nothing').isVisible(), false);
     for (const box of await part('kinds').locator('input[type=checkbox]').all()) await box.uncheck();
     await part('nothing').waitFor();
-    await picture('guard-wrong');
+    await picture(page, 'guard-wrong');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
@@ -196,7 +171,7 @@ describe(`The forms in a browser${missing}`, function () {
       (await labels.allInnerTexts()).map((text) => text.trim()),
       ['car status', 'car command', 'car result', 'car guard', 'car event'],
     );
-    const german = await openEditor('de-DE');
+    const german = await open('de-DE');
     await german.locator('.red-ui-palette-header', { hasText: 'vernetztes Auto' }).waitFor();
     await german.close();
     for (const word of ['car', 'volvo', 'window', 'door', 'lock', 'charge']) {

@@ -1,17 +1,9 @@
 import { strict as assert } from 'node:assert';
-import {
-  commandNames,
-  errorCodes,
-  eventNames,
-  guardWordKeys,
-  openingKinds,
-  openings,
-  outcomes,
-  readNames,
-  readScopes,
-  resources,
-  themes,
-} from '../../src/index';
+import { commandNames, eventNames, openingKinds, openings } from '../../src/index';
+import { guardWordKeys } from '../../src/guard/text';
+import { resources, themes, readNames, readScopes } from '../../src/catalogue/reads';
+import { errorCodes } from '../../src/errors';
+import { outcomes } from '../../src/catalogue/outcomes';
 import { doorMembers, windowMembers } from '../../src/catalogue/members';
 import {
   allSources,
@@ -66,7 +58,7 @@ describe('The words of the editor', () => {
             }
           }
           for (const key of asked(source(type), /\bsay\('([\w.]+)'/g)) assert.ok(has(texts, key), key);
-          for (const key of asked(source(type), /\bshared\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
+          for (const key of asked(source(type), /\bsharedText\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
         });
 
         it(`${type} has a help that names every property and what to do about an error`, () => {
@@ -91,12 +83,23 @@ describe('The words of the editor', () => {
       }
 
       it('has a text for everything the shared parts of the forms ask for', () => {
-        const keys = sharedSources.flatMap((text) => asked(text, /\bshared\('([\w.]+)'/g));
+        const keys = sharedSources.flatMap((text) => asked(text, /\bsharedText\('([\w.]+)'/g));
         const dialogKeys = sharedSources.flatMap((text) => asked(text, /\bsay\('([\w.]+)'/g));
         assert.ok(keys.length > 0 && dialogKeys.length > 0);
         for (const key of [...keys, ...dialogKeys.map((key) => `dialog.${key}`)]) assert.ok(has(shared, key), key);
         for (const about of ['service', 'quota', 'key', 'token', 'vehicle', 'scopes'])
           assert.ok(has(shared, `dialog.check.good.${about}`), about);
+      });
+
+      it('names no scope where a read fails for whichever scope is missing', () => {
+        assert.doesNotMatch(shared.get('dialog.check.SCOPE_MISSING') ?? '', /conve:/);
+        assert.match(shared.get('dialog.check.scopes.SCOPE_MISSING') ?? '', /conve:vehicle_relation/);
+      });
+
+      it('has a text for every fixed status of a node', () => {
+        const keys = asked(allSources, /\bnodeStatus\.show\('\w+', '(\w+)'\)/g);
+        assert.ok(keys.includes('reading') && keys.includes('waiting'));
+        for (const key of keys) assert.ok(has(shared, `status.${key}`), key);
       });
 
       it('has a badge for every error, short enough to be read at a glance', () => {
@@ -131,7 +134,7 @@ describe('The words of the editor', () => {
         need(
           runtime,
           'guard',
-          guardWordKeys(language).filter((key) => key !== 'language' && !Object.hasOwn(openings, key)),
+          guardWordKeys(language).filter((key) => !Object.hasOwn(openings, key)),
         );
         need(status, 'read', readNames.slice(0, 6));
         need(status, 'gives', readNames.slice(0, 6));

@@ -1,5 +1,5 @@
-import { useClock } from '../../nodes/shared/node-red/time';
-import { errorCodes } from '../../src/index';
+import { useClock } from '../../nodes/runtime';
+import { errorCodes } from '../../src/errors';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { Flow, type NodeConfig, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';

@@ -5,11 +5,11 @@ import {
   pastedToken,
   resolveService,
   VehicleError,
-  watchCommand,
   type Account,
   type CommandRecord,
-  type DispatchOptions,
 } from '../../src/index';
+import type { DispatchOptions } from '../../src/commands/dispatcher';
+import { watchCommand } from '../../src/watch/watch';
 import { demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -161,7 +161,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     asked.mayWait = asked.options.whenUnavailable === 'wait' || asked.options.whenBusy === 'queue';
     all.push(asked);
     try {
-      asked.record = await account.commands.send(
+      asked.record = await account.dispatcher.send(
         random.pick(['lock', 'unlock', 'honk', 'flash', 'lock', 'self-destruct', '']),
         asked.options,
       );
@@ -191,9 +191,9 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     }
   };
 
-  const follow = async ({ client, commands }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
+  const follow = async ({ client, dispatcher }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
     for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs }))
-      await commands.applyReport(report, settled);
+      await dispatcher.applyReport(report, settled);
   };
 
   for (let count = random.between(2, 10); count > 0; count -= 1) {
@@ -230,10 +230,10 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 }
 
 /** Half an hour later nothing stands in the way of the next. */
-async function mustBeFree({ commands }: Account, { car }: ServiceInProcess, clock: ManualClock): Promise<void> {
+async function mustBeFree({ dispatcher }: Account, { car }: ServiceInProcess, clock: ManualClock): Promise<void> {
   car.set({ inUse: false, reachable: true, commandPlan: { answerAfterMs: 0 } });
   let refusal: string | null = null;
-  const sent = commands.send('flash', { vin, interface: 'v1' }).then(
+  const sent = dispatcher.send('flash', { vin, interface: 'v1' }).then(
     () => null,
     (error: VehicleError) => (refusal = error.message),
   );

@@ -5,7 +5,6 @@ import {
   meaningOf,
   MemoryStateStore,
   openAccount,
-  outcomes,
   pastedToken,
   resolveService,
   WatchStore,
@@ -13,7 +12,7 @@ import {
   type OpenWatch,
   type WatchReport,
 } from '../../src/index';
-import { statusWord } from '../../src/catalogue/outcomes';
+import { outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';

@@ -13,7 +13,7 @@ const writes = [
   'diagnostics',
   'commands',
 ];
-const reads = ['state', 'cars'];
+const reads = ['state', 'cars', 'equipment'];
 
 describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', function () {
   this.timeout(60_000);

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';

@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
-import type { CarSummary } from '../../nodes/shared/overview/cars';
-import { changed, publishWith } from '../../nodes/shared/overview/signal';
+import type { CarSummary } from '../../nodes/shared/cars-tab/runtime/cars';
+import { notifyEditors, publishWith, useClock } from '../../nodes/runtime';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { askEditor } from '../support/editor-client';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { askEditor, type EditorAnswer } from '../support/editor-client';
+import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
 
 describe('What the tab "Cars" asks of the runtime', () => {
   let service: Simulator;
@@ -38,6 +39,31 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(service.requests.length, 0);
   });
 
+  it('goes on showing what was read of a car, however many cars the nodes name', async () => {
+    const named = [...Array(25).keys()].map((n) => `YV1CT9551B15709${String(n).padStart(2, '0')}`);
+    const nodes = named.map((vin, n) => ({
+      id: `n${n}`,
+      z: 'tab',
+      type: 'connected-vehicle-status',
+      vehicle: 'v',
+      vin,
+    }));
+    await flow.load(
+      { type: 'connected-vehicle-status', read: 'windows' },
+      customVehicle(service),
+      demoCredentials,
+      nodes,
+    );
+    await flow.ask();
+    const first = await cars();
+    assert.equal(first.length, 26);
+    assert.equal(first[0]?.facts['frontLeftWindow']?.value, 'closed');
+    assert.deepEqual(
+      (await cars()).map(({ key, facts }) => ({ key, facts })),
+      first.map(({ key, facts }) => ({ key, facts })),
+    );
+  });
+
   it('shows what a flow has read, with its times, and nothing that no flow has read', async () => {
     await load();
     service.car().set({ windows: { rearLeft: 'OPEN', frontRight: null } });
@@ -64,6 +90,14 @@ describe('What the tab "Cars" asks of the runtime', () => {
       [{ command: 'lock', outcome: 'succeeded', sentBy: 'Lock it', reason: 'The car carried out the command.' }],
     );
     assert.ok(car?.quota);
+  });
+
+  it('says what became of a command in the language of the editor', async () => {
+    await load({ type: 'connected-vehicle-command', command: 'lock', interface: 'v2' });
+    await flow.ask();
+    const answer = await askEditor('cars', {}, { id: 'all', headers: { 'accept-language': 'de' } });
+    const [car] = answer['cars'] as CarSummary[];
+    assert.equal(car?.commands[0]?.reason, 'Das Auto hat den Befehl ausgeführt.');
   });
 
   it('shows a watch until it ends', async () => {
@@ -148,15 +182,21 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await load();
     await flow.ask();
     // Of two signals, the second one waits: after it, nothing is left to be signalled.
-    const signal = (): Promise<void> => new Promise((resolve) => publishWith(resolve));
+    const signal = (): Promise<void> => new Promise((resolve) => publishWith(flow, resolve));
     const rest = signal();
-    changed();
-    changed();
+    notifyEditors();
+    notifyEditors();
     await rest;
     const next = signal();
     service.faults.add({ match: { path: '/doors' }, error: 'token-refused' });
     await flow.fail({ read: 'doors' });
     await next;
+  });
+
+  it('signals a change to the editors of every Node-RED in the process', async () => {
+    const signals = [{}, {}].map((runtime) => new Promise<void>((resolve) => publishWith(runtime, resolve)));
+    notifyEditors();
+    await Promise.all(signals);
   });
 
   describe('Read now', () => {
@@ -178,13 +218,59 @@ describe('What the tab "Cars" asks of the runtime', () => {
       service.faults.add({ match: { path: '/windows' }, error: 'internal-error' });
       const [car] = await cars();
       const { failed } = await read(car?.key ?? '');
-      assert.equal((failed as string[]).length, 1);
+      assert.equal((failed as object[]).length, 1);
     });
 
     it('reads no car that it does not know', async () => {
       await load();
       assert.equal((await read('someone-else')).error?.code, 'CONFIG');
       assert.equal(service.requests.length, 0);
+    });
+  });
+
+  describe('A click on the demo car', () => {
+    const loadDemo = (more: NodeConfig[] = []): Promise<void> =>
+      flow.load({ type: 'connected-vehicle-status', read: 'windows', poll: 0 }, {}, {}, more);
+    const click = async (body: object): Promise<EditorAnswer> =>
+      askEditor('click', body, { id: (await cars())[0]?.key ?? '' });
+    afterEach(() => useClock(undefined));
+
+    it('refuses a part that the car does not have with a sentence that says so', async () => {
+      await loadDemo();
+      const { error } = await click({ part: 'wing' });
+      assert.deepEqual(
+        [error?.code, error?.message],
+        ['INPUT_INVALID', 'The simulated car has no such part, or the part no such state.'],
+      );
+    });
+
+    it('stops reading for a minute with the fault “quota spent”, and for no longer', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      await loadDemo();
+      assert.deepEqual(await click({ part: 'fault', name: 'quota' }), {});
+      assert.equal((await flow.fail()).vehicle?.error?.['code'], 'QUOTA_SPENT');
+      await clock.advance(60_000);
+      assert.equal((await flow.ask()).vehicle?.error, undefined);
+    });
+
+    it('shows the last value that any configuration has read, also after the clock was set back', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      await loadDemo([
+        { id: 'v2', type: 'connected-vehicle', service: 'demo' },
+        { id: 'n2', z: 'tab', type: 'connected-vehicle-status', vehicle: 'v2', read: 'windows', wires: [['out1']] },
+      ]);
+      await flow.ask();
+      clock.setTime(clock.now() - 7_200_000);
+      await click({ part: 'frontLeftWindow', to: 'open' });
+      flow.node('n2').receive({} as never);
+      await flow.until(() => flow.outputs[1]?.[0]);
+      assert.equal((await cars())[0]?.facts['frontLeftWindow']?.value, 'open');
+      await clock.advance(1_000);
+      await click({ part: 'frontLeftWindow', to: 'closed' });
+      await flow.ask();
+      assert.equal((await cars())[0]?.facts['frontLeftWindow']?.value, 'closed');
     });
   });
 });

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { endDemoService, useClock } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
 import { FileStateStore, WatchStore, type Account, type CommandRecord } from '../../src/index';
-import { endDemoService } from '../../nodes/shared/vehicle/demo-car';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -211,9 +210,9 @@ describe(type, () => {
   for (const command of ['lock', 'flash']) {
     it(`says that the demo car has started anew where it did, and fails for it nowhere (${command})`, async () => {
       await flow.load({ type, timeout: 3600 });
-      const { commands } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      const { dispatcher } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
       await clock.advance(1);
-      const payload = await commands.send(command, { vin: demoCar.vin, interface: 'v1' });
+      const payload = await dispatcher.send(command, { vin: demoCar.vin, interface: 'v1' });
       flow.send({ payload });
       await pass(() => kept().length === 1);
       await flow.unload();

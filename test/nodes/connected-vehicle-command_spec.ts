@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';

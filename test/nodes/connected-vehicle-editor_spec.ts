@@ -9,7 +9,7 @@ import helper = require('node-red-node-test-helper');
 
 interface Finding {
   about: string;
-  verdict: string;
+  result: string;
   code: string | null;
   message: string | null;
   until: string | null;
@@ -37,7 +37,7 @@ describe('What the dialogs ask of the runtime', () => {
     flow.load({ type: 'connected-vehicle-status' }, vehicle(changes), credentials);
   const check = async (body: object): Promise<Finding[]> => (await askEditor('check', body))['findings'] as Finding[];
   const summary = (findings: Finding[]): string[] =>
-    findings.map(({ about, verdict, code }) => [about, verdict, code ?? ''].join(' ').trim());
+    findings.map(({ about, result, code }) => [about, result, code ?? ''].join(' ').trim());
   const good = ['service good', 'quota good', 'key good', 'token good'];
   const untried = ['service unclear', 'quota unclear', 'key unclear'];
 
@@ -194,7 +194,7 @@ describe('What the dialogs ask of the runtime', () => {
         formOf(
           vehicle(),
           {},
-          { users: [user('Doors', ['doors']), user('Windows', ['windows', 'fuelAmount']), user('Honk', [], ['honk'])] },
+          { nodes: [user('Doors', ['doors']), user('Windows', ['windows', 'fuelAmount']), user('Honk', [], ['honk'])] },
         ),
       );
       const missing = findings
@@ -307,6 +307,18 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal(statuses.filter((status) => status === 429).length, 20);
     });
 
+    it('say in the language of the editor why they refuse a request', async () => {
+      await load();
+      const refusal = async (headers: Record<string, string>): Promise<unknown> =>
+        (await askEditor('state', {}, { headers: { 'accept-language': 'de-DE', ...headers } })).error?.message;
+      assert.equal(
+        await refusal({ 'sec-fetch-site': 'cross-site' }),
+        'Diese Adresse antwortet nur dem Editor dieses Node-RED.',
+      );
+      await Promise.all(Array.from({ length: 120 }, () => headersOf({})));
+      assert.equal(await refusal({}), 'Der Editor fragt zu oft. Versuchen Sie es in einer Minute noch einmal.');
+    });
+
     it('say which member of a body is wrong', async () => {
       await load();
       for (const [action, body] of [
@@ -339,6 +351,45 @@ describe('What the dialogs ask of the runtime', () => {
       assert.ok(Math.abs(Date.parse(String(token['expiresAt'])) - Date.now() - lifeSeconds * 1000) < 10_000);
       assert.deepEqual([quota['usedToday'], quota['perDay']], [1, 10_000]);
     });
+  });
+
+  it('tells which reads flows have found in a car, without a request to the service', async () => {
+    await load();
+    assert.deepEqual(await askEditor('equipment', {}), { equipment: {} });
+    service.faults.add({
+      match: { path: `/vehicles/${service.car().vin}/resources/odometer` },
+      error: 'not-supported',
+    });
+    await flow.ask({ read: ['fuelAmount', 'odometer'] });
+    const before = service.requests.length;
+    assert.deepEqual(await askEditor('equipment', {}), { equipment: { fuelAmount: true, odometer: false } });
+    assert.deepEqual(await askEditor('equipment', { vin: demoCar.vin }), { equipment: {} }, 'another car');
+    assert.deepEqual(await askEditor('equipment', {}, { id: 'new' }), { equipment: {} }, 'not deployed');
+    assert.equal(service.requests.length, before);
+  });
+
+  it('go on listing a read that a car has had, and one that only the older interface lacks', async () => {
+    await load({ shareFor: 0 });
+    const notFound = { status: 404, body: {}, times: 1 };
+    await flow.ask({ read: 'odometer' });
+    service.faults.add(notFound);
+    assert.equal((await flow.fail({ read: 'odometer' })).vehicle?.error?.['code'], 'NOT_SUPPORTED');
+    service.faults.add(notFound);
+    assert.equal((await flow.fail({ read: 'doors', interface: 'v1' })).vehicle?.error?.['code'], 'NOT_SUPPORTED');
+    assert.deepEqual(await askEditor('equipment', {}), { equipment: { odometer: true } });
+  });
+
+  it('are answered in the language of the editor', async () => {
+    await load({}, { apiKey: 'demo-key', accessToken: 'two words' });
+    const headers = { 'accept-language': 'de-DE' };
+    const { error } = await askEditor('diagnostics', {}, { id: 'new', headers });
+    assert.match(error?.message ?? '', /^Das Fahrzeug ist noch nicht übernommen\./);
+    const { token } = await askEditor('state', {}, { headers });
+    assert.match((token as { problem: string }).problem, /^Dieser Wert enthält ein Leerzeichen.*: Zugriffstoken\./);
+    const finding = ((await askEditor('check', formOf(vehicle()), { headers }))['findings'] as Finding[]).at(-1);
+    assert.deepEqual([finding?.code, finding?.message], ['CONFIG', (token as { problem: string }).problem]);
+    const english = await askEditor('diagnostics', {}, { id: 'new' });
+    assert.match(english.error?.message ?? '', /^The vehicle is not deployed yet\./);
   });
 
   describe('Copy diagnostics', () => {

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { useClock } from '../../nodes/runtime';
 import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { customVehicle, demoCredentials, fixedStatus, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-event';
@@ -45,7 +47,7 @@ describe(type, () => {
   const payloads = (): Record<string, unknown>[] =>
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const texts = (): unknown[] => payloads().map(({ text }) => text);
-  const isListening = (): boolean => flow.badges.some(({ text }) => text === 'waiting for events');
+  const isListening = (): boolean => flow.badges.some(({ text }) => text === fixedStatus('listening'));
 
   it('sends one message for a change, with a sentence and the time that is known', async () => {
     await load({ events: ['window-opened', 'window-closed'] });
@@ -94,6 +96,29 @@ describe(type, () => {
     const { between } = (payloads()[0] ?? assert.fail()) as { between: { since: string; until: string } };
     const { since, until: known } = between;
     assert.ok(Date.parse(since) < restartedAt && Date.parse(known) === lockedAt, `${since} ${known}`);
+    await flow.unload();
+    await load({ events: ['unlocked', 'locked'] });
+    await until(isListening);
+    await pass(5);
+    assert.deepEqual(payloads(), []);
+  });
+
+  it('sends an event again, unchanged, when Node-RED was killed while it was sent', async () => {
+    await load({ events: ['unlocked', 'locked'] });
+    await until(isListening);
+    service.car().set({ lock: 'UNLOCKED' });
+    // The state on disk at the moment when the next node gets the message.
+    const state = join(flow.userDir, 'connected-vehicle');
+    flow.node('out0').on('input', () => cpSync(state, `${state}-killed`, { recursive: true }));
+    await until(() => payloads().length === 1);
+    const [sent] = payloads();
+    await flow.unload();
+    rmSync(state, { recursive: true });
+    cpSync(`${state}-killed`, state, { recursive: true });
+    await load({ events: ['unlocked', 'locked'] });
+    await until(() => payloads().length === 1);
+    await pass(5);
+    assert.deepEqual(payloads(), [sent]);
     await flow.unload();
     await load({ events: ['unlocked', 'locked'] });
     await until(isListening);
@@ -158,6 +183,18 @@ describe(type, () => {
     service.faults.clear();
     await until(() => payloads().length === 1);
     assert.deepEqual(texts(), ['Car is unlocked']);
+  });
+
+  it('shows the last event until an outage, and waits for events after it', async () => {
+    const lastBadge = (): string => String(flow.badges.at(-1)?.text);
+    await load({ events: ['unlocked'] });
+    await until(isListening);
+    service.car().set({ lock: 'UNLOCKED' });
+    await until(() => lastBadge().startsWith('Car is unlocked'));
+    service.faults.add({ error: 'not-supported' });
+    await until(() => flow.badges.at(-1)?.fill === 'red');
+    service.faults.clear();
+    await until(() => lastBadge() === fixedStatus('listening'));
   });
 
   it('reads at once on a message', async () => {

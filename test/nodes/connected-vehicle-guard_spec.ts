@@ -2,10 +2,10 @@ import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import type { Clock } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
+import { customVehicle, demoCredentials, fixedStatus, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-guard';
@@ -383,8 +383,8 @@ describe(type, () => {
     service.faults.add({ latencyMs: 5 * second });
     flow.badges = [];
     await flow.load({ type }, customVehicle(service), demoCredentials);
-    await until(() => flow.badges.some(({ text }) => text !== undefined && text !== 'checking…'));
-    assert.equal(flow.badges[0]?.text, 'checking…');
+    await until(() => flow.badges.some(({ text }) => text !== undefined && text !== fixedStatus('checking')));
+    assert.equal(flow.badges[0]?.text, fixedStatus('checking'));
     assert.ok(flow.badges.every(({ text }) => text !== 'cannot tell'));
   });
 
@@ -420,6 +420,32 @@ describe(type, () => {
     service.car().set({ lock: 'UNLOCKED' });
     await until(() => String(flow.badges.at(-1)?.text).startsWith('unlocked'));
     assert.match(String(flow.badges.at(-1)?.text), /^unlocked since \d\d:\d\d$/);
+  });
+
+  it('shows when it has given the last alert, until all is closed', async () => {
+    await load();
+    service.car().openWindow('frontLeft');
+    await until(() => said(0).length === 1);
+    await until(() =>
+      /^front-left window open since \d\d:\d\d, alerted \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''),
+    );
+    service.car().closeWindow('frontLeft');
+    await until(() => flow.badges.at(-1)?.fill === 'green');
+    assert.doesNotMatch(flow.badges.at(-1)?.text ?? '', /alerted/);
+  });
+
+  it('shows until when it is silent', async () => {
+    await load();
+    service.car().openWindow('frontLeft');
+    await until(() => flow.badges.at(-1)?.fill === 'yellow');
+    flow.send({ snooze: 60 });
+    await until(() =>
+      /^front-left window open since \d\d:\d\d, silent until \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''),
+    );
+    flow.send({ snooze: 'until-closed' });
+    await until(() => flow.badges.at(-1)?.text?.endsWith(', silent until closed') === true);
+    flow.send({ snooze: 0 });
+    await until(() => flow.badges.at(-1)?.text?.includes('silent') === false);
   });
 
   it('calls no more closed on its badge than what it watches', async () => {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, Flow } from '../support/flow';
@@ -215,7 +215,10 @@ describe('Signing in from the editor', () => {
     const state = new URL(String(url)).searchParams.get('state') ?? '';
     const { error } = await finish(`?error=invalid_scope&state=${state}`);
     assert.equal(error?.code, 'SIGN_IN_REQUIRED');
-    assert.match(error?.message ?? '', /untick .*“lock” \(conve:lock\); “engine” \(conve:engine_start_stop\)/);
+    assert.match(
+      error?.message ?? '',
+      /untick .*“lock” \(conve:lock\); “engine” \(conve:engine_start_stop\).* new application/,
+    );
   });
 
   it('says what is wrong with an unknown access', async () => {
@@ -235,7 +238,7 @@ describe('Signing in from the editor', () => {
       'sign-in',
       formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }),
     );
-    assert.match(insecure.error?.message ?? '', /redirect address must be an https address/);
+    assert.match(insecure.error?.message ?? '', /redirect URL must be an https address/);
   });
 
   it('says that the application is refused, and that the sign-in service is not reached', async () => {

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactor } from '../../nodes/shared/vehicle/redaction';
-import { useClock } from '../../nodes/shared/node-red/time';
-import { readNames, type Account, type JournalEntry } from '../../src/index';
+import { redactor, useClock } from '../../nodes/runtime';
+import type { Account, JournalEntry } from '../../src/index';
+import { readNames } from '../../src/catalogue/reads';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -336,8 +336,8 @@ describe(type, () => {
 
   it('reads the journal of the account without a request, also after a restart, and empties it when told to', async () => {
     const sendLock = async (): Promise<void> => {
-      const { commands } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
-      await commands.send('lock', { vin: service.car().vin, interface: 'v1', sentBy: 'Everybody left' });
+      const { dispatcher } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      await dispatcher.send('lock', { vin: service.car().vin, interface: 'v1', sentBy: 'Everybody left' });
     };
     await load({ read: 'journal' });
     assert.deepEqual((await flow.ask()).payload, []);

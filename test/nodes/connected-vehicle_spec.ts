@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { demoService } from '../../nodes/shared/vehicle/demo-car';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { demoService } from '../../nodes/runtime';
+import { customVehicle, demoCredentials, fixedStatus, Flow } from '../support/flow';
 import { demoCar, electricCar, startSimulator } from '../../src/simulator/index';
 import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 
@@ -44,6 +44,16 @@ describe('connected-vehicle', () => {
     assert.deepEqual(chosen, [electricCar.vin, demoCar.vin]);
   });
 
+  for (const type of ['status', 'command', 'command-status']) {
+    it(`shows that a ${type} node has no vehicle only until the vehicle is deployed`, async () => {
+      await flow.load({ type: `connected-vehicle-${type}`, vehicle: 'later' });
+      await flow.add({ id: 'other', type: 'connected-vehicle', service: 'demo' });
+      assert.ok(flow.badges.every(({ text }) => text === fixedStatus('noVehicle')));
+      await flow.add({ id: 'later', type: 'connected-vehicle', service: 'demo' });
+      await flow.until(() => flow.badges.some(({ text }) => text === undefined));
+    });
+  }
+
   it('counts no quota for a demo car', async () => {
     await flow.load({ type: 'connected-vehicle-status' }, { requestsPerDay: 1, requestsPerMinute: 1, shareFor: 0 });
     for (let count = 0; count < 3; count += 1) assert.ok((await flow.ask()).payload);
@@ -59,7 +69,7 @@ describe('connected-vehicle', () => {
   ] as const) {
     it(what, async () => {
       await flow.load({ type: 'connected-vehicle-status' });
-      await (await (flow.node('v') as VehicleNode).account()).commands.send('flash', { vin: demoCar.vin });
+      await (await (flow.node('v') as VehicleNode).account()).dispatcher.send('flash', { vin: demoCar.vin });
       const folder = join(flow.userDir, 'connected-vehicle', 'state', 'journal');
       assert.equal(readdirSync(folder).length, 1);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');

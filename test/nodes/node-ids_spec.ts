@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';

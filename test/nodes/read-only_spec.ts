@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf } from '../support/editor-client';
-import { useClock } from '../../nodes/shared/node-red/time';
+import { useClock } from '../../nodes/runtime';
 import { ManualClock } from '../support/manual-clock';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 
@@ -101,7 +101,7 @@ describe('A read-only vehicle', () => {
       { ...vehicle(), readOnly: false },
       {},
       {
-        users: [{ label: 'x', reads: [], commands: [...commandNames] }],
+        nodes: [{ label: 'x', reads: [], commands: [...commandNames] }],
         callback: 'http://localhost/connected-vehicle/callback',
       },
     );

@@ -41,10 +41,24 @@ export class DebugSidebar {
    */
   async next(name: string, ...ids: string[]): Promise<unknown> {
     for (;;) {
-      const found = this.shown.find((shown) => shown.name === name && (ids.length === 0 || ids.includes(shown.id)));
+      const [found] = this.#shownBy(name, ids);
       if (found !== undefined) return found.value;
-      await new Promise<void>((resolve) => (this.#news = resolve));
+      await this.more();
     }
+  }
+
+  /** Everything that a debug node has shown since `clear`. */
+  all(name: string, ...ids: string[]): unknown[] {
+    return this.#shownBy(name, ids).map(({ value }) => value);
+  }
+
+  /** Until any debug node shows something. */
+  more(): Promise<void> {
+    return new Promise((resolve) => (this.#news = resolve));
+  }
+
+  #shownBy(name: string, ids: string[]): Shown[] {
+    return this.shown.filter((shown) => shown.name === name && (ids.length === 0 || ids.includes(shown.id)));
   }
 
   clear(): void {

@@ -66,6 +66,35 @@ describe('The examples in trouble', function () {
     });
   });
 
+  it('Lock in HomeKit: shows an unlocked car as one that can be locked, and obeys only the Home app', async () => {
+    service.car().set({ lock: 'UNLOCKED' });
+    nodes = await deployExample(nodeRed, service, 'Lock in HomeKit', (node) =>
+      // As the HomeKit service puts out what the flow itself has set.
+      node['name'] === 'Home app: lock' ? { ...node, props: [{ p: 'payload' }] } : node,
+    );
+    assert.deepEqual(await sidebar.next('HomeKit lock'), { LockTargetState: 0, LockCurrentState: 0 });
+    await press('Home app: lock');
+    await press('Home app: unlock');
+    assert.deepEqual(await sidebar.next('HomeKit lock, outcome'), { LockTargetState: 1 });
+    assert.ok(service.requests.every(({ method }) => method === 'GET'));
+  });
+
+  it('A page with Dashboard 2: shows the failure of a command as its outcome', async () => {
+    nodes = await deployExample(nodeRed, service, 'A page with Dashboard 2');
+    await sidebar.next('Page');
+    await press('Button: flash');
+    assert.equal(await sidebar.next('Last command'), 'Flash: succeeded');
+    service.faults.add({ match: { method: 'POST', path: 'lock' }, error: 'not-supported' });
+    sidebar.clear();
+    await press('Button: lock');
+    const outcome = String(await sidebar.next('Last command'));
+    assert.match(outcome, /^Lock: .{20}/);
+    assert.doesNotMatch(outcome, /succeeded/);
+    const page = await sidebar.next('Page');
+    assert.equal((page as { outcome: unknown }).outcome, outcome);
+    assert.deepEqual(shown('Why').length, 1);
+  });
+
   it('Morning report in one sentence: says what could not be read', async () => {
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence');
     for (const path of ['distanceToEmpty', 'serviceWarningStatus'])

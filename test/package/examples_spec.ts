@@ -1,16 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isReadName, resourceNames } from '../../src/index';
+import { isReadName } from '../../src/index';
+import { resourceNames } from '../../src/catalogue/reads';
 import {
-  parseOptions,
   commandOptions,
   commandStatusOptions,
   eventOptions,
   guardOptions,
+  parseOptions,
   statusOptions,
   vehicleOptions,
-} from '../../nodes/shared/input/options';
+} from '../../nodes/runtime';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
 import { boxOf, cross, overlap, runsUnder, wiresOf } from './example-layout';
 

@@ -10,7 +10,7 @@ import {
   statusOptions,
   vehicleCredentials,
   vehicleOptions,
-} from '../../nodes/shared/input/options';
+} from '../../nodes/runtime';
 import { packageJson, readText, root } from './checkout';
 
 const filesOf = (folder: string): string[] =>

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesBelow, readText, root } from './checkout';
+import { filesBelow, nodeTypes, readText, root } from './checkout';
 
 const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.d.ts');
 const sources = filesBelow('src').filter(isCode);
@@ -39,14 +39,31 @@ const layers = [
 const moduleOf = (path: string): string => /^src\/([\w-]+)/.exec(path)?.[1] ?? path;
 
 describe('The repository', () => {
-  it('gives nodes/ one public API: src/index, src/simulator/index and, in a browser, the drawing of a car', () => {
-    const api = new Set(['src/index', 'src/simulator/index', 'src/simulator/page/car-view']);
+  it('gives nodes/ one public API: src/index, src/simulator/index and, in a browser, the demo car to click', () => {
+    const inBrowser = ['page/car-view', 'controls', 'demo-faults'].map((file) => `src/simulator/${file}`);
+    const api = new Set(['src/index', 'src/simulator/index', ...inBrowser]);
     const beyond = nodes.flatMap((file) =>
       imports(file)
         .filter((name) => name.startsWith('src/') && !api.has(name))
         .map((name) => `${file}: ${name}`),
     );
     assert.deepEqual(beyond, []);
+  });
+
+  it('loads the runtime of the nodes in one place, and nothing of it to register the node types', () => {
+    for (const type of nodeTypes)
+      assert.deepEqual(imports(`nodes/${type}.ts`), ['node-red', 'nodes/shared/on-demand'], type);
+    assert.deepEqual(
+      nodes.filter((file) => imports(file).includes('nodes/runtime')),
+      ['nodes/shared/on-demand.ts'],
+    );
+    const types = /^import type .*$/gm;
+    assert.deepEqual(
+      readText('nodes/shared/on-demand.ts')
+        .replace(types, '')
+        .match(/\b(import|require)\b.*/g),
+      ["require('../runtime') as typeof Runtime;"],
+    );
   });
 
   it('keeps Node-RED and the editor out of src/', () => {
@@ -94,6 +111,22 @@ describe('The repository', () => {
       return one !== other && pairs.has(`${other} and ${one}`);
     });
     assert.deepEqual(mutual, []);
+  });
+
+  it('has no file that imports itself through others', () => {
+    const files = new Map([...sources, ...nodes].map((file) => [file.replace(/\.ts$/, ''), file]));
+    const cycles: string[] = [];
+    const done = new Set<string>();
+    const follow = (name: string, path: readonly string[]): void => {
+      const file = files.get(name) ?? files.get(`${name}/index`);
+      if (file === undefined) return;
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+      if (done.has(file)) return;
+      done.add(file);
+      for (const imported of imports(file)) follow(imported, [...path, file]);
+    };
+    for (const name of files.keys()) follow(name, []);
+    assert.deepEqual(cycles, []);
   });
 
   it('keeps the client and the simulated service apart, but for the tables', () => {

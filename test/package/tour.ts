@@ -1,25 +1,23 @@
+import { commandNames, type InterfaceName } from '../../src/index';
+import { commands, type CommandRoute } from '../../src/catalogue/commands';
 import {
-  chargingMemberNames,
   chargingMembers,
-  commandNames,
-  commands,
   connectedReadNames,
   connectedReads,
-  interfacePaths,
-  isNewerReadName,
-  newerReadNames,
-  newerReads,
+  isSingleInterfaceReadName,
+  singleInterfaceReadNames,
+  singleInterfaceReads,
   resourceNames,
-  resourceRoute,
   resources,
   statisticsMembers,
-  type CommandRoute,
-  type InterfaceName,
-  type NewerReadName,
   type MemberKind,
   type Resource,
+  chargingMemberNames,
+  interfacePaths,
+  resourceRoute,
+  type SingleInterfaceReadName,
   type ResourceName,
-} from '../../src/index';
+} from '../../src/catalogue/reads';
 import {
   carProfiles,
   demoCar,
@@ -90,8 +88,8 @@ export const stops: readonly Stop[] = [
   ...resourceNames.flatMap((name) =>
     stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
   ),
-  ...newerReadNames.flatMap((name) => {
-    const { interface: iface, path } = newerReads[name];
+  ...singleInterfaceReadNames.flatMap((name) => {
+    const { interface: iface, path } = singleInterfaceReads[name];
     return stopsOf('read', name, { [iface]: { path, unlisted: true } });
   }),
 ];
@@ -111,7 +109,7 @@ const profiles = Object.entries(carProfiles) as [string, CarOptions][];
 /** Commands run at the same time, so each has a car of its own. */
 function vinOf(stop: Stop): string {
   if (stop.kind === 'command') return `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
-  return isNewerReadName(stop.name) ? livingCar.vin : demoCar.vin;
+  return isSingleInterfaceReadName(stop.name) ? livingCar.vin : demoCar.vin;
 }
 
 /** The specification has flash, honk and honk-flash on v1 alone, and the plain dialect keeps to it. */
@@ -179,7 +177,7 @@ interface Question extends Pick<Stop, 'kind' | 'name'> {
 }
 
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Promise<Answer> {
-  const choice = { 'connected-v1': 'v1', 'connected-v2': isNewerReadName(stop.name) ? 'auto' : 'v2' }[
+  const choice = { 'connected-v1': 'v1', 'connected-v2': isSingleInterfaceReadName(stop.name) ? 'auto' : 'v2' }[
     stop.interface as string
   ];
   const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: stop.vin });
@@ -197,7 +195,7 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   const path = stop.path.replace('{vin}', vinOf(stop));
   const asked = service.requests.filter((request) => request.method === stop.method && request.path === path);
   // Reads that one request answers share it, as long as it is fresh.
-  const isShared = stop.kind === 'read' && isNewerReadName(stop.name);
+  const isShared = stop.kind === 'read' && isSingleInterfaceReadName(stop.name);
   const isRight = asked.length > 0 && (isShared || asked.length === 1) && asked.every(({ status }) => status < 300);
   const problems = isRight ? [] : [`the service saw ${asked.length} requests to ${path}`];
   const payload = answer.payload as Record<string, unknown>;
@@ -213,7 +211,7 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
     problems.push(`docs/service.md 2.8 has no ${JSON.stringify(payload)}`);
-  if (isNewerReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
+  if (isSingleInterfaceReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
@@ -229,11 +227,11 @@ function fits(resource: Resource, { value, unit }: Record<string, unknown>): boo
 type Leaf = Record<string, unknown>;
 
 /** Deviations of a newer read (docs/message-contract.md 3). */
-function livingProblems(name: NewerReadName, payload: Leaf, { location }: Answer): string[] {
+function livingProblems(name: SingleInterfaceReadName, payload: Leaf, { location }: Answer): string[] {
   const wrong = (what: string): string[] => [`${what} is ${JSON.stringify(payload)}`];
   const isTold = ({ value, timestamp }: Leaf): boolean =>
     value !== null && Number.isFinite(Date.parse(String(timestamp)));
-  switch (newerReads[name].gives) {
+  switch (singleInterfaceReads[name].payloadKind) {
     case 'member': {
       const row: MemberKind = { ...chargingMembers, ...statisticsMembers }[name as keyof typeof chargingMembers];
       return fitsMember(row, payload) && isTold(payload) ? [] : wrong(name);

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore } from '../../src/index';
+import { MemoryStateStore, type Reading } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { CarFacts } from '../../src/car-facts';
 import { closeAccounts, openTestAccount } from '../support/account';
 
 describe('A car without a sunroof', () => {
@@ -32,6 +33,19 @@ describe('A car without a sunroof', () => {
     assert.deepEqual(await windows('UNSPECIFIED'), { unknown: [], absent: ['sunroof'], allClosed: true });
   });
 
+  it('is reported to observers with an absent sunroof', async () => {
+    const car = service.car();
+    car.set({ windows: { sunroof: 'UNSPECIFIED' } as never });
+    const observed: unknown[] = [];
+    const observer = {
+      observe: (_read: string, _vin: string, { vehicle }: Reading) => void observed.push(vehicle.absent),
+      commandSent: () => undefined,
+    };
+    const { client } = openTestAccount(service, { shareForMs: 0, observer });
+    await client.windows({ vin: car.vin, interface: 'v2' });
+    assert.deepEqual(observed, [['sunroof']]);
+  });
+
   it('has an unknown sunroof while its other windows are unknown, too', async () => {
     assert.deepEqual(await windows('UNSPECIFIED', 'UNSPECIFIED'), {
       unknown: ['frontLeft', 'sunroof'],
@@ -45,5 +59,60 @@ describe('A car without a sunroof', () => {
     const unknown = { unknown: ['sunroof'], absent: undefined, allClosed: null };
     assert.deepEqual(await windows('UNSPECIFIED'), unknown);
     assert.deepEqual(await windows('UNSPECIFIED', 'CLOSED', await restarted()), unknown);
+  });
+});
+
+describe('An opening that the car was known to have', () => {
+  let service: Simulator;
+  const store = new MemoryStateStore();
+  before(async () => {
+    service = await startSimulator({ dialect: 'real' });
+    const { windows, doors } = reads();
+    service.car().set({ windows: { rearRight: 'CLOSED', sunroof: 'CLOSED' } });
+    assert.deepEqual([(await windows()).unknown, (await doors()).unknown], [[], []]);
+  });
+  afterEach(closeAccounts);
+  after(() => service.close());
+
+  const reads = () => {
+    const { client } = openTestAccount(service, { shareForMs: 0, store });
+    const options = { vin: service.car().vin, interface: 'v2' } as const;
+    return {
+      windows: async () => (await client.windows(options)).vehicle,
+      doors: async () => (await client.doors(options)).vehicle,
+    };
+  };
+
+  for (const [what, override] of [
+    ['is missing', 'missing'],
+    ['has no value', { json: { timestamp: '2026-11-22T10:00:00Z' } }],
+    ['is no object', { json: 'CLOSED' }],
+  ] as const)
+    it(`is unknown in an answer in which it ${what}`, async () => {
+      service.car().set({ overrides: { 'windows.sunroof': override, 'doors.tankLid': override } });
+      const { windows, doors } = reads();
+      const [{ unknown, allClosed }, lid] = [await windows(), await doors()];
+      assert.deepEqual({ unknown, allClosed }, { unknown: ['sunroof'], allClosed: null });
+      assert.deepEqual({ unknown: lid.unknown, allClosed: lid.allClosed }, { unknown: ['tankLid'], allClosed: null });
+    });
+});
+
+describe('The facts about a car in a store that could not be read', () => {
+  const vin = 'YV4952NA4F120DEMO';
+
+  it('are stored without a guess about what was not learned', async () => {
+    const store = new MemoryStateStore();
+    const unreadable = {
+      read: () => Promise.reject(new Error('not readable')),
+      write: store.write.bind(store),
+      remove: store.remove.bind(store),
+      list: store.list.bind(store),
+    };
+    const facts = new CarFacts(unreadable);
+    assert.equal(await facts.learnFitted(vin, 'sunroof', 'UNSPECIFIED'), null);
+    assert.equal(await facts.fuelType(vin, () => Promise.resolve('ELECTRIC')), 'ELECTRIC');
+    const restarted = new CarFacts(store);
+    assert.equal(await restarted.learnFitted(vin, 'sunroof', 'UNSPECIFIED'), false);
+    assert.equal(await restarted.fuelType(vin, () => Promise.resolve(null)), 'ELECTRIC');
   });
 });

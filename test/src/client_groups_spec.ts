@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { groupedResources, groups } from '../../src/catalogue/groups';
-import { resourceNames, resources, type Resource, type ResourceReading, type VehicleClient } from '../../src/index';
+import type { VehicleClient } from '../../src/index';
+import { resourceNames, resources, type Resource } from '../../src/catalogue/reads';
+import type { ResourceReading } from '../../src/wire/readings';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 

@@ -1,20 +1,17 @@
 import { strict as assert } from 'node:assert';
+import { commandNames, type VehicleClient, type VehicleError } from '../../src/index';
+import { commands, type Command } from '../../src/catalogue/commands';
 import {
-  commandNames,
-  commands,
   connectedReadNames,
   connectedReads,
-  readNames,
-  readScopes,
   resourceNames,
   resources,
-  type Command,
   type ConnectedRead,
-  type ErrorCode,
   type Resource,
-  type VehicleClient,
-  type VehicleError,
-} from '../../src/index';
+  readNames,
+  readScopes,
+} from '../../src/catalogue/reads';
+import type { ErrorCode } from '../../src/errors';
 import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';

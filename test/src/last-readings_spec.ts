@@ -1,14 +1,6 @@
 import { strict as assert } from 'node:assert';
-import {
-  LastReadings,
-  readEach,
-  VehicleError,
-  type AnyReading,
-  type AnyReadName,
-  type Reading,
-  type ReadingInfo,
-  type SeveralReading,
-} from '../../src/index';
+import { LastReadings, readEach, VehicleError, type AnyReading, type AnyReadName, type Reading } from '../../src/index';
+import type { ReadingInfo, SeveralReading } from '../../src/reading';
 
 const info = (changes: Partial<ReadingInfo> = {}): ReadingInfo => ({
   vin: 'YV4952NA4F120DEMO',

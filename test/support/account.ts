@@ -1,11 +1,5 @@
-import {
-  openAccount,
-  pastedToken,
-  resolveService,
-  type Account,
-  type AccountOptions,
-  type ServiceName,
-} from '../../src/index';
+import { openAccount, pastedToken, resolveService, type Account, type AccountOptions } from '../../src/index';
+import type { ServiceName } from '../../src/catalogue/services';
 import type { Simulator } from '../../src/simulator/index';
 
 /** Every account of a test, ended by `closeAccounts`. */

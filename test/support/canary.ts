@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useClock } from '../../nodes/shared/node-red/time';
-import { commandNames, readNames } from '../../src/index';
+import { useClock } from '../../nodes/runtime';
+import { commandNames } from '../../src/index';
+import { readNames } from '../../src/catalogue/reads';
 import { refusals } from '../../src/simulator/answer';
 import { startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf, signInAtPage } from './editor-client';
@@ -276,8 +277,8 @@ class Run {
   }
 
   async #askAll(): Promise<void> {
-    const users = [{ label: 'Windows', reads: ['windows'], commands: ['lock'] }];
-    const form = formOf(this.#vehicle(), {}, { users, callback });
+    const nodes = [{ label: 'Windows', reads: ['windows'], commands: ['lock'] }];
+    const form = formOf(this.#vehicle(), {}, { nodes, callback });
     for (const action of ['vehicles', 'check']) await this.#ask(action, form);
     for (const action of ['state', 'commands', 'diagnostics']) await this.#ask(action, {});
     await this.#ask('check', formOf(this.#vehicle({ baseUrl: 'http://127.0.0.1:9' })));

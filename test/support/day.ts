@@ -1,12 +1,12 @@
 import type { ReadName } from '../../src/catalogue/reads';
 import {
-  nextPoll,
   PollingProfile,
   pollGroupOf,
   type PollGroup,
   type LastFailure,
   type PolledReading,
 } from '../../src/polling/profile';
+import { nextPoll } from '../../src/polling/schedule';
 
 /**
  * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it

@@ -90,6 +90,67 @@ export type HeldNode = { id: string; type: string } & Record<string, unknown>;
 /** The script that all forms share, as the build leaves it in `resources`. */
 const sharedScript = readFileSync(join(root, 'resources/connected-vehicle.js'), 'utf8');
 
+/** The part of the shared functions that tests call. */
+interface SharedEditor {
+  clearAnswer(): void;
+  checkFindings(id: string, done: (lines: [text: string, isBad?: boolean][]) => void): void;
+  showAnswer(vehicle: string, query: object, titleOf: (read: string) => string, done: () => void): void;
+}
+
+interface EditorRequest {
+  data: string;
+  answer(body: object): void;
+}
+
+/** A text is its key, with the values that are filled in. */
+const keyOf = (key: string, values?: object): string =>
+  key.replace('@connected-vehicle/node-red/', '').replace(':', '.') +
+  (values === undefined ? '' : ` ${JSON.stringify(values)}`);
+
+const holding = (held: readonly HeldNode[]) => ({
+  node: (id: string) => held.find((node) => node.id === id) ?? null,
+  eachNode: (callback: (node: HeldNode) => void) =>
+    held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+});
+
+/**
+ * The functions that the forms share, run in an editor that holds these nodes.
+ * @returns also the requests that they sent, and every text that they showed
+ */
+export function sharedEditor(
+  held: readonly HeldNode[],
+  language = 'en-US',
+): { connectedVehicle: SharedEditor; requests: EditorRequest[]; shown: string[] } {
+  const requests: EditorRequest[] = [];
+  const shown: string[] = [];
+  const element = {
+    empty: () => element,
+    append: () => element,
+    toggleClass: () => element,
+    removeClass: () => element,
+    text(text: string) {
+      shown.push(text);
+      return element;
+    },
+  };
+  const ajax = ({ data }: { data: string }) => {
+    const request: EditorRequest = { data, answer: () => undefined };
+    requests.push(request);
+    const sent = {
+      done(answer: (body: object) => void) {
+        request.answer = answer;
+        return sent;
+      },
+      fail: () => sent,
+    };
+    return sent;
+  };
+  const RED = { _: keyOf, i18n: { lang: () => language }, nodes: holding(held) };
+  const context = { URL, Intl, $: Object.assign(() => element, { ajax }), RED };
+  const connectedVehicle = runInNewContext(`${sharedScript};connectedVehicle`, context) as SharedEditor;
+  return { connectedVehicle, requests, shown };
+}
+
 /**
  * The definition of a type, run in an editor that has no other type, whose texts are their keys, whose forms are closed, and
  * which holds these nodes.
@@ -101,12 +162,10 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
     Intl,
     $: () => ({ val: () => undefined }),
     RED: {
-      _: (key: string) => key.replace('@connected-vehicle/node-red/', '').replace(':', '.'),
+      _: (key: string) => keyOf(key),
       nodes: {
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
-        node: (id: string) => held.find((node) => node.id === id) ?? null,
-        eachNode: (callback: (node: HeldNode) => void) =>
-          held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+        ...holding(held),
       },
     },
   });

@@ -9,7 +9,7 @@ import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
-import { endDemoService } from '../../nodes/shared/vehicle/demo-car';
+import { endDemoService } from '../../nodes/runtime';
 import type { Simulator } from '../../src/simulator/index';
 
 export type Received = Record<string, unknown> & {
@@ -31,6 +31,7 @@ export class Flow {
   /** Whose failures, badges and completions are recorded. */
   heard: string[] = ['n'];
   #waiting: (() => void)[] = [];
+  #flow: NodeConfig[] = [];
   outputs: Received[][] = [[], []];
   caught: Received[] = [];
   badges: { fill?: string; shape?: string; text?: string }[] = [];
@@ -58,6 +59,7 @@ export class Flow {
       { id: 'completed', z: 'tab', type: 'helper' },
       ...more,
     ];
+    this.#flow = flow;
     await helper.load(
       nodeTypes as never,
       flow as never,
@@ -110,6 +112,12 @@ export class Flow {
     return this.until(() => this.caught[caughtBefore]);
   }
 
+  /** A deploy of one more node, which starts no other one again. */
+  async add(node: NodeConfig): Promise<void> {
+    this.#flow = [...this.#flow, node];
+    await helper.setFlows(this.#flow as never, 'nodes');
+  }
+
   /** A redeploy of everything. */
   async unload(): Promise<void> {
     await helper.unload();
@@ -121,6 +129,9 @@ export class Flow {
     rmSync(this.userDir, { recursive: true, force: true });
   }
 }
+
+/** A fixed status as the runtime sends it: the editor translates the key. */
+export const fixedStatus = (key: string): string => `@connected-vehicle/node-red/connected-vehicle:status.${key}`;
 
 /** A vehicle configuration that points to a simulated service. */
 export const customVehicle = (service: Simulator, changes: Record<string, unknown> = {}): Record<string, unknown> => ({

@@ -28,6 +28,10 @@ async function main(userDir: string, settings: object): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send?.({ port: (server.address() as AddressInfo).port });
+  // Node-RED answers a deploy before it has started the new flows.
+  RED.events.on('runtime-event', ({ id }: { id: string }) => {
+    if (id === 'runtime-deploy') process.send?.({ isDeployed: true });
+  });
   process.on('disconnect', () => process.exit(0));
 }
 

@@ -1,4 +1,5 @@
-import { FileStateStore, ownDirectory, WatchStore } from '../../src/index';
+import { FileStateStore, WatchStore } from '../../src/index';
+import { ownDirectory } from '../../src/state/directory-owner';
 
 /** The child of a test with two processes: owns a directory, stores a journal and an open watch in it, and lives until it is killed. */
 const [, , directory = '', record = '{}'] = process.argv;

@@ -9,7 +9,7 @@ const root = resolve(__dirname, '../../..');
 export interface RealNodeRed {
   url: string;
   userDir: string;
-  /** Asks the admin API. */
+  /** Asks the admin API. A deploy is over when the new flows have started. */
   admin(method: string, path: string, body?: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -53,12 +53,14 @@ export async function startNodeRed(
     url,
     userDir,
     async admin(method, path, body) {
+      const deployed = method === 'POST' && path === 'flows' ? once(child, 'message') : undefined;
       const response = await fetch(url + path, {
         method,
         headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      await deployed;
       return response.status === 204 ? undefined : response.json();
     },
     async stop() {

@@ -30,8 +30,8 @@ async function main(): Promise<void> {
     clock,
     journal: { store: new FileStateStore({ directory }), key: 'journal/a' },
   });
-  const send = (): ReturnType<typeof account.commands.send> =>
-    account.commands.send('lock', { vin, interface: 'v2', beforeSend: step, onLeave: step });
+  const send = (): ReturnType<typeof account.dispatcher.send> =>
+    account.dispatcher.send('lock', { vin, interface: 'v2', beforeSend: step, onLeave: step });
   if (mode === 'check') {
     const entries = await account.journal.list();
     const refusal = await send().then(

@@ -18,10 +18,10 @@ export const formBody = z.lazy(() =>
       clientSecret: typed,
       refreshToken: typed,
     }),
-    /** The address of this editor. A sign-in without a redirect address returns to it. */
+    /** The address of this editor. A sign-in without a redirect URL returns to it. */
     callback: z._default(shortText, ''),
     /** The nodes of the flows that use the configuration. */
-    users: z._default(
+    nodes: z._default(
       z
         .array(
           z.object({
@@ -47,4 +47,5 @@ export const readBody = z.object({
   interface: z._default(shortText, 'auto'),
 });
 
-export const commandsBody = z.object({ vin: z._default(shortText, '') });
+/** The vehicle of a node; empty: that of the configuration. */
+export const vehicleBody = z.object({ vin: z._default(shortText, '') });

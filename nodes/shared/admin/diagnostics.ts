@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { runtime } from '../load';
-import { redactor } from '../vehicle/redaction';
+import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
+import { parseOptions, vehicleCredentials, vehicleOptions } from '../input/options';
+import { shortVin } from '../../../src/index';
 
 /** The text of "Copy diagnostics", without anything private. @throws VehicleError */
 export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
-  const { parseOptions, vehicleOptions, vehicleCredentials } = runtime();
   const options = parseOptions(vehicleOptions, node.config);
   const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
-  const account = await node.account().catch((error: unknown) => runtime().asVehicleError(error));
+  const account = await node.account().catch(safeError);
   const opened = 'client' in account ? account : null;
   return redactor().value({
     pack: packVersion(),
     nodeRed: RED.version?.(),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
-    settings: { ...options, name: undefined, vin: options.vin === '' ? '' : runtime().shortVin(options.vin) },
+    settings: { ...options, name: undefined, vin: options.vin === '' ? '' : shortVin(options.vin) },
     // Their names only.
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
-    nodes: usersOf(RED, node.id),
+    nodes: countNodes(RED, node.id),
     interfaces: opened?.client.service.availableInterfaces,
     problem: 'report' in account ? account.report() : undefined,
     token: opened?.token(),
@@ -30,7 +30,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
 }
 
 /** The number of nodes of each type that use the configuration. */
-function usersOf(RED: NodeAPI, id: string): Record<string, number> {
+function countNodes(RED: NodeAPI, id: string): Record<string, number> {
   const counts: Record<string, number> = {};
   RED.nodes.eachNode((node) => {
     if ((node as unknown as Record<string, unknown>)['vehicle'] === id)
@@ -40,17 +40,7 @@ function usersOf(RED: NodeAPI, id: string): Record<string, number> {
 }
 
 function packVersion(): string {
-  // The path from dist/nodes/shared/admin, or from where the bundle is.
-  for (const up of ['../../../..', '../../..', '../..', '..']) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(join(__dirname, up, 'package.json'), 'utf8')) as {
-        name?: unknown;
-        version?: unknown;
-      };
-      if (name === '@connected-vehicle/node-red') return String(version);
-    } catch {
-      // Try the next folder.
-    }
-  }
-  return 'unknown';
+  // From dist/nodes, where the bundle is.
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version?: unknown };
+  return String(version);
 }

@@ -1,9 +1,15 @@
 import type { NodeAPI } from 'node-red';
-import type { Account, ServiceProfile } from '../../../src/index';
-import { accessOf, serviceOf } from '../vehicle/access';
-import { demoAccess } from '../vehicle/demo-car';
-import { runtime } from '../load';
-import type { VehicleCredentials, VehicleOptions } from '../input/options';
+import { openAccount, VehicleError, type Account, type ServiceProfile } from '../../../src/index';
+import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
+import { demoAccountOptions } from '../vehicle/demo-car';
+import {
+  parseBody,
+  parseOptions,
+  vehicleCredentials,
+  vehicleOptions,
+  type VehicleCredentials,
+  type VehicleOptions,
+} from '../input/options';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import type { FormBody } from './bodies';
 
@@ -28,11 +34,11 @@ export function deployedOf(RED: NodeAPI, id: string): VehicleNode | null {
  */
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = deployedOf(RED, id);
-  const before = deployed === null ? null : runtime().parseOptions(runtime().vehicleOptions, deployed.config);
+  const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
   const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
   refuseNames(typed);
-  const options = runtime().parseBody(runtime().vehicleOptions, typed);
-  const stored = runtime().parseOptions(runtime().vehicleCredentials, deployed?.credentials ?? {});
+  const options = parseBody(vehicleOptions, typed);
+  const stored = parseOptions(vehicleCredentials, deployed?.credentials ?? {});
   if (before === null || !isSamePlace(before, options)) refuseStored(body, stored);
   const credentials = Object.fromEntries(
     Object.entries(stored).map(([name, value]) => [
@@ -57,9 +63,9 @@ export async function withAccount<Result>(
   try {
     const access =
       form.options.service === 'demo'
-        ? await demoAccess(form.options)
-        : { vin: '', ...accessOf(RED, form.id, form.options, form.credentials) };
-    account = runtime().openAccount(access);
+        ? await demoAccountOptions(form.options)
+        : { vin: '', ...accountOptionsOf(RED, form.id, form.options, form.credentials) };
+    account = openAccount(access);
     return await work(account, form.options.vin || access.vin);
   } finally {
     await account?.close();
@@ -114,4 +120,4 @@ const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 const originOf = (service: ServiceProfile, name: (typeof places)[number]): string =>
   service[name] === '' ? '' : new URL(service[name]).origin;
 
-const config = (sentence: string): Error => new (runtime().VehicleError)('CONFIG', sentence);
+const config = (sentence: string): Error => new VehicleError('CONFIG', sentence);

@@ -1,27 +1,34 @@
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
 import { deployedOf, readForm, withAccount, type Form } from './form';
-import { requireOwnEditor } from './origin-check';
+import { protectRoute } from './origin-check';
 import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
-import { runtime } from '../load';
-import { redactor, safeError, safeJournal } from '../vehicle/redaction';
+import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
+import { languageOfRequest, sentenceIn } from '../node-red/sentences';
 import { clock } from '../node-red/time';
-import { carsOf, clickCar, readCar } from '../overview/cars';
-import { demoPage } from '../overview/demo';
-import { changed, publishWith } from '../overview/signal';
+import { carsOf, clickCarOfTab, readCar } from '../cars-tab/runtime/cars';
+import { demoPage } from '../cars-tab/runtime/demo';
+import { knownOverview } from '../cars-tab/runtime/overview';
+import { notifyEditors } from '../cars-tab/runtime/signal';
+import { parseBody } from '../input/options';
+import { finishBody, formBody, readBody, vehicleBody } from './bodies';
+import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../../src/index';
 
-/** Longer nobody looks at a dialog. */
+/** A person does not wait longer than this for a dialog. */
 const timeLimitMs = 45_000;
 
-/** The routes that the dialogs call. No route sends a command, and none returns a secret. */
-export function serveEditor(RED: NodeAPI): void {
-  const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
-  if (httpAdmin === undefined || httpAdmin === null) return;
-  const own = requireOwnEditor(RED);
-  // Without data, because it reaches every editor that is connected; the routes check who may read what.
-  publishWith(() => RED.comms.publish('connected-vehicle/changed', {}, false));
+/** The handlers of `POST /connected-vehicle/:id/:action` and `GET /connected-vehicle/callback`. */
+interface EditorRoutes {
+  action(request: Request, response: Response, next: NextFunction): void;
+  callback(request: Request, response: Response): void;
+}
+
+/** The routes that the dialogs and the tab "Cars" call. No route sends a command, and none returns a secret. */
+export function editorRoutes(RED: NodeAPI): EditorRoutes {
+  const own = protectRoute(RED);
+  const actions = new Map<string, (request: Request, response: Response) => void>();
 
   const route = (
     action: string,
@@ -30,18 +37,19 @@ export function serveEditor(RED: NodeAPI): void {
     limited = own,
   ): void => {
     const answer = async (request: Request, response: Response): Promise<void> => {
+      const language = languageOfRequest(request);
       try {
-        response.json(await work(String(request.params['id']), request.body));
+        const result = await work(String(request.params['id']), request.body);
+        // Diagnostics are for a report to the maintainers, so they stay in English.
+        response.json(action === 'diagnostics' ? result : inLanguage(language, result));
       } catch (error) {
         const { code, message, retryAt } = safeError(error).report();
-        response.json({ error: { code, message, retryAt } });
+        response.json({ error: inLanguage(language, { code, message, retryAt }) });
       }
     };
-    httpAdmin.post(
-      `/connected-vehicle/:id/${action}`,
-      RED.auth.needsPermission(`connected-vehicle.${permission}`),
-      limited,
-      (request, response) => void answer(request, response),
+    const permitted = RED.auth.needsPermission(`connected-vehicle.${permission}`);
+    actions.set(action, (request, response) =>
+      permitted(request, response, () => limited(request, response, () => void answer(request, response))),
     );
   };
   const formRoute = (action: string, work: (form: Form, body: ReturnType<typeof bodyOf>) => Promise<unknown>): void =>
@@ -49,23 +57,23 @@ export function serveEditor(RED: NodeAPI): void {
       const body = bodyOf(input);
       return work(readForm(RED, id, body), body);
     });
-  const bodyOf = (input: unknown) => runtime().parseBody(runtime().formBody, input);
+  const bodyOf = (input: unknown) => parseBody(formBody, input);
   const deployed = (id: string): VehicleNode => {
     const node = deployedOf(RED, id);
     if (node === null)
-      throw new (runtime().VehicleError)('CONFIG', 'The vehicle is not deployed yet. Press Deploy, then try again.');
+      throw new VehicleError('CONFIG', 'The vehicle is not deployed yet. Press Deploy, then try again.');
     return node;
   };
 
   formRoute('vehicles', (form) =>
     withAccount(RED, form, async (account) => ({
-      vehicles: await withTimeLimit((signal) => runtime().findVehicles(account, signal)),
+      vehicles: await withTimeLimit((signal) => findVehicles(account, signal)),
     })),
   );
 
-  formRoute('check', async (form, { users }) => {
+  formRoute('check', async (form, { nodes }) => {
     const findings = await withAccount(RED, form, (account, vin) =>
-      withTimeLimit((signal) => runtime().checkAccount(account, { vin, users, signal })),
+      withTimeLimit((signal) => checkAccount(account, { vin, nodes, signal })),
     );
     return redactor().value({ findings });
   });
@@ -73,9 +81,9 @@ export function serveEditor(RED: NodeAPI): void {
   formRoute('sign-in', async (form, { callback }) => beginSignIn(RED, form, callback));
 
   route('sign-in-finish', 'write', async (id, input) => {
-    const { redirected } = runtime().parseBody(runtime().finishBody, input);
+    const { redirected } = parseBody(finishBody, input);
     const { scopes, expiresAt } = await finishSignIn(RED, redirected, id);
-    changed();
+    notifyEditors();
     return { scopes, expiresAt };
   });
 
@@ -95,43 +103,63 @@ export function serveEditor(RED: NodeAPI): void {
 
   route('values', 'write', async (id, input) => {
     const node = deployed(id);
-    const { vin, reads, interface: version } = runtime().parseBody(runtime().readBody, input);
-    const { client, journal } = await node.account();
-    const names = [runtime().parseReads(reads)].flat();
-    const readOptions = { vin: node.chooseVin(vin), interface: runtime().parseInterface(version) };
+    const { vin, reads, interface: version } = parseBody(readBody, input);
+    const account = await node.account();
+    const names = [parseReads(reads)].flat();
+    const readOptions = { vin: node.chooseVin(vin), interface: parseInterface(version) };
     const { payload, vehicle } = await withTimeLimit((signal) =>
-      runtime().readEach(names, async (name) =>
-        runtime().isLocalReadName(name)
-          ? safeJournal(await runtime().readJournal(journal, { clear: false, now: new Date(clock().now()) }))
-          : client.read(name, { ...readOptions, signal }),
-      ),
+      readEach(names, (name) => account.read(name, { ...readOptions, signal })),
     );
     return redactor().value({ payloads: payload, errors: vehicle.errors });
   });
 
   route('commands', 'write', async (id, input) => {
     const node = deployed(id);
-    const { vin } = runtime().parseBody(runtime().commandsBody, input);
+    const { vin } = parseBody(vehicleBody, input);
     const { client } = await node.account();
     const { payload } = await withTimeLimit((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
     return { commands: payload.map(({ command }) => command) };
   });
 
+  // Asks nothing of the service: it is what flows have learned of the car.
+  route('equipment', 'read', async (id, input) => {
+    const { vin } = parseBody(vehicleBody, input);
+    const chosen = String(deployedOf(RED, id)?.chooseVin(vin) ?? '')
+      .trim()
+      .toUpperCase();
+    const car = knownOverview(id)?.cars.find((known) => known.vin === chosen);
+    return { equipment: Object.fromEntries(car?.equipment ?? []) };
+  });
+
   // With a limit of its own: each open editor asks after each signal.
-  route('cars', 'read', async () => ({ cars: await carsOf(RED) }), requireOwnEditor(RED));
+  route('cars', 'read', async () => ({ cars: await carsOf(RED) }), protectRoute(RED));
 
   route('click', 'write', async (key, click) => {
-    await clickCar(RED, key, click);
+    await clickCarOfTab(RED, key, click);
     return {};
   });
 
   route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
 
-  httpAdmin.get(
-    '/connected-vehicle/callback',
-    (request, response) => void callbackPage(RED)(request, response).then(changed),
-  );
+  return {
+    action(request, response, next) {
+      const handle = actions.get(String(request.params['action']));
+      if (handle === undefined) next();
+      else handle(request, response);
+    },
+    callback: (request, response) => void callbackPage(RED)(request, response).then(notifyEditors),
+  };
 }
+
+/** An answer with the sentences of its failures in the language of the editor. */
+const inLanguage = (language: string, answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (name, value: unknown) =>
+      ['message', 'problem', 'reason'].includes(name) && typeof value === 'string'
+        ? sentenceIn(language, value)
+        : value,
+    ),
+  );
 
 async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const timeLimit = new AbortController();
@@ -140,7 +168,7 @@ async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Resu
     return await work(timeLimit.signal);
   } catch (error) {
     if (!timeLimit.signal.aborted) throw error;
-    throw new (runtime().VehicleError)('TIMEOUT', 'The service did not answer in time. Try again later.');
+    throw new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');
   } finally {
     cancel();
   }

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
+import { languageOfRequest, sentenceIn } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 
 const maxPerMinute = 120;
@@ -10,15 +11,18 @@ type Handler = (request: Request, response: Response, next: NextFunction) => voi
 type UserRequest = Request & { user?: unknown };
 
 /**
- * Accepts only requests that the editor of this Node-RED makes, and from each user no more than a person causes. Node-RED 4.1 lets every
- * web page send requests, with any header, and read the answers; but no page can claim another origin than its own.
+ * Refuses requests of other web pages, of another type or size than the editor sends, and of a user who sends more than a person
+ * causes. Node-RED 4.1 lets every web page send requests, with any header, and read the answers; but no page can claim another origin
+ * than its own. Programs, which send neither of the two headers that name the page, are accepted if they have the permission.
  */
-export function requireOwnEditor(RED: NodeAPI): Handler {
+export function protectRoute(RED: NodeAPI): Handler {
   /** The times of the last requests of each user. */
   const requests = new Map<string, number[]>();
   return (request, response, next) => {
-    const refuse = (status: number, message: string): void =>
-      void response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
+    const refuse = (status: number, sentence: string): void => {
+      const message = sentenceIn(languageOfRequest(request), sentence);
+      response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
+    };
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');
     if (!request.is('application/json')) return refuse(415, 'This address takes JSON only.');
     if (Number(request.headers['content-length'] ?? Infinity) > maxBodyBytes)
@@ -40,8 +44,8 @@ function userOf({ user, ip }: UserRequest): string {
 }
 
 /**
- * Browsers name the relation of the page to this address over https and on this machine, and otherwise the origin of the page. Other
- * programs send neither.
+ * Browsers name the relation of the page to this address over https and on this machine, and otherwise the origin of the page. Programs
+ * send neither, so a request without both is accepted.
  */
 function isOwnEditor(RED: NodeAPI, { headers, user }: UserRequest): boolean {
   const { origin, host, authorization } = headers;

@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
-import type { SignedIn } from '../../../src/index';
-import { clientOf, serviceOf } from '../vehicle/access';
-import { runtime } from '../load';
+import { signInScopes, VehicleError, type Session } from '../../../src/index';
+import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
-import { sessionOf, type Session } from '../vehicle/sign-ins';
+import { sessionOf } from '../vehicle/session';
 import { clock } from '../node-red/time';
-import { word } from '../node-red/i18n';
+import { translate } from '../node-red/i18n';
 import { deployedOf, type Form } from './form';
+import { parseOptions, vehicleCredentials, vehicleOptions } from '../input/options';
 
 /** The result of the last sign-in of a config node, for the dialog that waits for it. */
 interface SignInResult {
@@ -31,7 +31,6 @@ export function beginSignIn(
   { id, options, credentials }: Form,
   callback: string,
 ): { url: string; redirectUrl: string } {
-  const { optionalScopes, scopesOfService, VehicleError } = runtime();
   const service = serviceOf(options);
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
     throw new VehicleError(
@@ -46,8 +45,7 @@ export function beginSignIn(
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
     redirectUrl,
-    scopes: scopesOfService(service.availableInterfaces, options),
-    optional: optionalScopes(service.availableInterfaces, options),
+    ...signInScopes(service.availableInterfaces, options),
     owner: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,
@@ -58,7 +56,7 @@ export function beginSignIn(
 }
 
 /** @throws VehicleError */
-export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string): Promise<SignedIn> {
+export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string) {
   const { signIns } = requireSession(RED);
   const id = owner ?? signIns.ownerOf(redirected);
   try {
@@ -85,8 +83,7 @@ export const forgetSignIns = (RED: NodeAPI, id: string): void => sessionOf(RED)?
  * disabled one, has the same token.
  * @throws VehicleError
  */
-export async function forgetSaved(RED: NodeAPI, config: NodeDef, given: unknown): Promise<void> {
-  const { parseOptions, vehicleCredentials, vehicleOptions } = runtime();
+export async function removeStoredGrants(RED: NodeAPI, config: NodeDef, given: unknown): Promise<void> {
   const credentials = parseOptions(vehicleCredentials, given ?? {});
   if (credentials.clientId === '') return;
   const service = serviceOf(parseOptions(vehicleOptions, config));
@@ -132,7 +129,7 @@ export function callbackPage(RED: NodeAPI) {
   };
 }
 
-const sentence = (RED: NodeAPI, key: string): string => word(RED, `callback.${key}`);
+const sentence = (RED: NodeAPI, key: string): string => translate(RED, `callback.${key}`);
 
 const page = (words: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;
@@ -142,7 +139,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 function requireSession(RED: NodeAPI): Session {
   const found = sessionOf(RED);
   if (found === null)
-    throw new (runtime().VehicleError)(
+    throw new VehicleError(
       'CONFIG',
       'This Node-RED has no user directory to keep a sign-in in. Paste an access token instead.',
     );

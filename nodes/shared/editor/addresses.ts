@@ -1,16 +1,16 @@
 import { isLoopback } from '../../../src/index';
-import type { Verdict } from './validators';
-import { shared } from './words';
+import type { Validity } from './validators';
+import { sharedText } from './texts';
 
 /** docs/message-contract.md 2: https, or http on a loopback address; nothing else. */
-export function addressVerdict(value = ''): Verdict {
+export function validateAddress(value = ''): Validity {
   const address = parseAddress(value);
-  if (address === null) return shared('reason.address');
-  if (address.username + address.password !== '') return shared('reason.addressSecret');
+  if (address === null) return sharedText('reason.address');
+  if (address.username + address.password !== '') return sharedText('reason.addressSecret');
   return (
     address.protocol === 'https:' ||
     (address.protocol === 'http:' && isLoopback(address.hostname)) ||
-    shared('reason.addressInsecure')
+    sharedText('reason.addressInsecure')
   );
 }
 

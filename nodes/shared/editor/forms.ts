@@ -1,5 +1,5 @@
 import { defaultAccess, type AccessName } from '../../../src/index';
-import { shared } from './words';
+import { sharedText } from './texts';
 
 export interface Choice {
   value: string;
@@ -20,13 +20,13 @@ export const part = (name: string): JQuery => $(`.car-form [data-part="${name}"]
 /** The text of an input or a dropdown, without blanks around it. */
 export const textOf = (element: JQuery): string => String(element.val() ?? '').trim();
 
-export const options = (choices: readonly Choice[]): JQuery[] =>
+export const optionElements = (choices: readonly Choice[]): JQuery[] =>
   choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
 /** Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
 function choose(select: JQuery, value: string): void {
   select.val(value);
-  if (select.val() !== value) select.append(...options([{ value, text: value }])).val(value);
+  if (select.val() !== value) select.append(...optionElements([{ value, text: value }])).val(value);
 }
 
 /** The field shows the default of a property that the node lacks. */
@@ -81,7 +81,7 @@ export function saveProperties(node: AnyNode, field: Field): void {
 export function showScopes(line: JQuery, scopes: readonly string[]): void {
   line.empty();
   if (scopes.length > 0)
-    line.append(shared('scopes'), ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(scope)]));
+    line.append(sharedText('scopes'), ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(scope)]));
 }
 
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */

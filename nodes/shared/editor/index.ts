@@ -3,9 +3,9 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export { addressVerdict } from './addresses';
-export { ask } from './ask';
-export { callsOf, pollVerdict } from './calls';
+export { validateAddress } from './addresses';
+export { ask, unreached } from './runtime-request';
+export { validatePoll } from './requests-per-day';
 export {
   chooseVehicle,
   chosenService,
@@ -14,38 +14,42 @@ export {
   isNotAllowed,
   labelStyle,
   nodeField,
-  options,
+  optionElements,
   part,
   saveProperties,
   showProperties,
   showScopes,
   textOf,
 } from './forms';
-export { serviceInterfaces, showInterface, type Served } from './interfaces';
-export { isKnownRead, readThemes, valueTypeOf, versionsOf } from './reads';
+export { serviceInterfaces, showInterface } from './interfaces';
+export { editorLanguage, numberText, timeText } from './local-format';
 export { addSearchWords } from './palette';
-export { showAnswer } from './answer';
-export { showTyped, sources, typedVerdict, typeOf } from './typed-inputs';
-export { complaint } from './complaint';
+export { clearAnswer, showAnswer } from './show-values';
+export { showTyped, sources, startSources, validateTyped, typeOf } from './typed-inputs';
+export { errorText } from './error-text';
 export { checkFindings, listOf, prepareDialog } from './vehicle-dialog';
-export { vinVerdict, wholeVerdict, type Verdict } from './validators';
-export { shared, wordsOf } from './words';
+export { validateVin, validateWhole, type Validity } from './validators';
+export { sharedText, wordsOf } from './texts';
 export {
   accessNames,
   accessOfCommand,
   accessOfRead,
   commandNames,
-  commands,
   defaultAccess,
   defaultWatch,
   eventNames,
   interfaceNames,
   isCommandName,
+  isReadName,
   openingKinds,
+  readThemes,
   scopesOfCommand,
   scopesOfRead,
   shortVin,
   titleOf,
   unlockDurationLimits,
+  valueTypeOf,
+  versionsOfCommand,
+  versionsOfRead,
   vinPattern,
 } from '../../../src/index';

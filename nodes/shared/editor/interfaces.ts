@@ -1,6 +1,6 @@
 import { services, type InterfaceName, type ServiceProfile } from '../../../src/index';
 import { nodeField, part, textOf } from './forms';
-import { shared } from './words';
+import { sharedText } from './texts';
 
 /** The versions of the connected interface that have something; `v2Unlisted`: the specification does not list it there. */
 export interface Versions {
@@ -10,7 +10,7 @@ export interface Versions {
 }
 
 /** A read or a command as the reader calls it, and where it is served. */
-export interface Served {
+interface Served {
   title: string;
   versions: Versions;
 }
@@ -33,12 +33,12 @@ export function showInterface(served: readonly Served[], choice: string): void {
     interfaces.includes(`connected-${version}`) && versions[version];
   const missing = choice === 'v1' || choice === 'v2' ? served.filter((one) => !has(one, choice)) : [];
   const titles = missing.map(({ title }) => title).join(', ');
-  const warning = titles && shared('interfaceHint.missing', { version: choice.slice(1), titles });
+  const warning = titles && sharedText('interfaceHint.missing', { version: choice.slice(1), titles });
   const only2 = !served.some((one) => has(one, 'v1'));
   const first1 = served.every(({ versions }) => versions.v2Unlisted);
   const automatic =
     choice === 'auto' && served.length > 0
-      ? shared(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`)
+      ? sharedText(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`)
       : '';
   part('interface')
     .toggleClass('warning', warning !== '')

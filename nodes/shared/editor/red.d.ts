@@ -19,7 +19,12 @@ interface EditorProperty<Options, Value> {
   /** Names the property in the editor's own complaints. */
   label?: string;
   /** Two declared parameters: only such a validator may return its reason as a string. */
-  validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string;
+  validate?(
+    this: EditorNode<Options>,
+    /** The text of the field; a list as it is stored, because no field of the editor's own holds one. */
+    value: (Value extends readonly unknown[] ? Value : string) | undefined,
+    opt: unknown,
+  ): true | string;
 }
 
 interface EditorDefinition<Options, Credentials> {

@@ -1,6 +1,6 @@
 import { nodeField, textOf } from './forms';
-import type { Verdict } from './validators';
-import { shared } from './words';
+import type { Validity } from './validators';
+import { sharedText } from './texts';
 
 /** A type of a typed input that this pack defines; the others are Node-RED's own. */
 export interface OwnType {
@@ -13,6 +13,9 @@ export interface OwnType {
 
 /** The sources that every typed property of a node offers besides a value of its own. */
 export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
+
+/** A guard and an event node work without messages and evaluate their properties when they start, so none can come from a message. */
+export const startSources = ['flow', 'global', 'env', 'jsonata'] as const;
 
 /**
  * Makes a typed input of the field of a property, whose type is in the field `<name>Type`.
@@ -47,12 +50,12 @@ export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): s
   textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
 
 /** Judges a typed property: its own value by its own rule; of a source it is only known that it must be named. */
-export function typedVerdict(
+export function validateTyped(
   node: Readonly<Record<string, unknown>>,
   name: string,
   value: string | number | undefined,
-  verdict: () => Verdict,
-): Verdict {
-  if (!sources.some((source) => source === typeOf(node, name))) return verdict();
-  return String(value ?? '').trim() !== '' || shared('reason.source');
+  validate: () => Validity,
+): Validity {
+  if (!sources.some((source) => source === typeOf(node, name))) return validate();
+  return String(value ?? '').trim() !== '' || sharedText('reason.source');
 }

@@ -1,14 +1,16 @@
 import { isLoopback, type Account, type Finding, type FoundVehicle } from '../../../src/index';
 import type { VehicleOptions } from '../input/options';
-import { ask, type Answer, type Refusal } from './ask';
-import { complaint } from './complaint';
-import { configField as field, options, part, textOf } from './forms';
-import { callsOf } from './calls';
-import { shared, type Say } from './words';
+import { ask, type Answer, type Refusal } from './runtime-request';
+import { errorText } from './error-text';
+import { configField as field, optionElements, part, textOf } from './forms';
+import { apis, callsOf, callsTexts } from './requests-per-day';
+import { numberText, timeText } from './local-format';
+import { readsOfNode } from './node-reads';
+import { sharedText, type Say } from './texts';
 
 /** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
 
-const say: Say = (key, values) => shared(`dialog.${key}`, values);
+const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
 /** A password field shows this in place of the stored value. */
 const stored = '__PWRD__';
@@ -21,14 +23,6 @@ interface State {
   demoPage: string | null;
 }
 
-const timeOf = (iso: string): string => {
-  const date = new Date(iso);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday
-    ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-    : date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-};
-
 /** Shows lines of text, as warnings where they are bad. */
 function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
   part(name)
@@ -39,7 +33,7 @@ function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
 /** The address of this editor to which the sign-in page sends the browser back. */
 const callbackUrl = (): string => new URL('connected-vehicle/callback', location.href).href;
 
-/** The redirect address that the application at the portal has to list. */
+/** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
 
 /** The names that are checked in a list of the open form. */
@@ -62,27 +56,23 @@ function bodyOf(node: EditorNode<object>): object {
     },
     credentials: values(node._def.credentials ?? {}, typed),
     callback: callbackUrl(),
-    users: usersOf(node.id),
+    nodes: nodesOf(node.id),
   };
 }
 
 /** The nodes that use the configuration, deployed or not, and what each of them does. */
-function usersOf(id: string): object[] {
-  const users: object[] = [];
-  RED.nodes.eachNode(({ vehicle, type, name, read, reads, command, verify }) => {
+function nodesOf(id: string): object[] {
+  const nodes: object[] = [];
+  RED.nodes.eachNode((node) => {
+    const { vehicle, type, name, command } = node;
     if (vehicle !== id) return;
-    const needed = {
-      '-status': read === 'several' ? reads : [read],
-      '-command-status': verify ? ['doors'] : [],
-      '-guard': ['windows', 'doors'],
-    }[type.slice(17)];
-    users.push({
+    nodes.push({
       label: name || type,
-      reads: needed ?? [],
-      commands: type.endsWith('-command') && command ? [command] : [],
+      reads: readsOfNode(node).flatMap(({ reads }) => reads),
+      commands: type === 'connected-vehicle-command' && command ? [command] : [],
     });
   });
-  return users;
+  return nodes;
 }
 
 function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
@@ -92,12 +82,12 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
     .toggle(others.length > 0);
   const named = ({ vin, model, year }: FoundVehicle): string => [model, year, vin].filter(Boolean).join(' ');
   list.append(
-    options([
+    optionElements([
       { value: '', text: say('choose', { count: vehicles.length }) },
       ...vehicles.map((vehicle) => ({ value: vehicle.vin, text: named(vehicle) })),
     ]),
   );
-  if (error) return tell('found', [formComplaint(error), true]);
+  if (error) return tell('found', [errorText(error, 'scopes'), true]);
   if (first === undefined) return tell('found', [say('noVehicles'), true]);
   if (others.length > 0) return tell('found');
   field('vin').val(first.vin).trigger('change');
@@ -110,19 +100,19 @@ const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes
 
 /** @param isDemo a demo car has neither key nor token to judge */
 function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
-  if (error) return [[`✗ ${formComplaint(error)}`, true]];
+  if (error) return [[`✗ ${errorText(error)}`, true]];
   const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
-  return judged.map(({ about, verdict, code, message, until, scopes, label }): [string, boolean] => {
-    const at = until && timeOf(until);
+  return judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
+    const at = until && timeText(until);
     if (code === null)
       return [
-        `${verdict === 'good' ? '✓' : '?'} ${say(`check.${verdict}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`,
+        `${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`,
         false,
       ];
     const what =
       code === 'SCOPE_MISSING' && label
         ? say('check.node', { label, scopes: scopes.join(' ') })
-        : formComplaint({ code, message: message ?? '' }, about);
+        : errorText({ code, message: message ?? '' }, about);
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
 }
@@ -131,7 +121,7 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
 export function checkFindings(id: string, done: (lines: Line[]) => void): void {
   const { _def, ...node } = RED.nodes.node(id) as unknown as EditorNode<Record<string, unknown>>;
   const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
-  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, users: usersOf(id) }, (answer) =>
+  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: nodesOf(id) }, (answer) =>
     done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
   );
 }
@@ -146,32 +136,27 @@ function showState({ token, quota, demoPage = null }: Partial<State>): void {
   showDemoPage(demoPage);
   const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
   const signedIn = signedInAt
-    ? say('signedIn', { since: timeOf(signedInAt), at: timeOf(lastRefreshAt ?? signedInAt) })
+    ? say('signedIn', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) })
     : '';
-  const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeOf(expiresAt) }) : '';
+  const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeText(expiresAt) }) : '';
   tell('token', [problem ?? (signedIn || ends), Boolean(problem)]);
-  part('used').text(
-    quota ? say('used', { used: quota.usedToday.toLocaleString(), all: quota.perDay.toLocaleString() }) : '',
-  );
+  // Nobody counts the requests to the simulated service.
+  const isCounted = quota != null && quota.perDay < Number.MAX_SAFE_INTEGER;
+  part('used').text(isCounted ? say('used', { used: numberText(quota.usedToday), all: numberText(quota.perDay) }) : '');
 }
 
-/** A failure that a field of this form explains, else the failure's own words. */
-function formComplaint(error: Refusal, about = ''): string {
-  const missing = ['apiKey', 'clientId'].find((name) => field(name).is(':visible') && textOf(field(name)) === '');
-  return error.code === 'CONFIG' && missing !== undefined ? say(`missing.${missing}`) : complaint(error, about);
-}
-
-/** How much of the day's quota the nodes of the vehicle use; a demo car has none. */
+/** How much of the day's quota of each API the nodes of the vehicle use; a demo car has none. */
 function showCalls(id: string): void {
   const calls = callsOf(id);
   const limit = Number(textOf(field('requestsPerDay')));
-  part('calls')
-    .text(
-      calls > 0 && textOf(field('service')) !== 'demo'
-        ? say('calls', { calls: calls.toLocaleString(), limit: limit.toLocaleString() })
-        : '',
-    )
-    .toggleClass('warning', calls > limit);
+  const polled = textOf(field('service')) === 'demo' ? [] : apis.filter((api) => calls[api] > 0);
+  tell(
+    'calls',
+    ...polled.map((api): Line => {
+      const text = say(callsTexts[api], { calls: numberText(calls[api]), limit: numberText(limit) });
+      return [text, calls[api] > limit];
+    }),
+  );
 }
 
 /** Asks again and again while the dialog is open. */
@@ -189,19 +174,25 @@ export function prepareDialog(node: EditorNode<object>): void {
   const form = $('.car-form').has('#connected-vehicle-found').get(0);
   let waiting = false;
   let popup: Window | null = null;
+  let changes = 0;
 
+  /** Asks about the open form. An answer that comes after a change of the form is about other values, so nobody is told. */
+  const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
+    const asked = changes;
+    ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));
+  };
   const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
   const ended = (error: Refusal | null | undefined): void => {
     if (!waiting) return;
     waiting = false;
     popup?.close();
     part('paste').hide();
-    tell('signIn', [error ? formComplaint(error, 'signIn') : say('signInDone'), Boolean(error)]);
+    tell('signIn', [error ? errorText(error, 'signIn') : say('signInDone'), Boolean(error)]);
   };
 
   on('vehicles', () => {
     tell('found', [say('asking')]);
-    ask(id, 'vehicles', bodyOf(node), showVehicles);
+    askForm('vehicles', showVehicles);
   });
   $('#connected-vehicle-found').on('change', (event) => {
     if (textOf($(event.target)))
@@ -211,14 +202,14 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
   on('check', () => {
     tell('result', [say('asking')]);
-    ask<{ findings: Finding[] }>(id, 'check', bodyOf(node), (answer) =>
+    askForm<{ findings: Finding[] }>('check', (answer) =>
       tell('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
     );
   });
   on('diagnostics', () =>
     ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
       if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
-      tell('result', [error ? complaint(error) : say('copied'), Boolean(error)]);
+      tell('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
     }),
   );
   on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
@@ -226,10 +217,8 @@ export function prepareDialog(node: EditorNode<object>): void {
     // At once, or the browser blocks it. The page must not reach back.
     popup = window.open('', '_blank');
     if (popup) popup.opener = null;
-    ask<{ url: string; redirectUrl: string }>(
-      id,
+    askForm<{ url: string; redirectUrl: string }>(
       'sign-in',
-      bodyOf(node),
       ({ url = '', redirectUrl: address, error }) => {
         waiting = true;
         if (error) return ended(error);
@@ -240,13 +229,29 @@ export function prepareDialog(node: EditorNode<object>): void {
           $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
         );
       },
+      () => popup?.close(),
     );
   });
   on('sign-in-finish', () =>
     ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)),
   );
 
-  field('redirectUrl').attr('placeholder', callbackUrl());
+  $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
+    changes += 1;
+    tell('result');
+    tell('found');
+    const isOther = ['service', ...places].some((name) => field(name).is(target));
+    if (isOther) {
+      waiting = false;
+      part('paste').hide();
+      $('#connected-vehicle-found').hide();
+    }
+    if (!waiting) tell('signIn');
+  });
+
+  const showRedirect = (): void => void part('redirect').text(redirectUrl());
+  field('redirectUrl').on('input change', showRedirect);
+  showRedirect();
   field('service')
     .add(field('requestsPerDay'))
     .on('change', () => showCalls(id));
@@ -267,10 +272,10 @@ function forgetElsewhere({ _def }: EditorNode<object>): void {
     [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? places.map(origin) : [])].join(' ');
   const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
   const before = place();
-  const look = (): void => {
+  const updateSecrets = (): void => {
     const [from, to] = place() === before ? ['', stored] : [stored, ''];
     for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
     tell('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
   };
-  for (const name of ['service', ...places]) field(name).on('change', look);
+  for (const name of ['service', ...places]) field(name).on('change', updateSecrets);
 }

@@ -2,8 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { Node } from 'node-red';
 import type { VehicleError } from '../../../src/index';
 import type { NodeStatus } from '../status/node-status';
+import { isRecord } from '../is-record';
 import type { Message } from './message';
-import { changed } from '../overview/signal';
+import { notifyEditors } from '../cars-tab/runtime/signal';
 import { safeError } from '../vehicle/redaction';
 
 /** The work that one message started. */
@@ -20,8 +21,8 @@ export interface Task {
 export const handedOver = Symbol('handedOver');
 
 /**
- * The only place that calls `done`, shows a failure and catches: a rejected listener would end Node-RED. Closing the node aborts the
- * running tasks and waits for them.
+ * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED; polls that fail again show their
+ * failure themselves. Closing the node aborts the running tasks and waits for them.
  */
 export function onInput(
   node: Node,
@@ -43,7 +44,7 @@ export function onInput(
       tell(task.msg, failure);
       if (!task.signal.aborted) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
-      changed();
+      notifyEditors();
       done(failure);
     } finally {
       underWay -= 1;
@@ -78,6 +79,3 @@ function tell(msg: Message, failure: VehicleError): void {
 
 export const showFailure = (nodeStatus: NodeStatus, failure: VehicleError): void =>
   nodeStatus.showWithTime('failed', `failed.${failure.code}`);
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

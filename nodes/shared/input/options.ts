@@ -9,8 +9,6 @@ import {
   serviceNames,
   VehicleError,
   watchNames,
-  type ServiceName,
-  type WatchName,
 } from '../../../src/index';
 
 /**
@@ -85,7 +83,7 @@ const numberType = z._default(z.enum(valueTypes), 'num');
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
-    service: z._default(z.enum(serviceNames as [ServiceName, ...ServiceName[]]), 'demo'),
+    service: z._default(z.enum(serviceNames), 'demo'),
     baseUrl: text,
     apiKeyHeader: text,
     mediaTypeVendor: text,
@@ -111,7 +109,7 @@ export const vehicleOptions = z.lazy(() =>
 );
 export type VehicleOptions = z.infer<typeof vehicleOptions>;
 
-/** All of type `password`: none ever reaches a browser. */
+/** All but `clientId` are of type `password` and never reach a browser. */
 export const vehicleCredentials = z.lazy(() =>
   z.object({
     apiKey: text,
@@ -188,15 +186,17 @@ export const commandStatusOptions = z.lazy(() =>
 );
 export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
 
-/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the names of the events and the places. */
+/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the names of the events, the level and the places. */
 export const eventOptions = z.lazy(() =>
   z.object({
     name: text,
     vehicle: text,
     vin: text,
+    vinType: stringType,
     events: z._default(z.array(z.string()), []),
     /** Percent, for the two battery events. */
-    level: number(20, 1, 100),
+    level: z._default(z.unknown(), 20),
+    levelType: numberType,
     places: z._default(z.array(z.unknown()), []),
     /** Seconds; 0 = only on a message. */
     poll: number(120, 0).check(z.refine(isPoll)),
@@ -204,7 +204,7 @@ export const eventOptions = z.lazy(() =>
 );
 export type EventOptions = z.infer<typeof eventOptions>;
 
-/** `connected-vehicle-guard`. The guard itself checks what the quiet hours and the time zone say. */
+/** `connected-vehicle-guard` (docs/message-contract.md 5b). The guard itself checks what the quiet hours and the time zone say. */
 export const guardOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -212,7 +212,7 @@ export const guardOptions = z.lazy(() =>
     vin: text,
     vinType: stringType,
     /** Kinds of openings, or single ones. */
-    watch: z._default(z.array(z.enum(watchNames as [WatchName, ...WatchName[]])), [...defaultWatch]),
+    watch: z._default(z.array(z.enum(watchNames)), [...defaultWatch]),
     /** Minutes that something may be open. */
     minutes: z._default(z.unknown(), 10),
     minutesType: numberType,

@@ -1,6 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
-import { runtime } from '../load';
+import { isRecord } from '../is-record';
 import { isBlank, type Message } from './message';
+import { VehicleError } from '../../../src/index';
+import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
 const literalTypes = new Set(['str', 'num']);
@@ -23,14 +25,16 @@ export async function typedProperty<Name extends string>(
   const source = options[name];
   const type = String(options[`${name}Type`]);
   if (literalTypes.has(type)) return source;
-  const { VehicleError } = runtime();
+  // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
+  redactor().learnVin(source);
   const label = `${type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`} for “${name}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {
     RED.util.evaluateNodeProperty(String(source), type, node, msg, (error, found) =>
       error ? reject(error) : resolve(found),
     );
   }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : '';
+    // JSONata throws plain objects.
+    const reason = isRecord(error) ? String(error['message'] ?? '') : '';
     throw new VehicleError('INPUT_INVALID', `${label} cannot be evaluated. Correct it in the node. ${reason}`.trim());
   });
   if (isBlank(value))

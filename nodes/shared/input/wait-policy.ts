@@ -1,14 +1,10 @@
-import type { DispatchOptions } from '../../../src/index';
 import type { CommandOptions } from './options';
 
 /** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
 const promptMs = 10_000;
 
 /** How a command waits when it cannot be sent at once, by the options of its node. */
-export function waitPolicy(
-  options: CommandOptions,
-  isGuarded: boolean,
-): Pick<DispatchOptions, 'precheck' | 'whenBusy' | 'whenUnavailable' | 'waitMs'> {
+export function waitPolicy(options: CommandOptions, isGuarded: boolean) {
   const mayWait = !isGuarded || options.waitUnlock;
   const whenBusy = mayWait ? options.whenBusy : 'refuse';
   const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';

@@ -9,13 +9,23 @@ class Deploys {
   /** How many have begun. */
   begun = 0;
   #over = new AbortController();
+  readonly #listeners = new Set<() => void>();
 
   constructor(events: NodeAPI['events']) {
     events.on('flows:stopping', () => {
       this.begun += 1;
       if (this.#over.signal.aborted) this.#over = new AbortController();
     });
-    events.on('flows:started', () => this.#over.abort());
+    events.on('flows:started', () => {
+      this.#over.abort();
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Calls back at the end of each deploy, until the returned function is called. */
+  onEnd(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */

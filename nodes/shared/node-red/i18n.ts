@@ -1,11 +1,13 @@
+/**
+ * The texts of the runtime: node statuses with values, warnings, the guard's sentences. They are apart from the message catalogues,
+ * because Node-RED sends those to every editor. Node-RED's `RED._` takes as much CPU time as a read, so the runtime looks its texts up in
+ * its own map.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 
-/**
- * The texts of the runtime: node statuses, warnings, the guard's sentences. They are apart from the message catalogues, because
- * Node-RED sends those to every editor, and because a text costs little here where a translation costs as much as a request.
- */
+/** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
 
 interface MessageCatalog {
@@ -29,7 +31,10 @@ function catalogOf(RED: NodeAPI): MessageCatalog {
   return found;
 }
 
-const fileOf = (language: string): string => join(__dirname, '../../locales', language, 'runtime.json');
+/** The build puts the locales beside the bundle. */
+export const localesFolder = join(__dirname, 'locales');
+
+const fileOf = (language: string): string => join(localesFolder, language, 'runtime.json');
 
 const textsOf = (language: string): [string, string][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
 
@@ -42,7 +47,8 @@ function flat(path: string, value: unknown): [string, string][] {
 export const languageOf = (RED: NodeAPI): string => catalogOf(RED).language;
 
 /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
-export function word(RED: NodeAPI, key: string, values: Values = {}): string {
+export function translate(RED: NodeAPI, key: string, values: Values = {}): string {
   const text = catalogOf(RED).texts.get(key) ?? String(values['defaultValue'] ?? key);
+  if (!text.includes('__')) return text;
   return text.replace(/__(\w+)__/g, (place, name: string) => String(values[name] ?? place));
 }

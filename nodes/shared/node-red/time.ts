@@ -1,10 +1,9 @@
-import type { Clock } from '../../../src/index';
-import { runtime } from '../load';
+import { systemClock, type Clock } from '../../../src/index';
 
 let injected: Clock | undefined;
 
 /** The clock of all nodes: the machine's, unless a test owns it. */
-export const clock = (): Clock => injected ?? runtime().systemClock;
+export const clock = (): Clock => injected ?? systemClock;
 
 /** For tests; undefined gives the machine's clock back. */
 export const useClock = (replacement: Clock | undefined): void => void (injected = replacement);

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { word, type Values } from '../node-red/i18n';
+import { translate, type Values } from '../node-red/i18n';
+import { clock } from '../node-red/time';
 
 /** The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring = waiting, red ring = failed, grey = unknown. */
 const styles = {
@@ -16,22 +17,27 @@ const longestText = 80;
 
 export type StatusStyle = keyof typeof styles;
 
-/** The only writer of a node's status: texts in the language of the runtime, and the time of day behind a value that stays. */
+/** The keys of the fixed texts begin so. The editor translates a status that is a key of a message catalogue. */
+const catalogue = '@connected-vehicle/node-red/connected-vehicle:status.';
+
+/** The only writer of a node's status: fixed texts as keys for the editor, texts with values in the language of the runtime. */
 export interface NodeStatus {
-  /** @param key below `status` in `runtime.json`, @param words the values that the text names */
-  show(style: StatusStyle, key: string, words?: Values): void;
-  /** The same, with the time of day behind it. */
+  /** Shows a fixed text. @param key below `status` in the message catalogue of `connected-vehicle` */
+  show(style: StatusStyle, key: string): void;
+  /** Shows a text with values. @param key below `status` in `runtime.json`, @param words the values that the text names */
+  showText(style: StatusStyle, key: string, words: Values): void;
+  /** Shows a text with the time of day behind it. @param key below `status` in `runtime.json` */
   showWithTime(style: StatusStyle, key: string, words?: Values): void;
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
   /** Shown in place of the time while it is not null. */
   note: () => string | null;
   /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
-  kept: string | null;
+  keptNote: string | null;
 }
 
-export function nodeStatusOf(RED: NodeAPI, node: Node, now: () => Date = () => new Date()): NodeStatus {
-  const translate = (key: string, words?: Values): string => word(RED, `status.${key}`, words);
+export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
+  const textOf = (key: string, words?: Values): string => translate(RED, `status.${key}`, words);
   /** Every status is sent to all open editors, so the same one is not sent twice. */
   let standing = '';
   let shown: string | undefined;
@@ -52,14 +58,15 @@ export function nodeStatusOf(RED: NodeAPI, node: Node, now: () => Date = () => n
     }
   };
   const nodeStatus: NodeStatus = {
-    show: (style, key, words) => attempt(() => write(style, translate(key, words), key)),
+    show: (style, key) => attempt(() => write(style, catalogue + key, key)),
+    showText: (style, key, words) => attempt(() => write(style, textOf(key, words), key)),
     showWithTime: (style, key, words) =>
       attempt(() =>
         write(
           style,
-          translate('at', {
-            text: translate(key, words),
-            time: (style === 'failed' ? nodeStatus.kept : nodeStatus.note()) ?? clockTime(now()),
+          textOf('at', {
+            text: textOf(key, words),
+            time: (style === 'failed' ? nodeStatus.keptNote : nodeStatus.note()) ?? clockTime(new Date(clock().now())),
           }),
         ),
       ),
@@ -69,7 +76,7 @@ export function nodeStatusOf(RED: NodeAPI, node: Node, now: () => Date = () => n
       node.status({});
     },
     note: () => null,
-    kept: null,
+    keptNote: null,
   };
   return nodeStatus;
 }

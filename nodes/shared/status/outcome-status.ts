@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { Outcome } from '../../../src/index';
+import type { CommandRecord } from '../../../src/index';
 import type { NodeStatus, StatusStyle } from './node-status';
 
 /** The style of each outcome of a command; only success is green. */
@@ -8,13 +8,13 @@ const styles = {
   succeeded: 'good',
   failed: 'failed',
   undetermined: 'unclear',
-} as const satisfies Record<Outcome, StatusStyle>;
+} as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
 
 /** Shows what became of a command, with the time of day. */
 export function showOutcome(
   nodeStatus: NodeStatus,
   RED: NodeAPI,
-  { command, outcome }: { command: string; outcome: Outcome },
+  { command, outcome }: Pick<CommandRecord, 'command' | 'outcome'>,
 ): void {
   nodeStatus.showWithTime(styles[outcome], `outcome.${outcome}`, {
     command: RED._(`@connected-vehicle/node-red/connected-vehicle:command.${command}`, { defaultValue: command }),

@@ -1,6 +1,5 @@
-import type { AnyReading, Openness, Reading } from '../../../src/index';
-import { isRecord } from '../input/input-handler';
-import { runtime } from '../load';
+import { unitInWords, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
+import { isRecord } from '../is-record';
 import type { Values } from '../node-red/i18n';
 import { clockTime, type StatusStyle } from './node-status';
 
@@ -24,10 +23,10 @@ const maxParts = 3;
 /** Describes a reading in a few words; null if nothing is known. Never contains the position: a status is sent to every open editor. */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
   const { payload, vehicle } = reading;
-  if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words);
+  if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words, true);
   const values = new Map<string, unknown>(Object.entries(isRecord(payload) ? payload : {}));
   const parts = Object.values(vehicle.reads)
-    .map((info) => describeOne({ payload: values.get(info.read), vehicle: info }, words))
+    .map((info) => describeOne({ payload: values.get(info.read), vehicle: info }, words, false))
     .filter((part) => part !== null);
   const failed = vehicle.errors.length;
   const texts = [...new Set(parts.map(({ text }) => text))].slice(0, maxParts);
@@ -37,9 +36,10 @@ export function describeReading(reading: AnyReading, words: Words): ReadingText 
   return { style: isCalm ? 'good' : 'attention', text: texts.join(', ') };
 }
 
-function describeOne({ payload, vehicle }: Reading, words: Words): ReadingText | null {
+/** @param isAlone the only read of the node; with others beside it, its text is shorter */
+function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boolean): ReadingText | null {
   const { read } = vehicle;
-  if (vehicle.open !== undefined) return describeOpenings(read, vehicle, words);
+  if (vehicle.open !== undefined) return describeOpenings(read, vehicle, words, isAlone);
   if (Array.isArray(payload)) return good(counted(read === 'journal' ? 'entries' : read, payload.length, words));
   if (!isRecord(payload)) return null;
   switch (read) {
@@ -78,8 +78,9 @@ const counted = (key: string, count: number, { say, language }: Words): string =
 
 function describeOpenings(
   read: string,
-  { open = [], allClosed, locked }: Partial<Openness>,
+  { open = [], allClosed, locked }: Reading['vehicle'],
   words: Words,
+  isAlone: boolean,
 ): ReadingText | null {
   const { say } = words;
   const isUnlocked = locked === false;
@@ -89,7 +90,8 @@ function describeOpenings(
   // A car that is known to be unlocked says so, whatever else is unknown.
   if (isUnlocked) return { style: 'attention', text: lock.join() };
   if (allClosed !== true || locked === null) return null;
-  return good(lock[0] ?? say('status.closed'));
+  const closed = isAlone || lock.length === 0 ? [say(`reading.${read}Closed`)] : [];
+  return good([...closed, ...lock].join(', '));
 }
 
 /** "rear-right window open", "2 windows open", "hood, tailgate open". */
@@ -173,17 +175,16 @@ function textOf(measured: unknown, words: Words, read?: string): string | null {
 }
 
 function booleanText(value: boolean, read: string | undefined, { say }: Words): string {
-  const { isResourceName, resources } = runtime();
-  const resource = read !== undefined && isResourceName(read) ? resources[read] : null;
+  const type = read === undefined ? undefined : valueTypeOf(read);
   if (read === 'carLocked') return say(value ? 'status.locked' : 'status.unlocked');
-  if (resource === null || resource.kind !== 'boolean') return String(value);
-  const { words } = resource;
+  if (type?.kind !== 'boolean') return String(value);
+  const { words } = type;
   return say(`reading.word.${value ? words.true : words.false}`);
 }
 
 /** A unit in words or of the wire, in short. */
 function unitOf(unit: string, value: number, { say }: Words): string {
-  const key = `reading.unit.${runtime().unitInWords(unit) ?? unit}`;
+  const key = `reading.unit.${unitInWords(unit) ?? unit}`;
   return say(`${key}_${value === 1 ? 'one' : 'other'}`, { defaultValue: say(key, { defaultValue: unit }) });
 }
 

@@ -1,9 +1,12 @@
-import type { AccountOptions } from '../../../src/index';
+import { pastedToken, resolveService, type AccountOptions } from '../../../src/index';
 import type { Simulator } from '../../../src/simulator/index';
-import { settingsOf } from './access';
-import { runtime } from '../load';
+import { settingsOf } from './account-options';
 import type { VehicleOptions } from '../input/options';
 import { clock } from '../node-red/time';
+
+/** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
+export const simulator = (): typeof import('../../../src/simulator/index') =>
+  require('../../../src/simulator/index') as typeof import('../../../src/simulator/index');
 
 /**
  * The simulated service of the demo cars. It starts when the first demo vehicle is opened and runs until Node-RED ends: a
@@ -13,7 +16,7 @@ let running: { service: Promise<Simulator>; since: number } | undefined;
 
 /** The two cars of the demo. The VIN decides which of them a request is about, so both are always there. */
 function start(): { service: Promise<Simulator>; since: number } {
-  const { startSimulator, demoCars } = runtime().simulator();
+  const { startSimulator, demoCars } = simulator();
   const service = startSimulator({
     open: true,
     cars: Object.values(demoCars),
@@ -33,8 +36,7 @@ const noQuota = {
 };
 
 /** The options of an account of a demo car, and the VIN of the car that the configuration chooses. */
-export async function demoAccess(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
-  const { resolveService, pastedToken, simulator } = runtime();
+export async function demoAccountOptions(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
   const { service, since } = (running ??= start());
   const { url: baseUrl } = await service;
   return {

@@ -1,11 +1,10 @@
-import type { Redactor, VehicleError } from '../../../src/index';
+import { createRedactor, type VehicleError } from '../../../src/index';
 import type { VehicleCredentials } from '../input/options';
-import { runtime } from '../load';
 
-let shared: Redactor | undefined;
+const shared = createRedactor();
 
 /** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
-export const redactor = (): Redactor => (shared ??= runtime().createRedactor());
+export const redactor = (): typeof shared => shared;
 
 /** Removes these credentials from every text from now on. The client id is no secret, because every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
@@ -21,16 +20,5 @@ export const safeRecord = <Told extends { message: string; reason?: string; asyn
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
 });
 
-const safeEntry = <Told extends { reason: string | null }>(entry: Told): Told => ({
-  ...entry,
-  reason: entry.reason === null ? null : redactor().text(entry.reason),
-});
-
-/** The same for a journal. */
-export const safeJournal = <Told extends { payload: { reason: string | null }[] }>(reading: Told): Told => ({
-  ...reading,
-  payload: reading.payload.map(safeEntry),
-});
-
 /** Anything that was thrown, as an error that may be shown. */
-export const safeError = (error: unknown): VehicleError => redactor().error(runtime().asVehicleError(error));
+export const safeError = (error: unknown): VehicleError => redactor().error(error);

@@ -1,8 +1,13 @@
 import { join } from 'node:path';
-import type { Node, NodeAPI } from 'node-red';
-import type { Seal, StateStore, Stored, WriteOptions } from '../../../src/index';
-import { runtime } from '../load';
-import { word } from '../node-red/i18n';
+import type { NodeAPI } from 'node-red';
+import {
+  FileStateStore,
+  MemoryStateStore,
+  openOwnedStore,
+  Seal,
+  type OwnedStore,
+  type StateStore,
+} from '../../../src/index';
 import { storeSecrets } from './store-secret';
 
 const byDirectory = new Map<string, StateStore>();
@@ -16,7 +21,6 @@ export function stateStoreOf(RED: NodeAPI): StateStore {
   const directory = packDirectory(RED);
   const known = byDirectory.get(directory ?? '');
   if (known !== undefined) return known;
-  const { FileStateStore, MemoryStateStore } = runtime();
   const store =
     directory === null
       ? new MemoryStateStore()
@@ -29,68 +33,22 @@ export function stateStoreOf(RED: NodeAPI): StateStore {
   return store;
 }
 
-/** The store of the nodes on a directory, and whether it is the one on disk; null while that is decided. */
-interface Ownership {
-  store: Promise<StateStore>;
-  isOwner: boolean | null;
-}
-
-const ownerships = new Map<string, Ownership>();
+const ownedStores = new Map<string, OwnedStore>();
 
 /**
  * The store for what only one process may change: commands, watches, journals. While another Node-RED on the same user directory
- * is the owner of those, they are kept in memory, and the node warns. Each deploy tries again.
+ * is the owner of those, they are kept in memory. Each deploy tries again.
  */
-export function ownStateStoreOf(RED: NodeAPI, node: Node): StateStore {
+export function ownedStoreOf(RED: NodeAPI): OwnedStore {
   const directory = packDirectory(RED);
-  if (directory === null) return stateStoreOf(RED);
-  let ownership = ownerships.get(directory);
-  if (ownership === undefined || ownership.isOwner === false) {
-    ownership = decideOwner(RED, directory);
-    ownerships.set(directory, ownership);
+  if (directory === null) return { store: stateStoreOf(RED), isOwner: Promise.resolve(true) };
+  let owned = ownedStores.get(directory);
+  if (owned === undefined) {
+    owned = openOwnedStore(directory, stateStoreOf(RED));
+    ownedStores.set(directory, owned);
+    void owned.isOwner.then((isOwner) => isOwner || ownedStores.delete(directory));
   }
-  const decided = ownership;
-  void decided.store.then(() => {
-    if (decided.isOwner === false && node.type === 'connected-vehicle') node.warn(word(RED, 'warning.secondProcess'));
-  });
-  return new PendingStore(decided.store);
-}
-
-function decideOwner(RED: NodeAPI, directory: string): Ownership {
-  const { MemoryStateStore, ownDirectory } = runtime();
-  const ownership: Ownership = {
-    isOwner: null,
-    store: ownDirectory(directory).then((isOwner) => {
-      ownership.isOwner = isOwner;
-      return isOwner ? stateStoreOf(RED) : new MemoryStateStore();
-    }),
-  };
-  return ownership;
-}
-
-/** A store that is not known yet: each operation waits for it. */
-class PendingStore implements StateStore {
-  readonly #store: Promise<StateStore>;
-
-  constructor(store: Promise<StateStore>) {
-    this.#store = store;
-  }
-
-  async read(key: string): Promise<Stored | null> {
-    return (await this.#store).read(key);
-  }
-
-  async write(key: string, value: unknown, options?: WriteOptions): Promise<string | null> {
-    return (await this.#store).write(key, value, options);
-  }
-
-  async remove(key: string): Promise<void> {
-    await (await this.#store).remove(key);
-  }
-
-  async list(prefix: string): Promise<string[]> {
-    return (await this.#store).list(prefix);
-  }
+  return owned;
 }
 
 const seals = new Map<string, Seal>();
@@ -99,7 +57,7 @@ const seals = new Map<string, Seal>();
 export function sealsOf(RED: NodeAPI, directory: string): Seal[] {
   const { secret, former } = storeSecrets(RED, directory);
   return [secret, ...former].map((one) => {
-    const seal = seals.get(one) ?? new (runtime().Seal)(one);
+    const seal = seals.get(one) ?? new Seal(one);
     seals.set(one, seal);
     return seal;
   });

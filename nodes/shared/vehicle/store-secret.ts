@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { runtime } from '../load';
+import { VehicleError } from '../../../src/index';
 
 const keyFile = 'store.key';
 
@@ -90,7 +90,6 @@ const isCode = (error: unknown, code: string): boolean =>
 
 function fault(error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  const { VehicleError } = runtime();
   return new VehicleError(
     'CONFIG',
     `The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor made${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,

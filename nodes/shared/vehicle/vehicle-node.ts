@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { Account } from '../../../src/index';
-import { runtime } from '../load';
+import { VehicleError, type Account } from '../../../src/index';
+import { deploysOf } from '../node-red/deploys';
+import type { NodeStatus } from '../status/node-status';
 
 /** The config node as the other nodes see it. */
 export interface VehicleNode extends Node {
@@ -20,13 +21,31 @@ export interface VehicleNode extends Node {
  * @throws VehicleError CONFIG where it is missing, deleted or disabled
  */
 export function vehicleOf(RED: NodeAPI, id: string): VehicleNode {
+  const node = findVehicle(RED, id);
+  if (node !== null) return node;
+  throw new VehicleError(
+    'CONFIG',
+    'No vehicle is chosen, or its configuration is missing or disabled. Open the node, choose a vehicle and deploy.',
+  );
+}
+
+/**
+ * Shows from the deploy on that a node has no vehicle. A node that reads by itself says so with its first read. When a later deploy adds
+ * the vehicle, Node-RED does not start the node again, so the status is removed here.
+ */
+export function showMissingVehicle(RED: NodeAPI, node: Node, nodeStatus: NodeStatus, id: string = ''): void {
+  if (findVehicle(RED, id) !== null) return;
+  nodeStatus.show('failed', 'noVehicle');
+  const stop = deploysOf(RED).onEnd(() => {
+    if (findVehicle(RED, id) === null) return;
+    nodeStatus.clear('noVehicle');
+    stop();
+  });
+  node.on('close', stop);
+}
+
+function findVehicle(RED: NodeAPI, id: string): VehicleNode | null {
   // Null for a config node that is deleted or disabled, though the types say otherwise.
   const node = RED.nodes.getNode(id) as Node | null;
-  if (node === null || !('account' in node)) {
-    throw new (runtime().VehicleError)(
-      'CONFIG',
-      'No vehicle is chosen, or its configuration is missing or disabled. Open the node, choose a vehicle and deploy.',
-    );
-  }
-  return node as VehicleNode;
+  return node !== null && 'account' in node ? (node as VehicleNode) : null;
 }

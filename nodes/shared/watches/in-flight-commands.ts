@@ -25,7 +25,7 @@ export function persistInFlightCommands(
   node: Node,
   tell: (record: CommandRecord, msg: Message) => void,
 ): InFlightCommands {
-  const kept = new WatchPersistence(RED, node, 'commands');
+  const watches = new WatchPersistence(RED, node, 'commands');
   const deploys = deploysOf(RED);
   const closing = new AbortController();
 
@@ -39,12 +39,12 @@ export function persistInFlightCommands(
       // deploy began in between, that node may have been replaced before it had the record.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await kept.forget(record.id);
+    await watches.forget(record.id);
     return true;
   };
 
   const resume = async (): Promise<void> => {
-    for (const { record, msg } of await kept.open()) {
+    for (const { record, msg } of await watches.open()) {
       await handOver(record, () => tell(record, msg as Message), closing.signal);
       if (closing.signal.aborted) return;
     }
@@ -53,12 +53,12 @@ export function persistInFlightCommands(
 
   node.on('close', (removed: boolean, done: () => void) => {
     closing.abort();
-    void resuming.then(() => kept.close(removed, 0)).then(done);
+    void resuming.then(() => watches.close(removed, 0)).then(done);
   });
 
   return {
-    keep: (record, msg) => kept.keep({ record, startedAt: clock().now(), history: [], msg }),
+    keep: (record, msg) => watches.keep({ record, startedAt: clock().now(), history: [], msg }),
     handOver,
-    forget: (id) => kept.forget(id),
+    forget: (id) => watches.forget(id),
   };
 }

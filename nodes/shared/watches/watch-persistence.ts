@@ -1,9 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { OpenWatch, WatchReport, WatchStore } from '../../../src/index';
-import { runtime } from '../load';
+import { WatchStore, type OpenWatch, type WatchReport } from '../../../src/index';
 import { isDeleted } from '../node-red/flows';
-import { word, type Values } from '../node-red/i18n';
-import { ownStateStoreOf } from '../vehicle/state-store';
+import { translate, type Values } from '../node-red/i18n';
+import { ownedStoreOf } from '../vehicle/state-store';
 
 /** If Node-RED crashes so often while delivering the same result, the result is dropped with a warning. */
 const maxTries = 3;
@@ -30,7 +29,7 @@ export class WatchPersistence {
     this.#RED = RED;
     this.#node = node;
     this.#collection = collection;
-    this.#store = new (runtime().WatchStore)(ownStateStoreOf(RED, node), collection, node.id);
+    this.#store = new WatchStore(ownedStoreOf(RED).store, collection, node.id);
   }
 
   /** The watches that were open when the process ended. A person is warned of those that cannot be resumed. */
@@ -92,6 +91,6 @@ export class WatchPersistence {
   }
 
   #warn(key: string, values?: Values): void {
-    this.#node.warn(word(this.#RED, `warning.${this.#collection}.${key}`, values));
+    this.#node.warn(translate(this.#RED, `warning.${this.#collection}.${key}`, values));
   }
 }

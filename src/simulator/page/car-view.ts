@@ -1,4 +1,4 @@
-import { openingNames, type CarViewState, type OpeningName, type OpeningState } from '../car-view-state';
+import { openingNames, type CarPart, type CarViewState, type OpeningName, type OpeningState } from '../car-view-state';
 
 /**
  * A car from above, as one SVG: what is open, locked, plugged in and charging. It depends on nothing but the DOM, so that
@@ -10,13 +10,10 @@ import { openingNames, type CarViewState, type OpeningName, type OpeningState } 
 
 export interface CarViewWords {
   /** The name of a part: "Front left window". */
-  parts: Record<OpeningName | 'lock' | 'plug', string>;
+  parts: Record<CarPart, string>;
   /** The word of a state, short enough to stand beside the part. */
   states: Record<Exclude<OpeningState, 'absent'> | 'locked' | 'unlocked' | 'plugged' | 'unplugged', string>;
 }
-
-/** A part that can be clicked where the drawing is interactive. */
-export type CarPart = OpeningName | 'lock' | 'plug';
 
 /** Length along the car, from its nose at 66 to its tail at 574; the middle of its width is 0. */
 const body =
@@ -308,7 +305,7 @@ function label(part: SVGElement, name: string, state: string | null, pressed: st
 function write(note: SVGElement, word: string): void {
   const text = find(note, 'text');
   text.textContent = word;
-  const width = Math.max(40, word.length * 9.2 + 20);
+  const width = Math.max(40, word.length * 9.6 + 24);
   const chip = find(note, 'rect');
   const { x } = callouts[note.dataset['for'] as OpeningName];
   // Beside the car, a longer word grows away from it.

@@ -1,15 +1,12 @@
 import type { CarClick, SimulatedCarView } from '../click';
-import { carSvg, drawCar, partOf, signalCar, type CarPart } from './car-view';
+import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn, type ClickMode } from '../controls';
+import { demoFaultNames, demoFaultOf, demoFaults } from '../demo-faults';
+import type { Fault } from '../faults';
+import type { CarPart } from '../car-view-state';
+import { carSvg, drawCar, partOf, signalCar } from './car-view';
 import { wordsOf } from './words';
 
 /** The page of the simulated service: shows its cars, live, and does to them what a person clicks. */
-
-interface Fault {
-  id: number;
-  error?: string;
-  cut?: string;
-  latencyMs?: number;
-}
 
 interface News {
   cars: SimulatedCarView[];
@@ -40,8 +37,7 @@ svg.setAttribute('aria-label', words.car);
 
 let news: News = { cars: [], faults: [] };
 let chosen = location.hash.slice(1);
-/** The state that a click on an opening gives it; `toggle`: the other one. */
-let mode: 'toggle' | 'ajar' | 'unknown' = 'toggle';
+let mode: ClickMode = 'toggle';
 const shownCommands = new Map<string, string | null>();
 
 const current = (): SimulatedCarView | undefined => news.cars.find(({ vin }) => vin === chosen) ?? news.cars[0];
@@ -72,10 +68,7 @@ function click(body: CarClick): void {
   if (car !== undefined) void send('POST', `/cars/${car.vin}/click`, body);
 }
 
-function clickPart(part: CarPart): void {
-  if (part === 'lock' || part === 'plug') click({ part });
-  else click({ part, ...(mode !== 'toggle' && { to: mode }) });
-}
+const clickPart = (part: CarPart): void => click(clickOn(part, mode));
 
 place.addEventListener('click', ({ target }) => {
   const part = partOf(target);
@@ -119,7 +112,7 @@ function showCars(): void {
 }
 
 const modes = element('mode');
-const modeButtons = (['toggle', 'ajar', 'unknown'] as const).map((name) => {
+const modeButtons = clickModes.map((name) => {
   const made = button(name === 'toggle' ? words.toggle : words.states[name], () => choose(name));
   made.setAttribute('role', 'radio');
   made.dataset['mode'] = name;
@@ -127,13 +120,13 @@ const modeButtons = (['toggle', 'ajar', 'unknown'] as const).map((name) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
     if (step === undefined) return;
     const next = modeButtons[(modeButtons.indexOf(made) + step + modeButtons.length) % modeButtons.length];
-    choose(next?.dataset['mode'] as typeof mode);
+    choose(next?.dataset['mode'] as ClickMode);
     next?.focus();
   });
   return made;
 });
 modes.append(...modeButtons);
-function choose(name: typeof mode): void {
+function choose(name: ClickMode): void {
   mode = name;
   for (const made of modeButtons) {
     made.setAttribute('aria-checked', String(made.dataset['mode'] === name));
@@ -142,50 +135,25 @@ function choose(name: typeof mode): void {
 }
 choose('toggle');
 
-/** Switches, each with the state that it shows. */
-const switches: { made: HTMLButtonElement; state: (car: SimulatedCarView) => boolean | null | undefined }[] = [];
-const addSwitch = (
-  text: string,
-  state: (car: SimulatedCarView) => boolean | null | undefined,
-  act: (car: SimulatedCarView) => CarClick,
-): void => {
-  const made = button(text, () => {
+const switches = carSwitchNames.map((name) => {
+  const { isOn, click: clickOf } = carSwitches[name];
+  const made = button(name === 'lock' || name === 'plug' ? words.parts[name] : words.switch[name], () => {
     const car = current();
-    if (car !== undefined) click(act(car));
+    if (car !== undefined) click(clickOf(isOn(car) !== true));
   });
-  switches.push({ made, state });
   element('switches').append(made);
-};
-addSwitch(
-  words.parts.lock,
-  ({ locked }) => locked,
-  () => ({ part: 'lock' }),
-);
-addSwitch(
-  words.parts.plug,
-  ({ plugged }) => plugged,
-  () => ({ part: 'plug' }),
-);
-for (const part of ['engine', 'climate', 'asleep', 'inUse', 'noInternet'] as const)
-  addSwitch(
-    words.switch[part],
-    (car) => ({ engine: car.engineRunning, climate: car.climateRunning ?? false, ...car })[part],
-    () => ({ part }),
-  );
-addSwitch(
-  words.switch.fast,
-  ({ level, timeLapse }) => (level === undefined ? undefined : timeLapse > 1),
-  ({ timeLapse }) => ({ part: 'timeLapse', to: timeLapse > 1 ? 1 : 100 }),
-);
+  return { made, isOn };
+});
 
-function slider(part: 'level' | 'fuel', text: string, unit: string): (value: number | null | undefined) => void {
+function slider(part: 'level' | 'fuel'): (value: number | null | undefined) => void {
+  const { max, unit } = carSliders[part];
   const row = document.createElement('label');
   const input = document.createElement('input');
   const output = document.createElement('output');
-  Object.assign(input, { type: 'range', min: '0', max: part === 'level' ? '100' : '60', step: '1' });
+  Object.assign(input, { type: 'range', min: '0', max: String(max), step: '1' });
   input.addEventListener('input', () => (output.textContent = `${input.value} ${unit}`));
   input.addEventListener('change', () => click({ part, to: Number(input.value) }));
-  row.append(text, input, output);
+  row.append(words[part], input, output);
   element('sliders').append(row);
   return (value) => {
     row.hidden = value === undefined;
@@ -194,8 +162,8 @@ function slider(part: 'level' | 'fuel', text: string, unit: string): (value: num
     output.textContent = value === null ? '?' : `${Math.round(value ?? 0)} ${unit}`;
   };
 }
-const showLevel = slider('level', words.level, '%');
-const showFuel = slider('fuel', words.fuel, 'l');
+const showLevel = slider('level');
+const showFuel = slider('fuel');
 
 const drive = element('drive', HTMLButtonElement);
 drive.addEventListener('click', () => click({ part: 'drive' }));
@@ -203,26 +171,15 @@ element('reset').textContent = words.reset;
 element('reset').addEventListener('click', () => click({ part: 'reset' }));
 element('note').textContent = words.climateAssumed;
 
-const faults = {
-  quota: { error: 'quota' },
-  outage: { error: 'outage-text' },
-  token: { error: 'token-refused' },
-  timeout: { error: 'gateway-timeout' },
-  cut: { cut: 'before-headers' },
-  slow: { latencyMs: 20_000 },
-} as const;
-type FaultName = keyof typeof faults;
-for (const [name, fault] of Object.entries(faults))
+for (const name of demoFaultNames)
   element('add-fault').append(
-    button(words.fault[name as FaultName], () => void send('POST', '/faults', { ...fault, times: 1 })),
+    button(words.fault[name], () => void send('POST', '/faults', { ...demoFaults[name], times: 1 })),
   );
 
-const nameOf = ({ error, cut, latencyMs }: Fault): string => {
-  const known = Object.entries(faults).find(([, fault]) =>
-    Object.entries(fault).every(([key, value]) => ({ error, cut, latencyMs })[key] === value),
-  )?.[0];
-  return known === undefined ? String(error ?? cut ?? latencyMs ?? '') : words.fault[known as FaultName];
-};
+function nameOf(fault: Fault): string {
+  const known = demoFaultOf(fault);
+  return known === undefined ? String(fault.error ?? fault.cut ?? fault.latencyMs ?? '') : words.fault[known];
+}
 
 function showFaults(): void {
   const list = document.createElement('ul');
@@ -298,8 +255,8 @@ function show(): void {
   svg.style.setProperty('--car-paint', paints[news.cars.indexOf(car) % paints.length] ?? '');
   drawCar(svg, car, words);
   showFacts(car);
-  for (const { made, state } of switches) {
-    const on = state(car);
+  for (const { made, isOn } of switches) {
+    const on = isOn(car);
     made.hidden = on === undefined;
     made.style.display = on === undefined ? 'none' : '';
     made.setAttribute('aria-pressed', on === null ? 'mixed' : String(on));

@@ -1,3 +1,5 @@
+import type { CarSwitchName } from '../controls';
+import type { DemoFault } from '../demo-faults';
 import type { CarViewWords } from './car-view';
 
 /** The texts of the page, by language. */
@@ -12,7 +14,7 @@ export interface PageWords extends CarViewWords {
   clickSets: string;
   toggle: string;
   switches: string;
-  switch: Record<'climate' | 'engine' | 'asleep' | 'inUse' | 'noInternet' | 'fast', string>;
+  switch: Record<Exclude<CarSwitchName, 'lock' | 'plug'>, string>;
   drive: string;
   driving: string;
   reset: string;
@@ -24,7 +26,7 @@ export interface PageWords extends CarViewWords {
   charging: Record<string, string>;
   faults: string;
   faultsIntro: string;
-  fault: Record<'quota' | 'outage' | 'token' | 'timeout' | 'cut' | 'slow', string>;
+  fault: Record<DemoFault, string>;
   waiting: string;
   noFaults: string;
   remove: string;
@@ -102,7 +104,7 @@ const en: PageWords = {
     tailgate: 'Tailgate',
     tankLid: 'Tank lid',
     lock: 'Lock',
-    plug: 'Charge cable',
+    plug: 'Charging cable',
   },
   states: {
     open: 'open',

@@ -105,11 +105,62 @@ describe('A property that can come from another source', () => {
     });
   }
 
+  it('shortens a VIN that was entered as the name of its source', async () => {
+    for (const vin of ['ABCDEFGHJKLMNPRST', 'abcdefghjklmnprst', '12345678901234567', classicCar.vin]) {
+      await load({ type: status, read: 'odometer', vin, vinType: 'env' });
+      const message = String((await flow.fail()).vehicle?.error?.['message']);
+      assert.match(message, /^env\.…\w{6} for “vin” of this node has no value/);
+      await flow.unload();
+      flow.caught = [];
+    }
+  });
+
   it('says what is wrong with an expression', async () => {
     await load({ type: status, read: '$nonsense(', readType: 'jsonata' });
     const { vehicle } = await flow.fail();
     assert.equal(vehicle?.error?.['code'], 'INPUT_INVALID');
-    assert.match(String(vehicle?.error?.['message']), /The expression for “read” of this node cannot be evaluated/);
+    assert.match(
+      String(vehicle?.error?.['message']),
+      /The expression for “read” of this node cannot be evaluated\. .*\S/,
+    );
+  });
+
+  it('says why an expression fails while it is evaluated', async () => {
+    await load({ type: status, read: 'odometer', vin: '$number("none")', vinType: 'jsonata' });
+    const { vehicle } = await flow.fail();
+    assert.match(
+      String(vehicle?.error?.['message']),
+      /Correct it in the node\. Unable to cast value to a number: "none"/,
+    );
+  });
+
+  it('gives an event node its level and its vehicle when it starts', async () => {
+    const event = { type: 'connected-vehicle-event', poll: 0 };
+    process.env['LEVEL_OF_THE_TEST'] = 'low';
+    try {
+      const battery = { ...event, events: ['battery-below'], level: 'LEVEL_OF_THE_TEST', levelType: 'env' };
+      await load(battery);
+      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /level must be a number from 1 to 100/);
+      await flow.unload();
+      process.env['LEVEL_OF_THE_TEST'] = '30';
+      await load(battery);
+      await flow.until(() => flow.completed.length > 0);
+      await flow.unload();
+    } finally {
+      delete process.env['LEVEL_OF_THE_TEST'];
+    }
+    const before = service.requests.length;
+    await load({ ...event, events: ['locked'], vin: `"${classicCar.vin}"`, vinType: 'jsonata' });
+    flow.send();
+    await flow.until(() => flow.badges.some(({ fill }) => fill === 'green'));
+    assert.ok(service.requests.slice(before).every(({ path }) => path.includes(classicCar.vin)));
+  });
+
+  it('is the stored value of an event node that knows no types', async () => {
+    await load({ type: 'connected-vehicle-event', events: ['locked'], level: 30, poll: 0, vin: classicCar.vin });
+    flow.send();
+    await flow.until(() => flow.badges.some(({ fill }) => fill === 'green'));
+    assert.ok(service.requests.every(({ path }) => path.includes(classicCar.vin)));
   });
 
   it('gives a guard its minutes when it starts', async () => {

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { accessNames, scopesOfCommand, scopesOfRead, scopesOfService, services } from '../../../src/index';
+import { accessNames, scopesOfCommand, scopesOfRead, services } from '../../../src/index';
+import { scopesOfService } from '../../../src/catalogue/scopes';
 import { everyScope } from '../../../src/simulator/index';
 
-const { availableInterfaces: alive } = services['volvo-cars'];
+const { availableInterfaces } = services['volvo-cars'];
 const all = services.custom.availableInterfaces;
 
 describe('The scopes', () => {
@@ -25,23 +26,23 @@ describe('The scopes', () => {
       charging: ['energy:state:read', 'energy:capability:read'],
       location: ['location:read'],
     };
-    const without = scopesOfService(alive, { access: [] });
+    const without = scopesOfService(availableInterfaces, { access: [] });
     assert.ok(without.includes('conve:doors_status'));
     for (const name of accessNames)
       assert.deepEqual(
-        scopesOfService(alive, { access: [name] })
+        scopesOfService(availableInterfaces, { access: [name] })
           .filter((scope) => !without.includes(scope))
           .sort(),
         [...added[name]].sort(),
       );
     assert.deepEqual(
-      scopesOfService(alive).sort(),
-      scopesOfService(alive, { access: ['lock', 'unlock', 'honk-flash'] }).sort(),
+      scopesOfService(availableInterfaces).sort(),
+      scopesOfService(availableInterfaces, { access: ['lock', 'unlock', 'honk-flash'] }).sort(),
     );
   });
 
   it('of a read-only sign-in hold none of a command, and still those of the reads', () => {
-    const scopes = scopesOfService(alive, { access: accessNames, readOnly: true });
+    const scopes = scopesOfService(availableInterfaces, { access: accessNames, readOnly: true });
     for (const scope of Object.values(['conve:lock', 'conve:unlock', 'conve:honk_flash', 'conve:engine_start_stop']))
       assert.ok(!scopes.includes(scope), scope);
     assert.ok(scopes.includes('location:read') && scopes.includes('energy:state:read'));
@@ -56,7 +57,7 @@ describe('The scopes', () => {
   });
 
   it('of volvo-cars are those of connected v2: what is asked for at sign-in has no scope of a dead interface', () => {
-    const scopes = scopesOfService(alive);
+    const scopes = scopesOfService(availableInterfaces);
     assert.deepEqual(
       scopes.filter((scope) => scope.startsWith('exve:')),
       [],
@@ -75,14 +76,17 @@ describe('The scopes', () => {
 
   it('of a read are those of the interface that answers it', () => {
     assert.deepEqual(scopesOfRead('fuelAmount', all), ['exve:fuel_status']);
-    assert.deepEqual(scopesOfRead('fuelAmount', alive), ['conve:fuel_status', 'conve:battery_charge_level']);
-    assert.deepEqual(scopesOfRead('cabOpen', alive), []);
-    assert.deepEqual(scopesOfRead('doors', alive), ['conve:doors_status', 'conve:lock_status']);
+    assert.deepEqual(scopesOfRead('fuelAmount', availableInterfaces), [
+      'conve:fuel_status',
+      'conve:battery_charge_level',
+    ]);
+    assert.deepEqual(scopesOfRead('cabOpen', availableInterfaces), []);
+    assert.deepEqual(scopesOfRead('doors', availableInterfaces), ['conve:doors_status', 'conve:lock_status']);
     assert.deepEqual(scopesOfRead('details', ['connected-v1']), []);
   });
 
   it('of a command that only the vehicle lists are those of the list', () => {
-    assert.deepEqual(scopesOfCommand('navi-poi', alive), ['conve:commands']);
-    assert.deepEqual(scopesOfCommand('honk', alive), ['conve:honk_flash']);
+    assert.deepEqual(scopesOfCommand('navi-poi', availableInterfaces), ['conve:commands']);
+    assert.deepEqual(scopesOfCommand('honk', availableInterfaces), ['conve:honk_flash']);
   });
 });

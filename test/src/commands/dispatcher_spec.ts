@@ -1,13 +1,8 @@
 import { strict as assert } from 'node:assert';
-import {
-  type Account,
-  type CommandRecord,
-  type DispatchOptions,
-  MemoryStateStore,
-  StateFault,
-  type VehicleError,
-  watchCommand,
-} from '../../../src/index';
+import { type Account, type CommandRecord, MemoryStateStore, type VehicleError } from '../../../src/index';
+import type { DispatchOptions } from '../../../src/commands/dispatcher';
+import { StateFault } from '../../../src/state/state-store';
+import { watchCommand } from '../../../src/watch/watch';
 import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
@@ -31,7 +26,7 @@ describe('the dispatcher', () => {
   });
 
   const send = (command: string, options: DispatchOptions = {}): Promise<CommandRecord> =>
-    account.commands.send(command, { vin, interface: 'v1', ...options });
+    account.dispatcher.send(command, { vin, interface: 'v1', ...options });
   const posts = (): string[] =>
     service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
   const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
@@ -91,7 +86,7 @@ describe('the dispatcher', () => {
       const record = await send('flash');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.applyReport(report, settled);
+          await account.dispatcher.applyReport(report, settled);
       };
       await moving(watch());
       service.clearRequests();
@@ -157,7 +152,7 @@ describe('the dispatcher', () => {
 
     it('waits for a command of another account to the same car, also after that account was closed', async () => {
       const other = openTestAccount(service, { clock });
-      await other.commands.send('lock', { vin, interface: 'v1' });
+      await other.dispatcher.send('lock', { vin, interface: 'v1' });
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
       await other.close();
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -176,7 +171,7 @@ describe('the dispatcher', () => {
           timeoutMs: 10_000,
           verify: false,
         }))
-          await account.commands.applyReport(report, settled);
+          await account.dispatcher.applyReport(report, settled);
       };
       await moving(watch());
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
@@ -210,7 +205,7 @@ describe('the dispatcher', () => {
       let verified: boolean | null = null;
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) {
-          await account.commands.applyReport(report, settled);
+          await account.dispatcher.applyReport(report, settled);
           verified = report.verified;
         }
       };
@@ -265,30 +260,32 @@ describe('the dispatcher', () => {
         const journal = { store: new MemoryStateStore(), key: 'journal/a' };
         service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
         if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
-        await moving(openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v2' }));
+        await moving(openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v2' }));
         await clock.advance(0);
         const later = new ManualClock(clock.now() + restart);
         openTestAccount(service, { clock: later, journal });
         const other = openTestAccount(service, { clock: later });
-        await assert.rejects(other.commands.send('unlock', { vin, interface: 'v1' }), { code: 'VEHICLE_UNAVAILABLE' });
+        await assert.rejects(other.dispatcher.send('unlock', { vin, interface: 'v1' }), {
+          code: 'VEHICLE_UNAVAILABLE',
+        });
         await later.advance(150_000);
-        await other.commands.send('unlock', { vin, interface: 'v1' });
+        await other.dispatcher.send('unlock', { vin, interface: 'v1' });
         assert.deepEqual(posts(), ['lock', 'unlock']);
       });
     }
 
     it('restores the commands under way from the journal after a restart', async () => {
       const journal = { store: new MemoryStateStore(), key: 'journal/a' };
-      await openTestAccount(service, { clock, journal }).commands.send('lock', { vin, interface: 'v1' });
+      await openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v1' });
       await clock.advance(1_000);
       // Another clock of the same time stands for another process.
       const later = new ManualClock(clock.now() + 1_000);
       const restarted = openTestAccount(service, { clock: later, journal });
-      await assert.rejects(restarted.commands.send('unlock', { vin, interface: 'v1' }), {
+      await assert.rejects(restarted.dispatcher.send('unlock', { vin, interface: 'v1' }), {
         code: 'VEHICLE_UNAVAILABLE',
       });
       await later.advance(148_000);
-      await restarted.commands.send('unlock', { vin, interface: 'v1' });
+      await restarted.dispatcher.send('unlock', { vin, interface: 'v1' });
       assert.deepEqual(posts(), ['lock', 'unlock']);
     });
 
@@ -323,11 +320,16 @@ describe('the dispatcher', () => {
       assert.equal(other, 'VEHICLE_NOT_LINKED');
     });
 
-    it('sends each of many concurrent commands once, and never two at a time', async () => {
+    it('sends each of many concurrent commands once, never two at a time, and without a warning of Node.js', async () => {
+      const warnings: Error[] = [];
+      const warn = (warning: Error): void => void warnings.push(warning);
+      process.on('warning', warn);
       const crowd = Array.from({ length: 20 }, (_, index) =>
         send(['lock', 'honk', 'flash'][index % 3] ?? 'lock', { whenBusy: 'queue' }),
       );
       await moving(Promise.all(crowd));
+      process.off('warning', warn);
+      assert.deepEqual(warnings, []);
       const times = service.car().invocations.map(({ receivedAt }) => receivedAt);
       assert.equal(times.length, 20);
       for (const [index, at] of times.slice(1).entries()) assert.ok(at - (times[index] ?? 0) >= 4_000);
@@ -453,9 +455,9 @@ describe('the dispatcher', () => {
     });
 
     it('fails at once, without a request, while the vehicle is read-only', async () => {
-      const { commands } = openTestAccount(service, { clock, readOnly: true });
+      const { dispatcher } = openTestAccount(service, { clock, readOnly: true });
       await assert.rejects(
-        commands.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }),
+        dispatcher.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }),
         { code: 'READ_ONLY' },
       );
       assert.deepEqual(service.requests, []);
@@ -469,7 +471,7 @@ describe('the dispatcher', () => {
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.applyReport(report, settled);
+          await account.dispatcher.applyReport(report, settled);
       };
       await moving(watch());
       await moving(send('flash', { sentBy: 'Find it' }));
@@ -514,7 +516,7 @@ describe('the dispatcher', () => {
       await account.journal.clear();
       const watch = async (): Promise<void> => {
         for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.commands.applyReport(report, settled);
+          await account.dispatcher.applyReport(report, settled);
       };
       await moving(watch());
       await clock.advance(0);
@@ -529,12 +531,12 @@ describe('the dispatcher', () => {
       const warnings: string[] = [];
       const store = new MemoryStateStore();
       store.write = () => Promise.reject(new StateFault('inaccessible', 'journal', 'here', 'ENOSPC'));
-      const { commands, journal } = openTestAccount(service, {
+      const { dispatcher, journal } = openTestAccount(service, {
         clock,
         journal: { store, key: 'journal/a' },
         warn: (sentence) => warnings.push(sentence),
       });
-      assert.equal((await commands.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
+      assert.equal((await dispatcher.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
       assert.equal((await journal.list()).length, 1);
       await clock.advance(0);
       assert.match(warnings[0] ?? '', /journal/);

@@ -7,6 +7,8 @@ import type { Random } from '../../support/random';
 export interface HistoryReading {
   at: number;
   payloads: Record<string, unknown>;
+  /** When each read was answered. */
+  receivedAt: Record<string, number>;
 }
 
 export interface Expected {
@@ -37,7 +39,7 @@ export function distance(
 }
 
 type Content = Record<string, unknown>;
-type Told = { at: number; value: unknown; stamp: number | null };
+type Told = { reading: HistoryReading; at: number; receivedAt: number; value: unknown; stamp: number | null };
 interface Track {
   read: string;
   member: string | null;
@@ -96,6 +98,7 @@ const tracks = (level: number, places: readonly OraclePlace[]): Track[] => [
   },
   ...corners.map((member) => opening('doors', member, 'door')),
   opening('doors', 'tailGate', 'tailgate'),
+  opening('doors', 'hood', 'hood'),
   ...[...corners, 'sunroof'].map((member) => opening('windows', member, 'window')),
   {
     read: 'engineRunning',
@@ -205,14 +208,14 @@ function toldOf(
     const stamp = time >= Date.UTC(2010, 0, 1) ? Math.min(time, reading.at) : null;
     if (stamp !== null && newest !== null && stamp < newest) continue;
     newest = stamp ?? newest;
-    told.push({ at: reading.at, value: content, stamp });
+    told.push({ reading, at: reading.at, receivedAt: reading.receivedAt[read] ?? reading.at, value: content, stamp });
   }
   return told;
 }
 
 const between = (from: Told, now: Told): { since: number; until: number } => {
-  const had = from.stamp ?? from.at;
-  const has = now.stamp ?? now.at;
+  const had = from.stamp ?? from.receivedAt;
+  const has = now.stamp ?? now.receivedAt;
   return { since: had, until: has >= had ? has : now.at };
 };
 
@@ -222,13 +225,17 @@ export function expectedEvents(
   places: readonly OraclePlace[],
 ): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
+  /** The readings with a fault of the charger: two members may tell it, and it is one event. */
+  const faults = new Set<HistoryReading>();
   for (const { read, member, stateOf, event, name = null, place = null } of tracks(level, places)) {
     const told = toldOf(history, read, member, (content) => stateOf(content) !== undefined);
     told.forEach((now, i) => {
       const from = told[i - 1];
       if (from === undefined) return;
       const what = event(stateOf(from.value as Content) ?? '', stateOf(now.value as Content) ?? '');
-      if (what !== null) expected.push({ event: what, name, place, at: now.at, ...between(from, now) });
+      if (what === null || (what === 'charger-fault' && faults.has(now.reading))) return;
+      if (what === 'charger-fault') faults.add(now.reading);
+      expected.push({ event: what, name, place, at: now.at, ...between(from, now) });
     });
   }
   return [...expected, ...tripEnds(history)];
@@ -251,8 +258,10 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
         'accessibility',
         null,
         ({ value, unavailableReason }) =>
-          value === 'AVAILABLE' || (value === 'UNAVAILABLE' && unavailableReason === 'CAR_IN_USE'),
-      ).map((told) => ({ at: told.at, used: (told.value as Content)['value'] !== 'AVAILABLE' })),
+          value === 'AVAILABLE' ||
+          (value === 'UNAVAILABLE' &&
+            (unavailableReason === 'CAR_IN_USE' || unavailableReason === 'POWER_SAVING_MODE')),
+      ).map((told) => ({ at: told.at, used: (told.value as Content)['unavailableReason'] === 'CAR_IN_USE' })),
     ].filter((source) => source.length > 0);
     if (odometer === undefined || sources.length === 0 || sources.some((source) => source.at(-1)?.used)) return;
     const firstParked = (source: { at: number; used: boolean }[]): number =>
@@ -375,11 +384,15 @@ export function randomHistory(
       const { value, timestamp } = member('accessibility', ['AVAILABLE', 'UNAVAILABLE']);
       payloads['accessibility'] = {
         value,
-        unavailableReason: value === 'UNAVAILABLE' ? random.pick(['CAR_IN_USE', 'NO_INTERNET']) : null,
+        unavailableReason:
+          value === 'UNAVAILABLE' ? random.pick(['CAR_IN_USE', 'NO_INTERNET', 'POWER_SAVING_MODE']) : null,
         timestamp,
       };
     }
-    history.push({ at, payloads });
+    const receivedAt = Object.fromEntries(
+      Object.keys(payloads).map((read) => [read, at - random.pick([0, 0, 700, 5_000])]),
+    );
+    history.push({ at, payloads, receivedAt });
   }
   return { history, level, places };
 }

@@ -50,7 +50,7 @@ describe('the rate limiter of an API key', () => {
         readsPerDay: 10_000,
         readsPerMinute: 100,
         stoppedUntil: null,
-        stopCode: null,
+        rateLimitCode: null,
         waiting: 0,
         apis: {
           connected: { usedToday: 2, stoppedUntil: null },
@@ -251,7 +251,7 @@ describe('the rate limiter of an API key', () => {
     it('sends nothing until its time, then goes on with what waited', async () => {
       const limiter = limiterOf();
       limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', stopCode: 'RATE_LIMITED' });
+      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
       const waiting = [
         settled(limiter.acquire('read', { maxWaitMs: 2 * minute })),
         settled(limiter.acquire('command', { maxWaitMs: 2 * minute })),
@@ -266,7 +266,7 @@ describe('the rate limiter of an API key', () => {
         waiting.map(({ done }) => done),
         [true, true],
       );
-      assert.deepEqual(pick(limiter), { stoppedUntil: null, stopCode: null });
+      assert.deepEqual(pick(limiter), { stoppedUntil: null, rateLimitCode: null });
     });
 
     it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
@@ -297,7 +297,7 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf();
       limiter.blockUntil('QUOTA_SPENT', new Date(start + 3 * hour));
       limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T11:00:00.000Z', stopCode: 'QUOTA_SPENT' });
+      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
     });
 
     it('lasts at most a day, and a minute where its time makes no sense', () => {
@@ -618,8 +618,8 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
 const pick = (limiter: RateLimiter): object => {
-  const { stoppedUntil, stopCode } = limiter.snapshot();
-  return { stoppedUntil, stopCode };
+  const { stoppedUntil, rateLimitCode } = limiter.snapshot();
+  return { stoppedUntil, rateLimitCode };
 };
 const shown = (at: number): string => new Date(at).toTimeString().slice(0, 8);
 const first = (index: number, list: readonly number[]): number => list[index] ?? 0;

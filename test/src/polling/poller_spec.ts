@@ -1,16 +1,9 @@
 import { strict as assert } from 'node:assert';
-import {
-  callsOfRequests,
-  isReadName,
-  requestOf,
-  resourceNames,
-  services,
-  type AnyReadName,
-  type Clock,
-  type ReadName,
-  type DuePoll,
-} from '../../../src/index';
-import { Poller, type PollerOptions, type PollerUser } from '../../../src/polling/poller';
+import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
+import { callsOfRequests } from '../../../src/polling/calls';
+import { requestOf } from '../../../src/catalogue/groups';
+import { resourceNames } from '../../../src/catalogue/reads';
+import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -45,12 +38,17 @@ describe('the poller of an account', () => {
     assert.equal(clock.sleeping, 0);
   });
 
+  const quota = (used: Partial<ReadsQuota['used']> = {}, perDay = 9_600): ReadsQuota => ({
+    used: { connected: 0, energy: 0, location: 0, ...used },
+    perDay,
+    perMinute: 96,
+  });
   const open = (changes: Partial<PollerOptions> = {}): void => {
     poller = new Poller({
       id: 'account',
       adaptive: false,
-      alive: services['volvo-cars'].availableInterfaces,
-      quota: () => ({ used: 0, perDay: 9_600, perMinute: 96 }),
+      availableInterfaces: services['volvo-cars'].availableInterfaces,
+      quota: () => quota(),
       shareForMs: 5 * second,
       clock,
       ...changes,
@@ -183,9 +181,9 @@ describe('the poller of an account', () => {
       it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that is never parked' : 'fixed'})`, async () => {
         open({ adaptive });
         const sent = new Map<string, Set<number>>();
-        const alive = services['volvo-cars'].availableInterfaces;
+        const { availableInterfaces } = services['volvo-cars'];
         const nameOf = (read: AnyReadName, iface?: string): string =>
-          (isReadName(read) ? requestOf(read, alive) : read) + (iface === 'v1' ? ' v1' : '');
+          (isReadName(read) ? requestOf(read, availableInterfaces) : read) + (iface === 'v1' ? ' v1' : '');
         for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {
           poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (due) => {
             for (const read of due.reads) {
@@ -219,7 +217,7 @@ describe('the poller of an account', () => {
   }
 
   it('spreads the first reads by the number of requests', async () => {
-    open({ alive: ['extended-v1', 'connected-v2'] });
+    open({ availableInterfaces: ['extended-v1', 'connected-v2'] });
     for (let i = 0; i < 6; i += 1) node(`${i}`, resourceNames, 15 * minute, `YV4952NA4F120${1000 + i}`);
     await clock.advance(10 * minute);
     const firsts = ['0', '1', '2', '3', '4', '5'].flatMap((name) => timesOf(name).slice(0, 1)).sort((a, b) => a - b);
@@ -391,7 +389,7 @@ describe('the poller of an account', () => {
           return sent.length - over;
         };
         let refused = 0;
-        open({ adaptive: true, quota: () => ({ used: used(), perDay, perMinute: 96 }) });
+        open({ adaptive: true, quota: () => quota({ connected: used() }, perDay) });
         for (let i = 0; i < cars; i += 1) {
           const whose = `YV4952NA4F120${1000 + i}`;
           poller.start({ vin: whose, reads: ['doors'], everyMs: minute }, (due) => {
@@ -408,6 +406,29 @@ describe('the poller of an account', () => {
         assert.ok(polls.filter(({ at }) => at > clock.now() - day).length > perDay * 0.8);
       }).timeout(60_000);
     }
+
+    it('does not slow the doors for many readings of charging, whose quota is another one', async () => {
+      poller.close();
+      open({ adaptive: true, quota: () => quota({ connected: 9_300, energy: 9_300 }) });
+      node('doors', ['doors'], minute);
+      for (let i = 0; i < 40; i += 1) node(`charging ${i}`, ['charging'], minute / 5, `YV4952NA4F120${1000 + i}`);
+      await clock.advance(30 * minute);
+      const from = clock.now();
+      await clock.advance(60 * minute);
+      assert.equal(within('doors', from), 60);
+    });
+
+    it('slows the readings of charging where their own quota does not last, and no other read', async () => {
+      poller.close();
+      open({ adaptive: true, quota: () => quota({ energy: 9_000 }) });
+      node('doors', ['doors'], minute);
+      for (let i = 0; i < 40; i += 1) node(`charging ${i}`, ['charging'], minute / 5, `YV4952NA4F120${1000 + i}`);
+      await clock.advance(30 * minute);
+      const from = clock.now();
+      await clock.advance(60 * minute);
+      assert.equal(within('doors', from), 60);
+      assert.ok(within('charging 0', from) < 60 / 2, `${within('charging 0', from)} readings`);
+    });
 
     it('tells the night by the time zone that a user gives', async () => {
       // Noon in UTC is midnight in Auckland.

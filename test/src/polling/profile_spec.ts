@@ -1,17 +1,17 @@
 import { strict as assert } from 'node:assert';
+import { services } from '../../../src/index';
 import { readNames, type ReadName } from '../../../src/catalogue/reads';
-import { callsOfRequests } from '../../../src/polling/calls';
+import { callsOfRequests, callsPerDay } from '../../../src/polling/calls';
 import {
-  nextPoll,
-  phaseOf,
   pollGroupOf,
-  pollGroups,
   PollingProfile,
-  slowdowns,
+  activityFactorOf,
+  activityFactors,
   type DueOptions,
   type VehicleActivity,
   type PolledReading,
 } from '../../../src/polling/profile';
+import { nextPoll, phaseOf } from '../../../src/polling/schedule';
 import { baseIntervals, hour, live, minute, requests, second, securityKinds, type Kind } from '../../support/day';
 import { ordinaryDay, randomDay, troubledDay } from '../../support/days';
 
@@ -63,10 +63,10 @@ describe('the adaptive profile', () => {
   const activityOf = (profile: PollingProfile, now: number, doorsMs: number | null = minute): VehicleActivity =>
     profile.activity(now, doorsMs);
   const interval = (profile: PollingProfile, read: ReadName, now: number): number =>
-    slowdowns[activityOf(profile, now)][pollGroupOf(read)] * baseIntervals[pollGroupOf(read)];
+    activityFactorOf(pollGroupOf(read), activityOf(profile, now)) * baseIntervals[pollGroupOf(read)];
 
   it('has a poll group for every read', () => {
-    for (const read of readNames) assert.ok(pollGroups.includes(pollGroupOf(read)), read);
+    for (const read of readNames) assert.ok(pollGroupOf(read) in activityFactors, read);
     assert.equal(pollGroupOf('carLocked'), 'doors');
     assert.equal(pollGroupOf('rearLeftWindowOpen'), 'windows');
     assert.equal(pollGroupOf('engineRunning'), 'engine');
@@ -75,7 +75,7 @@ describe('the adaptive profile', () => {
   });
 
   it('never reads the doors less often than the fixed schedule', () => {
-    for (const [activity, factors] of Object.entries(slowdowns)) assert.ok(factors.doors <= 1, activity);
+    for (const [activity, factor] of Object.entries(activityFactors.doors)) assert.ok(factor <= 1, activity);
   });
 
   describe('finds the activity of the car', () => {
@@ -492,5 +492,16 @@ describe('callsOfRequests', () => {
 
   it('counts nothing without a poll', () => {
     for (const poll of [0, -5, Number.NaN]) assert.equal(total([{ vehicle: 'home', reads: ['windows'], poll }]), 0);
+  });
+});
+
+describe('callsPerDay', () => {
+  it('counts the requests of each API, because each has a quota of its own', () => {
+    const nodes = [
+      { vehicle: 'home', reads: ['doors', 'charging', 'batteryChargeLevel', 'journal'], poll: 60 },
+      { vehicle: 'home', reads: ['location', 'windows'], poll: 600 },
+    ];
+    const options = { interfaces: services['volvo-cars'].availableInterfaces, isShared: true, isAdaptive: false };
+    assert.deepEqual(callsPerDay(nodes, options), { connected: 1_584, energy: 1_440, location: 144 });
   });
 });

@@ -130,7 +130,7 @@ describe('a sign-in from the editor', () => {
     ['its query without the question mark', (address: string): string => new URL(address).search.slice(1)],
     ['a path with its query', (address: string): string => `/callback${new URL(address).search}`],
   ] as const) {
-    it(`takes ${what}, as the browser or a person brings it back`, async () => {
+    it(`accepts ${what} that a person pastes`, async () => {
       assert.equal(
         (await signIns.finish({ redirected: form(await decide(begin().url)), owner: 'config-1' })).owner,
         'config-1',

@@ -436,7 +436,7 @@ describe('a refreshing access token', () => {
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
-    it(`takes ${what} for "later", with growing pauses and no loop`, async () => {
+    it(`tries again after ${what}, with growing pauses and no loop`, async () => {
       const token = source({ refreshToken: identity.newRefreshToken() });
       identity.fault(fault, 4);
       for (let request = 0; request < 50; request++) {
@@ -461,7 +461,7 @@ describe('a refreshing access token', () => {
   }
 
   for (const status of [400, 401]) {
-    it(`takes ${status} without an error code for a refusal`, async () => {
+    it(`treats ${status} without an error code as a refusal`, async () => {
       const token = source({ refreshToken: identity.newRefreshToken() });
       identity.fault({ status, html: true }, 2);
       for (let request = 0; request < 5; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });

@@ -86,7 +86,7 @@ describe('a pasted access token', () => {
     assert.equal(await source.onUnauthorized('any'), false);
   });
 
-  it('is worth a second try after a 401, but not at every one', async () => {
+  it('is tried a second time after a 401, but not after each one', async () => {
     const clock = new ManualClock(start);
     const source = pastedToken('opaque', { clock });
     assert.equal(await source.onUnauthorized('opaque'), true);

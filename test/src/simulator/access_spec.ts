@@ -150,7 +150,7 @@ describe('access to the simulated service', () => {
     assert.match(bench.simulator.issueToken({ jwt: false }), /^[\da-f]{32}$/);
   });
 
-  it('knows no relation to another vehicle', async () => {
+  it('refuses a vehicle that is not linked to the account', async () => {
     const reply = await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982/windows');
     assert.equal(reply.status, 403);
     assert.equal(reply.body['error']?.['description'], 'No relationship to UUID');

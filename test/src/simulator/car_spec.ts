@@ -115,7 +115,7 @@ describe('a simulated car', () => {
     assert.equal((await bench.get(windows)).body['data']?.['rearLeft']?.['value'], 'CLOSED');
   });
 
-  it('refuses what it cannot be, and stays as it is', () => {
+  it('refuses an impossible change, and keeps its state', () => {
     const car = bench.simulator.car();
     for (const bad of [
       { window: {} },

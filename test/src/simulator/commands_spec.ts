@@ -144,7 +144,7 @@ describe('a v1 command to the simulated car', () => {
     assert.deepEqual(bench.simulator.car().performed, []);
   });
 
-  it('can act without saying so, and say so without acting', async () => {
+  it('can carry out a command without reporting it, and report it without carrying it out', async () => {
     const car = bench.simulator
       .car()
       .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN', acts: true }] } });
@@ -277,7 +277,7 @@ describe('a v2 command to the simulated car', () => {
     });
   }
 
-  it('blocks until then', async () => {
+  it('sends no answer before the command has ended', async () => {
     await start('plain');
     const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1500 } });
     let answered = false;

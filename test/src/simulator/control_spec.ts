@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { request } from 'node:http';
 import { classicCar, demoCar } from '../../../src/simulator';
+import { demoFaultNames, demoFaultOf } from '../../../src/simulator/demo-faults';
 import { Bench, credentials } from './support';
 
 describe('the control interface of the simulator', () => {
@@ -77,6 +78,22 @@ describe('the control interface of the simulator', () => {
     await bench.clock.advance(180_000);
     assert.equal((await send('GET', car)).body['resources']?.['odometer'], 24_820);
     assert.equal((await send('POST', `${car}/drive`, { km: 3 })).status, 422);
+  });
+
+  it('sets a fault for the next request at a click, once, and removes it at the next', async () => {
+    const click = (body: unknown) => send('POST', `${car}/click`, body);
+    const { faults } = bench.simulator;
+    for (const name of demoFaultNames) {
+      for (const to of [undefined, true]) await click({ part: 'fault', name, to });
+      assert.deepEqual(faults.list.map(demoFaultOf), [name]);
+      assert.equal(faults.list[0]?.times, 1);
+      for (const to of [undefined, false]) await click({ part: 'fault', name, to });
+      assert.deepEqual(faults.list, []);
+    }
+    await click({ part: 'fault', name: 'quota' });
+    faults.add({ nulls: 'values' });
+    assert.deepEqual(faults.list.map(demoFaultOf), ['quota', undefined]);
+    assert.equal((await click({ part: 'fault', name: 'flat-tyre' })).status, 422);
   });
 
   it('switches each part of a car at a click', async () => {
@@ -214,7 +231,7 @@ describe('the control interface of the simulator', () => {
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
   });
 
-  it('knows no other address, car or method', async () => {
+  it('refuses an unknown address, car or method', async () => {
     assert.equal((await send('GET', '/nothing')).status, 404);
     assert.equal((await send('GET', '/cars/YV1CT9551B1570983')).status, 404);
     assert.equal((await send('DELETE', car)).status, 405);

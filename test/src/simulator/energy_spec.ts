@@ -4,12 +4,12 @@ import {
   classicHybridCar,
   demoCar,
   electricCar,
-  energyMembers,
   hybridCar,
   milesCar,
   quirkyCar,
   type CarOptions,
 } from '../../../src/simulator';
+import { chargingMemberNames } from '../../../src/catalogue/reads';
 import { Bench, type Json } from './support';
 
 const state = '/energy/v2/vehicles/{vin}/state';
@@ -89,7 +89,7 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('goes on where the cable was taken off', async () => {
+  it('continues to charge from the level at which the cable was taken off', async () => {
     await start(electricCar);
     const car = bench.simulator.car();
     const percentMs = (0.78 / 11) * hour;
@@ -127,7 +127,9 @@ describe('the energy interface of the simulated service', () => {
     const { getEnergyState } = (await bench.get(capabilities)).body as unknown as { getEnergyState: Json };
     assert.deepEqual(
       Object.keys(getEnergyState),
-      ['isSupported', ...energyMembers].map((name) => (name === 'chargingStatus' ? 'chargingSystemStatus' : name)),
+      ['isSupported', ...chargingMemberNames].map((name) =>
+        name === 'chargingStatus' ? 'chargingSystemStatus' : name,
+      ),
     );
     assert.equal(getEnergyState['isSupported'], true);
     assert.deepEqual(getEnergyState['chargingSystemStatus'], { isSupported: true });
@@ -165,7 +167,7 @@ describe('the energy interface of the simulated service', () => {
     const body = await energy();
     assert.deepEqual(
       Object.values(body).map((member: Json) => member['code']),
-      energyMembers.map(() => 'NOT_SUPPORTED'),
+      chargingMemberNames.map(() => 'NOT_SUPPORTED'),
     );
     const claims = (await bench.get(capabilities)).body['getEnergyState'];
     assert.equal(claims?.['isSupported'], false);

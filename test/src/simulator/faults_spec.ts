@@ -132,12 +132,12 @@ describe('a fault of the simulated service', () => {
     }
   });
 
-  it('can say when to come back', async () => {
+  it('sends a Retry-After header', async () => {
     add({ error: 'rate-limited', retryAfter: 30 });
     assert.equal((await bench.get(windows)).headers.get('retry-after'), '30');
   });
 
-  it('can be any answer at all', async () => {
+  it('replaces the answer by any status, headers and body', async () => {
     add({ status: 418, headers: { 'x-tea': 'yes' }, body: { pot: [1] } });
     const reply = await bench.get(windows);
     assert.deepEqual([reply.status, reply.headers.get('x-tea'), reply.text], [418, 'yes', '{"pot":[1]}']);
@@ -167,7 +167,7 @@ describe('a fault of the simulated service', () => {
     assert.equal((await bench.postV2('lock')).status, 200);
   });
 
-  it('comes one after the other, so that a scenario is a list', async () => {
+  it('is used in the order in which it was added', async () => {
     add({ error: 'rate-limited', times: 1 });
     add({ error: 'token-refused', times: 1 });
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('a fault of the simulated service', () => {
     );
   });
 
-  it('waits on the clock', async () => {
+  it('delays the answer by the clock of the simulator', async () => {
     add({ latencyMs: 5000, error: 'gateway-timeout' });
     let answered = false;
     const reply = bench.get(windows).then((given) => ((answered = true), given));
@@ -213,7 +213,7 @@ describe('a fault of the simulated service', () => {
     });
   }
 
-  it('promises headers before it cuts, and half a body', async () => {
+  it('sends headers before it cuts the connection, or nothing', async () => {
     add({ cut: 'after-headers', times: 1 });
     const path = bench.simulator.url + windows.replace('{vin}', bench.vin);
     const response = await fetch(path, { headers: { ...credentials, accept: 'application/json' } });
@@ -252,7 +252,7 @@ describe('a fault of the simulated service', () => {
     assert.ok((await bench.get(windows)).text.length > 2_000_000);
   });
 
-  it('redirects', async () => {
+  it('redirects a request', async () => {
     add({ redirect: 'https://elsewhere.example/windows' });
     const reply = await bench.get(windows);
     assert.deepEqual([reply.status, reply.headers.get('location')], [302, 'https://elsewhere.example/windows']);
@@ -276,7 +276,7 @@ describe('a fault of the simulated service', () => {
     agent.destroy();
   });
 
-  it('must be one that there is', () => {
+  it('is refused with a message that names the wrong part', () => {
     for (const [fault, message] of [
       [{}, /does nothing/],
       [{ times: 1 }, /does nothing/],
@@ -285,6 +285,10 @@ describe('a fault of the simulated service', () => {
       [{ error: 'quota', times: 0 }, /times: /],
       [{ status: 99 }, /status: /],
       [null, /not a fault/],
+      [{ status: 200, headers: { 'x-odd': 'a\nb' } }, /headers.x-odd: /],
+      [{ status: 200, headers: { 'x odd': 'a' } }, /headers.x odd: /],
+      [{ redirect: 'http://127.0.0.1/\r\n' }, /redirect: /],
+      [{ error: 'quota', retryAfter: '1\n2' }, /retryAfter: /],
     ] as const) {
       assert.throws(() => add(fault as unknown as FaultOptions), { code: 'INPUT_INVALID', message });
     }

@@ -51,7 +51,7 @@ describe('the identity service of the simulator', () => {
     ).status;
   const dead = { error_description: 'unknown, invalid, or expired refresh token', error: 'invalid_grant' };
 
-  it('says where its parts are', async () => {
+  it('publishes the addresses of its endpoints', async () => {
     const { body } = await bench.raw('/.well-known/openid-configuration');
     assert.equal(body['authorization_endpoint'], `${bench.simulator.url}/as/authorization.oauth2`);
     assert.equal(body['token_endpoint'], `${bench.simulator.url}/as/token.oauth2`);
@@ -132,7 +132,7 @@ describe('the identity service of the simulator', () => {
     }
   });
 
-  it('takes a code once, in time, with its verifier and its address', async () => {
+  it('accepts a code once, within its lifetime, with its verifier and its address', async () => {
     const code = codeOf(await press());
     assert.equal((await exchange(code)).status, 200);
     assert.equal((await exchange(code)).body['error'], 'invalid_grant');
@@ -149,7 +149,7 @@ describe('the identity service of the simulator', () => {
     assert.equal((await exchange(late)).body['error'], 'invalid_grant');
   });
 
-  it('wants the client to say who it is, by Basic', async () => {
+  it('requires the client to authenticate by HTTP Basic', async () => {
     const form = { grant_type: 'refresh_token', refresh_token: bench.simulator.issueRefreshToken() };
     for (const wrong of ['', `Basic ${Buffer.from('demo-client:guess').toString('base64')}`, 'Bearer demo-secret']) {
       const reply = await token(form, wrong);
@@ -177,7 +177,7 @@ describe('the identity service of the simulator', () => {
     assert.equal((await refresh(second.body['refresh_token'])).status, 200, 'the new one goes on');
   });
 
-  it('can let the old one live a little, for an answer that was lost', async () => {
+  it('can accept the old refresh token for a grace period, for an answer that was lost', async () => {
     await restart({ refreshGraceSeconds: 60 });
     const first = bench.simulator.issueRefreshToken();
     await refresh(first);
@@ -218,7 +218,7 @@ describe('the identity service of the simulator', () => {
     assert.deepEqual((await refresh(token)).body, dead);
   });
 
-  it('knows no other grants', async () => {
+  it('refuses other grant types', async () => {
     assert.equal((await token({ grant_type: 'password' })).body['error'], 'unauthorized_client');
     assert.equal((await token({ grant_type: 'magic' })).body['error'], 'unsupported_grant_type');
     assert.equal((await bench.raw('/as/token.oauth2')).status, 405);
@@ -233,7 +233,7 @@ describe('the identity service of the simulator', () => {
     assert.equal((await refresh(token)).status, 200);
   });
 
-  it('fails on demand like everything else', async () => {
+  it('fails on demand, as the rest of the service does', async () => {
     const token = bench.simulator.issueRefreshToken();
     const { faults } = bench.simulator;
     faults.add({ match: { path: '/as/token.oauth2' }, error: 'internal-error', times: 1 });

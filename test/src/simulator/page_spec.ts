@@ -1,15 +1,10 @@
 import { strict as assert } from 'node:assert';
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { demoCars, electricCar, startSimulator, type Simulator } from '../../../src/simulator';
 import { axeFindings } from '../../support/axe';
+import { launchBrowser, pendingNote } from '../../support/editor-browser';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = existsSync(executablePath)
-  ? ''
-  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
-
-describe(`The page of the demo cars in a browser${missing && ` (pending: ${missing})`}`, function () {
+describe(`The page of the demo cars in a browser${pendingNote}`, function () {
   this.timeout(60_000);
   let browser: Browser;
   let simulator: Simulator;
@@ -17,11 +12,7 @@ describe(`The page of the demo cars in a browser${missing && ` (pending: ${missi
   const complaints: string[] = [];
 
   before(async function () {
-    if (missing !== '') {
-      assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-      this.skip();
-    }
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await launchBrowser(this);
   });
   after(() => browser?.close());
 
@@ -119,12 +110,12 @@ describe(`The page of the demo cars in a browser${missing && ` (pending: ${missi
     await page.getByRole('heading', { name: 'XC40' }).waitFor();
     const car = simulator.car(electricCar.vin);
     await page.getByText('charging (target 90 %)').waitFor();
-    await control('Charge cable').click();
+    await control('Charging cable').click();
     await page.getByText('not charging (target 90 %)').waitFor();
     assert.equal(car.state.charger.connection, 'DISCONNECTED');
     await page.getByRole('slider', { name: /Battery/ }).fill('91');
     await page.getByRole('status').first().waitFor();
-    await control('Charge cable').click();
+    await control('Charging cable').click();
     await page.getByText('charged (target 90 %)').waitFor();
     assert.equal(car.state.battery.level, 91);
     await page.getByRole('button', { name: 'Drive home' }).click();

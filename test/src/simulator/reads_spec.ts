@@ -155,7 +155,7 @@ describe('the simulated service, read in the plain dialect', () => {
     });
   }
 
-  it('knows no other resource', async () => {
+  it('refuses a resource that does not exist', async () => {
     const { status, body } = await bench.get(`${extended}/{vin}/resources/constructor`);
     assert.equal(status, 404);
     assert.deepEqual(body, {

@@ -105,7 +105,7 @@ describe('a trip of a simulated car', () => {
     assert.ok(fuel > 33.8 && fuel < 34.2, String(fuel));
   });
 
-  it('is one at a time, and has a length', async () => {
+  it('is refused without a length, and while another trip is under way', async () => {
     await start(demoCar);
     const car = bench.simulator.car();
     for (const trip of [
@@ -164,7 +164,7 @@ describe('climate and engine of a simulated car', () => {
     assert.equal((await engine())?.['value'], 'STOPPED');
   });
 
-  it('checks the minutes', async () => {
+  it('refuses minutes that are missing, out of range or no whole number', async () => {
     for (const body of [
       undefined,
       {},

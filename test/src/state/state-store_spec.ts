@@ -14,8 +14,9 @@ import {
 import * as diskFiles from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileStateStore, MemoryStateStore, ownDirectory, Seal, StateFault, type StateStore } from '../../../src/index';
-import { removeAll } from '../../../src/state/state-store';
+import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
+import { ownDirectory } from '../../../src/state/directory-owner';
+import { StateFault, removeAll } from '../../../src/state/state-store';
 
 const isFault =
   (fault: StateFault['fault']) =>

@@ -167,6 +167,13 @@ describe('the charging capabilities', () => {
     assert.notEqual(payload['batteryChargeLevel'], body.getEnergyState.batteryChargeLevel);
   });
 
+  it('are refused where they are nested deeper than anything that copies them can follow', () => {
+    let nested: unknown = true;
+    for (let levels = 0; levels < 20_000; levels += 1) nested = levels % 2 === 0 ? [nested] : { nested };
+    for (const body of [{ getEnergyState: { nested } }, { nested }])
+      assert.throws(() => parseChargingCapabilities(body), { code: 'BAD_RESPONSE' });
+  });
+
   it('are read without `getEnergyState` too', () =>
     assert.deepEqual(parseChargingCapabilities({ chargingStatus: { isSupported: true } }).payload, {
       chargingStatus: { isSupported: true },

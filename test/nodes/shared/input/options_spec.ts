@@ -5,7 +5,7 @@ import {
   parseOptions,
   statusOptions,
   vehicleOptions,
-} from '../../../../nodes/shared/input/options';
+} from '../../../../nodes/runtime';
 
 describe('The properties of the nodes', () => {
   it('take their defaults where a flow file has none', () => {

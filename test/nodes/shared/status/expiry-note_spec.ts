@@ -1,7 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { NodeAPI } from 'node-red';
-import { expiryNote } from '../../../../nodes/shared/status/expiry-note';
-import { useClock } from '../../../../nodes/shared/node-red/time';
+import { expiryNote, useClock } from '../../../../nodes/runtime';
 import type { Account } from '../../../../src/index';
 import { ManualClock } from '../../../support/manual-clock';
 

@@ -1,14 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { languageOf, word } from '../../../../nodes/shared/node-red/i18n';
-import { describeReading } from '../../../../nodes/shared/status/reading-text';
-import {
-  isReadName,
-  readNames,
-  severalReading,
-  type AnyReading,
-  type Reading,
-  type ReadingInfo,
-} from '../../../../src/index';
+import { describeReading, languageOf, translate } from '../../../../nodes/runtime';
+import { isReadName, type AnyReading, type Reading } from '../../../../src/index';
+import { readNames } from '../../../../src/catalogue/reads';
+import { severalReading, type ReadingInfo } from '../../../../src/reading';
 
 const at = '2026-06-01T21:40:00.000';
 const info = (read: string, more: Partial<ReadingInfo> = {}): ReadingInfo => {
@@ -37,14 +31,14 @@ const say = (one: AnyReading, language = 'en-US'): string | null => {
   const RED = { _: () => language } as never;
   const described = describeReading(one, {
     language: languageOf(RED),
-    say: (key, values = {}) => word(RED, key, values),
+    say: (key, values = {}) => translate(RED, key, values),
   });
   return described === null ? null : `${described.style}: ${described.text}`;
 };
 
 describe('The status text of a reading', () => {
   const cases: [one: AnyReading, english: string | null, german: string | null][] = [
-    [windows(), 'good: closed', 'good: geschlossen'],
+    [windows(), 'good: all windows closed', 'good: alle Fenster geschlossen'],
     [windows('rearRight'), 'attention: rear-right window open', 'attention: Fenster hinten rechts offen'],
     [windows('frontLeft', 'rearRight'), 'attention: 2 windows open', 'attention: 2 Fenster offen'],
     [
@@ -53,7 +47,7 @@ describe('The status text of a reading', () => {
       'attention: Fenster vorn links, Schiebedach offen',
     ],
     [reading('windows', {}, { open: [], unknown: ['rearLeft'], allClosed: null }), null, null],
-    [doors(true), 'good: locked', 'good: verriegelt'],
+    [doors(true), 'good: all doors closed, locked', 'good: alle Türen geschlossen, verriegelt'],
     [doors(false), 'attention: unlocked', 'attention: nicht verriegelt'],
     [doors(null), null, null],
     [
@@ -127,6 +121,11 @@ describe('The status text of a reading', () => {
       severalReading(['windows', 'doors'], [windows('frontLeft', 'rearRight'), doors(false)], []),
       'attention: 2 windows open, unlocked',
       'attention: 2 Fenster offen, nicht verriegelt',
+    ],
+    [
+      severalReading(['doors', 'windows'], [doors(true), windows()], []),
+      'good: locked, all windows closed',
+      'good: verriegelt, alle Fenster geschlossen',
     ],
     [
       severalReading(

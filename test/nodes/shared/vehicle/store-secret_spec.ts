@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { storeSecrets, type StoreSecrets } from '../../../../nodes/shared/vehicle/store-secret';
+import { storeSecrets } from '../../../../nodes/runtime';
+import type { StoreSecrets } from '../../../../nodes/shared/vehicle/store-secret';
 
 describe('the secret of the saved sign-ins', () => {
   let directory: string;

@@ -1,0 +1,88 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import { EventRunner, eventText, parseEventSettings, parseVin, type EventRead, type VehicleEvent } from '../src/index';
+import { eventWordsOf } from './shared/words/event-words';
+import { onInput, showFailure } from './shared/input/input-handler';
+import { eventOptions, parseOptions, type EventOptions } from './shared/input/options';
+import { typedProperty } from './shared/input/typed-property';
+import { translate } from './shared/node-red/i18n';
+import { clock } from './shared/node-red/time';
+import { nodeStatusOf } from './shared/status/node-status';
+import { startSelfPolling } from './shared/vehicle/self-polling';
+import { ownedStoreOf } from './shared/vehicle/state-store';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
+
+interface OpenedEvents {
+  vin: string;
+  runner: EventRunner;
+  /** The events that a former process did not send, until a message carries them on. */
+  unsent: VehicleEvent[];
+  endPolling(): void;
+}
+
+/** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
+export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef & Partial<EventOptions>): void {
+  RED.nodes.createNode(node, config);
+  const nodeStatus = nodeStatusOf(RED, node);
+  const { store } = ownedStoreOf(RED);
+  const key = `event/${node.id}`;
+  /** The status of the node is the text of the last event. */
+  let showsEvent = false;
+
+  const open = async (signal: AbortSignal): Promise<OpenedEvents> => {
+    const options = parseOptions(eventOptions, config);
+    const vehicle = vehicleOf(RED, options.vehicle);
+    // Evaluated once: the last values that the node keeps are of one car.
+    const started = { _msgid: '' };
+    const own = await typedProperty(RED, node, options, 'vin', started);
+    const settings = parseEventSettings({
+      ...options,
+      level: await typedProperty(RED, node, options, 'level', started),
+    });
+    const { client, poller } = await vehicle.account();
+    const vin = parseVin(vehicle.chooseVin(own));
+    const runner = await EventRunner.open({
+      settings,
+      client,
+      vin,
+      store,
+      key,
+      clock: clock(),
+      onSaveFailed: () => node.warn(translate(RED, 'warning.event.notKept')),
+      onDropped: () => node.warn(translate(RED, 'warning.event.undelivered')),
+    });
+    const unsent = await runner.takeUnsent();
+    if (!signal.aborted) nodeStatus.show('waiting', 'checking');
+    const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, selfPolling.wake) : () => undefined;
+    return { vin, runner, unsent, endPolling };
+  };
+  const selfPolling = startSelfPolling<EventRead, OpenedEvents>(RED, node, { store, key }, open);
+
+  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+    const { vin, runner, unsent } = await selfPolling.running();
+    const own = selfPolling.ownPoll(msg);
+    const sendEvents = async (events: readonly VehicleEvent[]): Promise<void> => {
+      // In a deploy, the next nodes are being closed, too. The events are sent after it.
+      if (events.length === 0 || signal.aborted) return;
+      for (const event of events) {
+        const text = eventText(event, eventWordsOf(RED));
+        const payload = { ...event, vin, text };
+        send({ ...RED.util.cloneMessage(msg), topic: event.event, payload, vehicle: { vin } });
+        nodeStatus.showWithTime('good', 'value', { value: text });
+        showsEvent = true;
+      }
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it.
+      await new Promise((resolve) => setImmediate(resolve));
+      await runner.markSent(events);
+    };
+    await sendEvents(unsent.splice(0));
+    const reads = own?.reads ?? runner.reads;
+    if (reads.length === 0) return;
+    const { events, failure, isNewFailure } = await runner.poll(reads, signal, own?.duePoll);
+    await sendEvents(events);
+    if (failure !== null) showsEvent = false;
+    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+    if (failure !== null && (own === undefined || isNewFailure)) throw failure;
+    if (failure !== null) showFailure(nodeStatus, failure);
+    else if (!showsEvent) nodeStatus.show('good', 'listening');
+  });
+}

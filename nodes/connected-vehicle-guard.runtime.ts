@@ -1,0 +1,107 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import {
+  GuardRunner,
+  guardText,
+  parseGuardRequest,
+  parseVin,
+  VehicleError,
+  type GuardEvent,
+  type GuardPollResult,
+  type GuardRead,
+} from '../src/index';
+import { guardWordsOf, showState } from './shared/words/guard-words';
+import { onInput } from './shared/input/input-handler';
+import { guardOptions, parseMinutes, parseOptions, type GuardOptions } from './shared/input/options';
+import { typedProperty } from './shared/input/typed-property';
+import { translate } from './shared/node-red/i18n';
+import { clock } from './shared/node-red/time';
+import { nodeStatusOf } from './shared/status/node-status';
+import { startSelfPolling } from './shared/vehicle/self-polling';
+import { ownedStoreOf } from './shared/vehicle/state-store';
+import { vehicleOf } from './shared/vehicle/vehicle-node';
+
+interface OpenedGuard {
+  vin: string;
+  runner: GuardRunner;
+  polls: boolean;
+  /** The result of the first read after the start, until a message carries it on. */
+  initial: GuardPollResult | null;
+  endPolling(): void;
+}
+
+/** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
+export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
+  RED.nodes.createNode(node, config);
+  const nodeStatus = nodeStatusOf(RED, node);
+  const { store } = ownedStoreOf(RED);
+  const key = `guard/${node.id}`;
+
+  const open = async (signal: AbortSignal): Promise<OpenedGuard> => {
+    const options = parseOptions(guardOptions, config);
+    const { vehicle: id, poll } = options;
+    const vehicle = vehicleOf(RED, id);
+    // Evaluated once: what the guard remembers is of one car.
+    const started = { _msgid: '' };
+    const own = await typedProperty(RED, node, options, 'vin', started);
+    const settings = {
+      ...options,
+      minutes: parseMinutes(await typedProperty(RED, node, options, 'minutes', started)),
+    };
+    const { client, poller } = await vehicle.account();
+    const vin = parseVin(vehicle.chooseVin(own));
+    const runner = await GuardRunner.open({
+      settings,
+      client,
+      vin,
+      store,
+      key,
+      clock: clock(),
+      onDue: () => selfPolling.wake([]),
+      onSaveFailed: () => node.warn(translate(RED, 'warning.guard.notKept')),
+    });
+    if (poll === 0) return { vin, runner, polls: false, initial: null, endPolling: () => undefined };
+    if (!signal.aborted) nodeStatus.show('waiting', 'checking');
+    const initial = await runner.initialRead(signal);
+    const endPolling = runner.startPolling(poller, poll, selfPolling.wake);
+    return { vin, runner, polls: true, initial, endPolling };
+  };
+  const selfPolling = startSelfPolling<GuardRead, OpenedGuard>(RED, node, { store, key }, open);
+
+  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+    const guard = await selfPolling.running();
+    const { vin, runner } = guard;
+    const { reads: due, duePoll } = selfPolling.ownPoll(msg) ?? {};
+    const { reading, snooze, ask } = due === undefined ? parseGuardRequest(msg) : {};
+    if (reading !== undefined && !isSameVin(reading.vin, vin))
+      throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
+
+    const sendEvents = (events: GuardEvent[]): void => {
+      for (const event of events) {
+        const payload = { text: guardText(event, guardWordsOf(RED)), ...event };
+        const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };
+        send(event.type === 'clear' ? [null, out] : [out, null]);
+      }
+    };
+    let polled = guard.initial ?? { events: [], failure: null, isNewFailure: false };
+    guard.initial = null;
+    sendEvents(polled.events);
+    if (due?.length === 0) sendEvents(runner.step({ type: 'tick' }));
+    if (reading !== undefined) sendEvents(runner.step(reading.values));
+    if (snooze !== undefined) sendEvents(runner.step({ type: 'snooze', minutes: snooze }));
+    const isPlain = ask === undefined && reading === undefined && snooze === undefined;
+    const reads = due ?? (ask !== undefined || isPlain ? runner.readsFor(ask?.only) : []);
+    if (reads.length > 0) {
+      polled = await runner.poll(reads, signal, duePoll);
+      sendEvents(polled.events);
+    }
+    if (ask !== undefined) sendEvents(runner.step({ type: 'ask', ...ask }));
+    if (guard.polls && !runner.hasRead) nodeStatus.show('waiting', 'checking');
+    else showState(nodeStatus, RED, runner.view, polled.failure);
+    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+    if (polled.failure !== null && (due === undefined || polled.isNewFailure)) throw polled.failure;
+  });
+}
+
+/** A message may carry the VIN as a person writes it. */
+const isSameVin = (given: unknown, vin: string): boolean =>
+  typeof given === 'string' && given.trim().toUpperCase() === vin;

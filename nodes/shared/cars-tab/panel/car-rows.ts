@@ -1,0 +1,106 @@
+import type { CarSummary } from '../runtime/cars';
+import type { Fact, FactName } from '../runtime/facts';
+
+const { numberText, wordsOf } = connectedVehicle;
+
+const say = wordsOf('connected-vehicle-cars');
+
+/** A line of the list beside the drawing. */
+export interface CarRow {
+  name: FactName;
+  label: string;
+  text: string;
+  tone: 'plain' | 'attention' | 'unknown';
+  fact: Fact | undefined;
+}
+
+export interface CarRowGroup {
+  title: string;
+  rows: CarRow[];
+}
+
+type Facts = CarSummary['facts'];
+
+const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
+  ['car', ['carLocked', 'availability', 'engineRunning']],
+  ['windows', ['frontLeftWindow', 'frontRightWindow', 'rearLeftWindow', 'rearRightWindow', 'sunroof']],
+  ['doors', ['frontLeftDoor', 'frontRightDoor', 'rearLeftDoor', 'rearRightDoor', 'tailGate', 'hood', 'tankLid']],
+  [
+    'energy',
+    [
+      'batteryChargeLevel',
+      'chargingStatus',
+      'chargerConnectionStatus',
+      'electricRange',
+      'fuelAmount',
+      'distanceToEmpty',
+      'odometer',
+    ],
+  ],
+];
+
+/** Every car has these: they are shown before they were read. */
+const isAlwaysShown = (name: FactName): boolean =>
+  name === 'carLocked' || (isOpening(name) && name !== 'sunroof' && name !== 'tankLid');
+
+const isOpening = (name: FactName): boolean => /(Window|Door|^tailGate|^hood|^sunroof|^tankLid)$/.test(name);
+
+/** The units of the values, in the words of the service, as this tab writes them. */
+const units: Readonly<Record<string, string>> = {
+  liters: 'l',
+  kilometers: 'km',
+  km: 'km',
+  miles: 'mi',
+  mi: 'mi',
+  percentage: '%',
+  percent: '%',
+};
+
+/** The words of the service that the catalogue translates. Any other word is shown as it came. */
+const translated = new Set(
+  'AVAILABLE UNAVAILABLE CAR_IN_USE NO_INTERNET POWER_SAVING_MODE IDLE CHARGING SCHEDULED DISCHARGING DONE ERROR CONNECTED DISCONNECTED FAULT'.split(
+    ' ',
+  ),
+);
+
+export function rowGroupsOf(facts: Facts): CarRowGroup[] {
+  return groups.flatMap(([title, names]) => {
+    const rows = names.flatMap((name) => rowOf(name, facts));
+    return rows.length === 0 ? [] : [{ title: say(`group.${title}`), rows }];
+  });
+}
+
+function rowOf(name: FactName, facts: Facts): CarRow[] {
+  const fact = facts[name];
+  if ((fact === undefined && !isAlwaysShown(name)) || fact?.value === 'absent') return [];
+  const { text, tone } = meaningOf(name, fact, facts);
+  return [{ name, label: say(`name.${name}`), text, tone, fact }];
+}
+
+function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<CarRow, 'text' | 'tone'> {
+  if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
+  const { value, unit } = fact;
+  if (value === null) return { text: say('state.unknown'), tone: 'unknown' };
+  if (isOpening(name)) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
+  if (name === 'carLocked')
+    return {
+      text: say(value === true ? 'state.locked' : 'state.unlocked'),
+      tone: value === true ? 'plain' : 'attention',
+    };
+  if (name === 'engineRunning')
+    return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
+  if (typeof value === 'number') {
+    const known = unit === null ? '' : (units[unit] ?? unit);
+    return { text: `${numberText(value, 1)} ${known}`.trim(), tone: 'plain' };
+  }
+  const text = translated.has(String(value)) ? say(`word.${String(value)}`) : String(value);
+  const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
+  const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
+  return { text: charges ? say('state.charging', { text, time: durationText(minutes) }) : text, tone: 'plain' };
+}
+
+/** `2 h 48 min`, which every language writes the same, on one line. */
+function durationText(minutes: number): string {
+  const hours = Math.floor(minutes / 60);
+  return hours > 0 ? `${hours}\u00a0h\u00a0${Math.round(minutes % 60)}\u00a0min` : `${Math.round(minutes)}\u00a0min`;
+}

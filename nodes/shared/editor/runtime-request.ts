@@ -1,0 +1,24 @@
+/** An error that the runtime returned (docs/message-contract.md 6). */
+export interface Refusal {
+  code: string;
+  message: string;
+}
+export type Answer<Members> = Partial<Members> & { error?: Refusal };
+
+/** Stands for the error when no answer came: Node-RED stopped, or the user may not do this. */
+export const unreached: Refusal = { code: 'unreached', message: '' };
+
+/** Asks the runtime's half of a configuration node. A relative address, so that the editor adds its own token. */
+export function ask<Members>(id: string, action: string, body: object, done: (answer: Answer<Members>) => void): void {
+  const data = JSON.stringify(body);
+  $.ajax({
+    url: `connected-vehicle/${id}/${action}`,
+    method: 'POST',
+    contentType: 'application/json',
+    // The language of the editor, which need not be that of the browser.
+    headers: { 'accept-language': RED.i18n.lang() },
+    data,
+  })
+    .done(done)
+    .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
+}

@@ -1,0 +1,21 @@
+import { TokenManagers } from './create-token-source';
+import { GrantStore, type GrantStoreOptions } from './grant-store';
+import { sendOnce } from './send-once';
+import { SignIns } from './sign-in';
+
+/** The session that the configurations of one user directory share: the tokens of the stored sign-ins, and the sign-ins in progress. */
+export interface Session {
+  managers: TokenManagers;
+  signIns: SignIns;
+}
+
+/** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
+export function openSession(options: GrantStoreOptions): Session {
+  const { clock } = options;
+  const managers = new TokenManagers({
+    store: new GrantStore(options),
+    send: sendOnce(clock),
+    ...(clock && { clock }),
+  });
+  return { managers, signIns: new SignIns(managers) };
+}

@@ -1,0 +1,84 @@
+import { strict as assert } from 'node:assert';
+import { sharedEditor, type HeldNode } from '../support/editor-halves';
+
+const car = { id: 'car', type: 'connected-vehicle', _def: { defaults: { service: {} } }, service: 'volvo-cars' };
+const node = (type: string, properties: object = {}): HeldNode => ({
+  id: `${type} ${JSON.stringify(properties)}`,
+  type: `connected-vehicle-${type}`,
+  name: type,
+  vehicle: 'car',
+  ...properties,
+});
+
+/** What the button "Check" tells the runtime about the nodes of the flows. */
+function checkedNodes(...held: HeldNode[]): unknown {
+  const editor = sharedEditor([car, ...held]);
+  editor.connectedVehicle.checkFindings('car', () => undefined);
+  return (JSON.parse(editor.requests[0]?.data ?? '') as { nodes: unknown }).nodes;
+}
+
+describe('The functions that the forms share', () => {
+  it('let a check know each read and each command of the nodes', () => {
+    assert.deepEqual(
+      checkedNodes(
+        node('status', { read: 'doors' }),
+        node('status', { read: 'several', reads: ['fuelAmount', 'odometer'] }),
+        node('command', { command: 'lock' }),
+        node('command-status', { verify: true }),
+        node('command-status', { verify: false }),
+        { id: 'other', type: 'connected-vehicle-status', vehicle: 'another', read: 'tyres' },
+      ),
+      [
+        { label: 'status', reads: ['doors'], commands: [] },
+        { label: 'status', reads: ['fuelAmount', 'odometer'], commands: [] },
+        { label: 'command', reads: [], commands: ['lock'] },
+        { label: 'command-status', reads: ['doors'], commands: [] },
+        { label: 'command-status', reads: [], commands: [] },
+      ],
+    );
+  });
+
+  it('let a check know the reads of an event node, also of one that does not poll', () => {
+    const events = ['arrived', 'warning-on'];
+    const [polled, onMessage] = checkedNodes(
+      node('event', { events, poll: 120 }),
+      node('event', { events, poll: 0 }),
+    ) as {
+      reads: string[];
+    }[];
+    for (const found of [polled, onMessage])
+      assert.deepEqual(found?.reads, ['location', 'warnings', 'tyres', 'brakes', 'engine', 'diagnostics']);
+  });
+
+  it('let a check know that a guard that asks whether the car is in use reads the availability', () => {
+    assert.deepEqual(checkedNodes(node('guard'), node('guard', { onlyWhileNotInUse: true })), [
+      { label: 'guard', reads: ['windows', 'doors'], commands: [] },
+      { label: 'guard', reads: ['windows', 'doors', 'accessibility'], commands: [] },
+    ]);
+  });
+
+  it('drop an answer that comes after the form asked for something else', () => {
+    const editor = sharedEditor([car]);
+    editor.connectedVehicle.showAnswer('car', {}, String, () => undefined);
+    editor.connectedVehicle.clearAnswer();
+    const before = editor.shown.length;
+    editor.requests[0]?.answer({ payloads: { odometer: { value: 5 } } });
+    assert.equal(editor.shown.length, before);
+  });
+
+  it('show times and numbers in the language of the editor', () => {
+    const time = '2026-01-30T12:00:00.000Z';
+    const day = (language: string): string => new Date(time).toLocaleDateString(language, { dateStyle: 'medium' });
+    assert.notEqual(day('de'), day('en-US'));
+    for (const language of ['de', 'en-US']) {
+      const editor = sharedEditor([car], language);
+      editor.connectedVehicle.checkFindings('car', (lines) => {
+        assert.ok(String(lines[0]?.[0]).includes(day(language)), String(lines[0]?.[0]));
+      });
+      editor.requests[0]?.answer({ findings: [{ about: 'token', result: 'good', code: null, until: time }] });
+      editor.connectedVehicle.showAnswer('car', {}, String, () => undefined);
+      editor.requests[1]?.answer({ payloads: { odometer: { value: 5, unit: 'km', timestamp: time } } });
+      assert.ok(editor.shown.at(-1)?.startsWith(`odometer: 5 km (${day(language)}`), editor.shown.at(-1));
+    }
+  });
+});

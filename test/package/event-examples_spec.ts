@@ -1,0 +1,100 @@
+import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { electricCar, startSimulator, type CarOptions, type Simulator } from '../../src/simulator/index';
+import { ManualClock } from '../support/manual-clock';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { DebugSidebar } from './debug-sidebar';
+import { deployExample } from './example-flow';
+
+const minute = 60_000;
+
+/** The examples that wait for something to happen: it happens to a held car, in a real Node-RED. */
+describe('The examples with events', function () {
+  this.timeout(60_000);
+  let nodeRed: RealNodeRed;
+  let sidebar: DebugSidebar;
+  let clock: ManualClock;
+  let service: Simulator;
+
+  before(async () => {
+    nodeRed = await startNodeRed();
+    sidebar = await DebugSidebar.open(nodeRed.url);
+  });
+  after(async () => {
+    sidebar?.close();
+    await nodeRed?.stop();
+  });
+  beforeEach(() => {
+    // Behind the clock of Node-RED, so that what the car reports after a drive is still in the past.
+    clock = new ManualClock(Date.now() - 60 * minute);
+    sidebar.clear();
+  });
+  afterEach(() => service.close());
+
+  const file = (): string => join(nodeRed.userDir, 'trips.csv');
+  /** Deploys an example, and waits until its event node knows the car. */
+  const deploy = async (example: string, car: CarOptions, path: string): Promise<void> => {
+    service = await startSimulator({ clock, cars: [car] });
+    const changes: Record<string, object> = {
+      'connected-vehicle-event': { poll: 1 },
+      file: { filename: file() },
+    };
+    await deployExample(nodeRed, service, example, (node) => ({ ...node, ...changes[node.type] }));
+    // The second poll begins when the first one has been read.
+    const polls = (): number => service.requests.filter((request) => request.path.endsWith(path)).length;
+    while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const away: CarOptions = { vin: 'YV1EXAMPLEEVENTS1', location: { latitude: 57.75, longitude: 12.1 } };
+  const driveHome = async (): Promise<void> => {
+    service.car().drive({ km: 12, minutes: 15, latitude: 57.6889, longitude: 11.968 });
+    await clock.advance(15 * minute);
+  };
+
+  it('“The car came home” says when the car has arrived at home, and when it has left', async () => {
+    await deploy('The car came home', away, '/location');
+    await driveHome();
+    assert.equal(await sidebar.next('Came home'), 'Car is at home');
+    service.car().drive({ km: 12, minutes: 15, latitude: 57.75, longitude: 12.1 });
+    await clock.advance(15 * minute);
+    assert.equal(await sidebar.next('Left home'), 'Car is no longer at home');
+    assert.deepEqual(
+      sidebar.shown.map(({ name }) => name),
+      ['Came home', 'Left home'],
+    );
+  });
+
+  it('“Trips into a CSV file” writes one line for a trip', async () => {
+    await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
+    await driveHome();
+    assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
+    await sidebar.next('Saved');
+    const ended = new Date(clock.now()).toISOString().slice(0, 16);
+    assert.equal(await readFile(file(), 'utf8'), `ended,km,odometer\n${ended},12,1012\n`);
+  });
+
+  it('“Tell me when something happens” says what happened', async () => {
+    await deploy('Tell me when something happens', away, '/doors');
+    service.car().set({ lock: 'UNLOCKED' });
+    assert.equal(await sidebar.next('Notify'), 'Car is unlocked');
+    sidebar.clear();
+    service.car().openWindow('frontLeft');
+    assert.equal(await sidebar.next('Notify'), 'Front-left window is open');
+  });
+
+  it('“Charged, tell me” says that charging has started and is done', async () => {
+    const car = { ...electricCar, battery: { ...electricCar.battery, level: 89 } };
+    await deploy('Charged, tell me', { ...car, charger: { connection: 'CONNECTED', hasPower: false } }, '/state');
+    service.car().set({ charger: { hasPower: true } });
+    assert.equal(await sidebar.next('Notify'), 'Charging has started');
+    sidebar.clear();
+    service.car().set({ battery: { level: 90 } });
+    assert.equal(await sidebar.next('Notify'), 'Charging is done');
+  });
+
+  it('“Start here” says that a window was opened', async () => {
+    await deploy('Start here', away, '/windows');
+    service.car().openWindow('rearLeft');
+    assert.equal(await sidebar.next('What happened'), 'Rear-left window is open');
+  });
+});

@@ -1,0 +1,73 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
+import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { DebugSidebar } from './debug-sidebar';
+import { deployExample } from './example-flow';
+
+/** The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc. */
+describe('The example “Solar surplus through a wallbox”', function () {
+  this.timeout(60_000);
+  let broker: Aedes;
+  let server: Server;
+  let service: Simulator;
+  let nodeRed: RealNodeRed;
+  let sidebar: DebugSidebar;
+  let buttons: Map<unknown, string>;
+  const published: string[] = [];
+  let wake = (): void => undefined;
+
+  before(async () => {
+    broker = await (await import('aedes')).Aedes.createBroker();
+    broker.on('publish', ({ topic, payload, retain }) => {
+      if (topic.startsWith('$SYS')) return;
+      published.push(`${topic} ${payload.toString()}${retain ? ', retained' : ''}`);
+      wake();
+    });
+    server = createServer((socket) => broker.handle(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    service = await startSimulator({ cars: [electricCar] });
+    nodeRed = await startNodeRed();
+    sidebar = await DebugSidebar.open(nodeRed.url);
+    const changes: Record<string, object> = {
+      'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port), autoConnect: true },
+    };
+    const nodes = await deployExample(nodeRed, service, 'Solar surplus through a wallbox', (node) => ({
+      ...node,
+      ...changes[node.type],
+      once: false,
+    }));
+    buttons = new Map(nodes.filter(({ type }) => type === 'inject').map(({ name, id }) => [name, id]));
+  });
+  after(async () => {
+    sidebar?.close();
+    await nodeRed?.stop();
+    await new Promise<void>((resolve) => broker.close(resolve));
+    server.close();
+    await service?.close();
+  });
+
+  /** What is published after a press, in the order of the topics. */
+  const press = async (name: string, count: number): Promise<string[]> => {
+    published.length = 0;
+    sidebar.clear();
+    // Node-RED answers a deploy before its nodes are there.
+    while (!(await fetch(`${nodeRed.url}inject/${buttons.get(name)}`, { method: 'POST' })).ok);
+    await sidebar.next('In words');
+    while (published.length < count) await new Promise<void>((resolve) => (wake = resolve));
+    return [...published].sort();
+  };
+  const car = ['connected-vehicle/car/level 53, retained', 'connected-vehicle/car/target 90, retained'];
+
+  it('sets the current and allows charging, and publishes level and target', async () => {
+    const expected = [...car, 'go-eCharger/123456/amp/set 16', 'go-eCharger/123456/frc/set 2'];
+    assert.deepEqual(await press('Sun: 4600 W', 4), expected);
+  });
+
+  it('stops charging under clouds', async () => {
+    assert.deepEqual(await press('Clouds: 200 W', 3), [...car, 'go-eCharger/123456/frc/set 1']);
+  });
+});

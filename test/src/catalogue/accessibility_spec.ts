@@ -1,0 +1,38 @@
+import { strict as assert } from 'node:assert';
+import { parseGuardRequest } from '../../../src/index';
+import { inUseOf } from '../../../src/catalogue/accessibility';
+
+const words: readonly [value: string | null, unavailableReason: string | null, inUse: boolean | null][] = [
+  ['AVAILABLE', null, false],
+  ['UNAVAILABLE', 'CAR_IN_USE', true],
+  ['UNAVAILABLE', 'POWER_SAVING_MODE', false],
+  ['UNAVAILABLE', 'NO_INTERNET', null],
+  ['UNAVAILABLE', 'OTA_INSTALLATION_IN_PROGRESS', null],
+  ['UNAVAILABLE', 'UNSPECIFIED', null],
+  ['UNAVAILABLE', 'toString', null],
+  ['UNAVAILABLE', null, null],
+  ['UNSPECIFIED', null, null],
+  [null, null, null],
+];
+
+describe('inUseOf', () => {
+  for (const [value, unavailableReason, inUse] of words) {
+    const meaning =
+      inUse === null ? 'leaves open whether the car is in use' : `says that the car is ${inUse ? '' : 'not '}in use`;
+    it(`${meaning} where its accessibility is ${value} with the reason ${unavailableReason}`, () => {
+      assert.equal(inUseOf({ value, unavailableReason }), inUse);
+    });
+
+    it(`has the same answer for a guard that gets ${value} with the reason ${unavailableReason} in a message`, () => {
+      const request = parseGuardRequest({
+        payload: { value, unavailableReason },
+        vehicle: { vin: 'YV4952NA4F120DEMO', read: 'accessibility' },
+      });
+      assert.equal(request.reading?.values.inUse, inUse);
+    });
+  }
+
+  it('leaves it open for anything else', () => {
+    for (const odd of [null, undefined, 'AVAILABLE', [], {}]) assert.equal(inUseOf(odd), null);
+  });
+});

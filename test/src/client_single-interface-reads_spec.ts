@@ -1,0 +1,260 @@
+import { strict as assert } from 'node:assert';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  openAccount,
+  pastedToken,
+  resolveService,
+  MemoryStateStore,
+  type Account,
+  type AccountOptions,
+  type InterfaceName,
+  type VehicleError,
+} from '../../src/index';
+import { chargingMemberNames, groupReadNames, statisticsMemberNames } from '../../src/catalogue/reads';
+import { ManualClock } from '../support/manual-clock';
+
+const vin = 'YV1CT9551B1570982';
+const timestamp = '2026-09-25T15:40:12.045762046Z';
+const number = (value: unknown, unit: string): object => ({ timestamp, unit, value });
+const member = (value: unknown, unit?: string): object => ({
+  status: 'OK',
+  value,
+  unit,
+  updatedAt: '2025-03-04T10:14:08Z',
+});
+
+const bodies: Record<string, unknown> = {
+  '/energy/v2/vehicles/{vin}/state': { batteryChargeLevel: member(87.3, 'percentage'), chargingStatus: member('DONE') },
+  '/energy/v2/vehicles/{vin}/capabilities': { getEnergyState: { isSupported: true } },
+  '/location/v1/vehicles/{vin}/location': {
+    data: { geometry: { type: 'Point', coordinates: [11.9, 57.6] }, properties: { heading: '220' } },
+  },
+  '/connected-vehicle/v2/vehicles/{vin}/fuel': { data: { fuelAmount: number('47.3', 'l'), batteryChargeLevel: null } },
+  '/connected-vehicle/v2/vehicles/{vin}/statistics': {
+    data: {
+      averageEnergyConsumption: number(22.6, 'kWh/100km'),
+      distanceToEmptyTank: number(200, 'mi'),
+      averageSpeedAutomatic: null,
+    },
+  },
+  '/connected-vehicle/v2/vehicles/{vin}/tyres': {
+    data: {
+      frontLeft: { timestamp, unit: null, value: 'VERY_LOW_PRESSURE' },
+      rearLeft: { timestamp, unit: null, value: 'NEW' },
+    },
+  },
+};
+
+describe('the reads of energy, location and whole groups', () => {
+  let service: Server;
+  let requests: IncomingMessage[];
+  let account: Account | undefined;
+  let refusal: { status: number; body: unknown } | undefined;
+
+  beforeEach(async () => {
+    requests = [];
+    refusal = undefined;
+    service = createServer((request, response) => {
+      requests.push(request);
+      const body = bodies[(request.url ?? '').replace(vin, '{vin}')];
+      response.writeHead(refusal?.status ?? (body === undefined ? 404 : 200), { 'content-type': 'application/json' });
+      response.end(JSON.stringify(refusal?.body ?? body ?? { statusCode: 404, message: 'Resource not found' }));
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => service.once('listening', resolve));
+  });
+  afterEach(async () => {
+    await account?.close();
+    account = undefined;
+    await new Promise((resolve) => service.close(resolve));
+  });
+
+  const open = (interfaces?: readonly InterfaceName[], options: Partial<AccountOptions> = {}): Account =>
+    (account = openAccount({
+      service: resolveService('custom', {
+        baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+        ...(interfaces && { interfaces }),
+      }),
+      apiKey: 'key',
+      tokens: pastedToken('token'),
+      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+      random: () => 0,
+      ...options,
+    }));
+
+  it('answer charging and its ten members with one request', async () => {
+    const { client } = open();
+    const { payload, vehicle } = await client.readSeveral(['charging', ...chargingMemberNames], { vin });
+    assert.equal(requests.length, 1);
+    assert.deepEqual(vehicle.errors, []);
+    assert.equal(vehicle.interface, 'energy-v2');
+    const level = { value: 87.3, unit: 'percent', timestamp: '2025-03-04T10:14:08.000Z' };
+    assert.deepEqual(payload['batteryChargeLevel'], level);
+    assert.deepEqual((payload['charging'] as Record<string, unknown>)['batteryChargeLevel'], level);
+    assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: 'MISSING' });
+  });
+
+  it('follow a member that has a value, an error and a value again', async () => {
+    const path = '/energy/v2/vehicles/{vin}/state';
+    const known = bodies[path];
+    const { client } = open(undefined, { shareForMs: 0 });
+    const level = async (body: unknown): Promise<unknown> => {
+      bodies[path] = { batteryChargeLevel: body };
+      const { payload } = await client.charging({ vin });
+      const { value, reason } = payload['batteryChargeLevel'] ?? assert.fail();
+      return reason ?? value;
+    };
+    try {
+      assert.deepEqual(
+        [
+          await level(member(50, 'percentage')),
+          await level({ status: 'ERROR', code: 'ERROR_READING_PROPERTY' }),
+          await level(member(51, 'percentage')),
+        ],
+        [50, 'ERROR_READING_PROPERTY', 51],
+      );
+    } finally {
+      bodies[path] = known;
+    }
+  });
+
+  it('ask for JSON with key and token, as every other read', async () => {
+    await open().client.location({ vin });
+    const { headers } = requests[0] ?? assert.fail('nothing was asked');
+    assert.equal(headers.authorization, 'Bearer token');
+    assert.equal(headers['vendor-api-key'], 'key');
+    assert.equal(headers.accept, 'application/json');
+  });
+
+  it('give the capabilities and the location', async () => {
+    const { client } = open();
+    assert.deepEqual((await client.read('chargingCapabilities', { vin })).payload, { isSupported: true });
+    const { payload, vehicle } = await client.read('location', { vin });
+    assert.deepEqual(payload, { latitude: 57.6, longitude: 11.9, altitude: null, heading: 220, timestamp: null });
+    assert.equal(vehicle.interface, 'location-v1');
+    assert.equal(vehicle.measuredAt, null);
+  });
+
+  it('give a group with the words and units of the service, and numbers as numbers', async () => {
+    const { client } = open();
+    const at = '2026-09-25T15:40:12.045Z';
+    assert.deepEqual((await client.read('fuel', { vin })).payload, {
+      fuelAmount: { value: 47.3, unit: 'l', timestamp: at },
+      batteryChargeLevel: { value: null, unit: null, timestamp: null },
+    });
+    assert.deepEqual((await client.read('tyres', { vin })).payload, {
+      frontLeft: { value: 'VERY_LOW_PRESSURE', unit: null, timestamp: at },
+      rearLeft: { value: 'NEW', unit: null, timestamp: at },
+    });
+  });
+
+  it('answer the single values of the statistics and their group with one request', async () => {
+    const { client } = open(['connected-v2']);
+    const { payload } = await client.readSeveral(['statistics', 'tripMeter1', ...statisticsMemberNames], { vin });
+    assert.equal(requests.length, 1);
+    const at = '2026-09-25T15:40:12.045Z';
+    assert.deepEqual(payload['averageEnergyConsumption'], {
+      value: 22.6,
+      unit: 'kilowatt-hours per 100 kilometers',
+      timestamp: at,
+    });
+    assert.deepEqual(payload['distanceToEmptyTank'], { value: 200, unit: 'miles', timestamp: at });
+    assert.equal((payload['averageSpeedAutomatic'] as { value: unknown }).value, null);
+    assert.equal((payload['distanceToEmptyBattery'] as { value: unknown }).value, null);
+  });
+
+  describe('distanceToEmpty', () => {
+    const statistics = '/connected-vehicle/v2/vehicles/{vin}/statistics';
+    const details = '/connected-vehicle/v2/vehicles/{vin}';
+    const before = bodies[statistics];
+    const told = { distanceToEmptyTank: number(0, 'km'), distanceToEmptyBattery: number(250, 'km') };
+    beforeEach(() => {
+      bodies[statistics] = { data: told };
+    });
+    afterEach(() => {
+      bodies[statistics] = before;
+      delete bodies[details];
+    });
+    const range = async (store = new MemoryStateStore(), clock = new ManualClock()): Promise<unknown> => {
+      await account?.close();
+      const { client } = open(['connected-v2'], { store, clock, shareForMs: 0 });
+      const first = (await client.resource('distanceToEmpty', { vin })).payload.value;
+      assert.deepEqual((await client.resource('distanceToEmpty', { vin })).payload.value, first);
+      return first;
+    };
+    const asked = (): number => requests.filter(({ url = '' }) => url.endsWith(vin)).length;
+
+    for (const [fuelType, value] of [
+      ['PETROL', 0],
+      ['PETROL/ELECTRIC', 0],
+      ['ELECTRIC', 250],
+      ['NONE', 250],
+      ['STEAM', null],
+      [null, null],
+    ] as const) {
+      it(`is ${value} for the fuel type ${fuelType}, asked once`, async () => {
+        bodies[details] = { data: { vin, fuelType } };
+        assert.equal(await range(), value);
+        assert.equal(asked(), 1);
+      });
+    }
+
+    it('does not ask again after a restart', async () => {
+      const store = new MemoryStateStore();
+      bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
+      assert.equal(await range(store), 250);
+      const copy = new MemoryStateStore();
+      for (const key of await store.list('car/')) await copy.write(key, (await store.read(key))?.value);
+      delete bodies[details];
+      assert.equal(await range(copy), 250);
+      assert.equal(asked(), 1);
+    });
+
+    it('is unknown for a car without details, which are read again an hour later', async () => {
+      const clock = new ManualClock();
+      const store = new MemoryStateStore();
+      assert.equal(await range(store, clock), null);
+      assert.equal(asked(), 1);
+      bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
+      await clock.advance(60 * 60_000);
+      const { payload } = await (account ?? assert.fail()).client.resource('distanceToEmpty', { vin });
+      assert.equal(payload.value, 250);
+    });
+  });
+
+  it('say of a car without a position what a driver can do', async () => {
+    const { client } = open();
+    refusal = { status: 404, body: { error: { message: 'NOT_FOUND', description: 'x' } } };
+    await assert.rejects(
+      client.location({ vin }),
+      (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /position/.test(error.message),
+    );
+  });
+
+  it('are refused in a clear sentence, without a request, where the service lacks the interface', async () => {
+    const { client } = open(['connected-v1']);
+    for (const name of ['charging', 'chargingPower', 'location', 'fuel', 'averageSpeedAutomatic', 'details'])
+      await assert.rejects(
+        client.read(name, { vin }),
+        (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /\bthis service does not\b/i.test(error.message),
+        name,
+      );
+    assert.equal(requests.length, 0);
+  });
+
+  it('refuse version 1 for a group, and take any version for single values', async () => {
+    const { client } = open();
+    for (const name of groupReadNames)
+      await assert.rejects(client.read(name, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
+    assert.equal(requests.length, 0);
+    for (const name of ['chargingStatus', 'location', 'averageEnergyConsumption'])
+      await client.read(name, { vin, interface: 'v1' });
+  });
+
+  it('refuse a version that the service does not have, without a request', async () => {
+    const { client } = open(['connected-v2', 'energy-v2']);
+    await assert.rejects(client.read('windows', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
+    await assert.rejects(client.send('lock', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
+    assert.equal(requests.length, 0);
+  });
+});

@@ -1,0 +1,191 @@
+import { strict as assert } from 'node:assert';
+import { MemoryStateStore, type StateStore } from '../../../src/state/state-store';
+import { parseEventSettings } from '../../../src/events/settings';
+import type { EventRunner } from '../../../src/events/event-runner';
+import { eventNames, type EventName } from '../../../src/events/types';
+import { ManualClock } from '../../support/manual-clock';
+import { clientOf, openRunner, vin } from './event-runners';
+
+const { signal } = new AbortController();
+
+describe('The runner of the events', () => {
+  let clock: ManualClock;
+  let store: StateStore;
+  let lock: string;
+  let timestamp: string | null;
+  let answerMs: number;
+  let dropped: number;
+
+  beforeEach(() => {
+    clock = new ManualClock('2026-06-01T08:00:00Z');
+    store = new MemoryStateStore();
+    lock = 'LOCKED';
+    timestamp = null;
+    answerMs = 0;
+    dropped = 0;
+  });
+
+  const client = clientOf(() => ({
+    at: clock.now(),
+    payloads: { doors: { carLocked: { value: lock, timestamp } } },
+    receivedAt: { doors: clock.now() - answerMs },
+  }));
+  const open = (events: EventName[] = ['locked', 'unlocked']): Promise<EventRunner> =>
+    openRunner({
+      settings: parseEventSettings({ events }),
+      client,
+      store,
+      clock,
+      onDropped: () => (dropped += 1),
+    });
+  /** The car is unlocked, and the process is killed before the event is sent. */
+  const storeUnlocked = async (): Promise<void> => {
+    const runner = await open();
+    await runner.poll(['doors'], signal);
+    lock = 'UNLOCKED';
+    assert.equal((await runner.poll(['doors'], signal)).events.length, 1);
+  };
+
+  const unsentEvent = (changes: object = {}): { tries: unknown; event: object } => ({
+    tries: 1,
+    event: {
+      event: 'unlocked',
+      from: 'LOCKED',
+      to: 'UNLOCKED',
+      name: null,
+      place: null,
+      between: { since: '2026-06-01T07:00:00.000Z', until: '2026-06-01T07:01:00.000Z' },
+      ...changes,
+    },
+  });
+
+  it('returns an event again after each start until it was sent', async () => {
+    await storeUnlocked();
+    const runner = await open();
+    const events = await runner.takeUnsent();
+    assert.deepEqual(
+      events.map(({ event }) => event),
+      ['unlocked'],
+    );
+    await runner.markSent(events);
+    assert.deepEqual(await (await open()).takeUnsent(), []);
+    assert.equal(dropped, 0);
+  });
+
+  it('drops an event when the process has ended three times while it was sent', async () => {
+    await storeUnlocked();
+    for (const count of [1, 1, 0, 0]) assert.equal((await (await open()).takeUnsent()).length, count);
+    assert.equal(dropped, 1);
+  });
+
+  it('does not count a start that ended in order before the event was sent', async () => {
+    await storeUnlocked();
+    for (let deploys = 0; deploys < 5; deploys += 1) {
+      const runner = await open();
+      assert.equal((await runner.takeUnsent()).length, 1);
+      await runner.end();
+    }
+    assert.equal(dropped, 0);
+  });
+
+  it('leaves out an event that is no longer chosen', async () => {
+    await storeUnlocked();
+    assert.deepEqual(await (await open(['locked'])).takeUnsent(), []);
+    assert.equal(dropped, 0);
+  });
+
+  it('forgets a damaged event that was not sent, and sends the others', async () => {
+    const damaged: unknown[] = [
+      null,
+      { tries: 1 },
+      unsentEvent({ event: 'exploded' }),
+      unsentEvent({ event: 'trip-ended', from: { km: 1 }, to: [[]] }),
+      unsentEvent({ event: 'trip-ended', from: 'one', to: 'two' }),
+      unsentEvent({ event: 'battery-below', from: 60, to: null }),
+      unsentEvent({ event: 'service-due', to: { toString: null } }),
+      unsentEvent({ between: { since: 'yesterday', until: '' } }),
+    ];
+    await store.write('event/node', { vin, state: {}, unsent: [...damaged, unsentEvent(), ...damaged] });
+    const runner = await open(['unlocked', 'trip-ended', 'battery-below', 'service-due']);
+    assert.deepEqual(
+      (await runner.takeUnsent()).map(({ event }) => event),
+      ['unlocked'],
+    );
+  });
+
+  it('sends an event whose count of tries is damaged', async () => {
+    for (const tries of [-5, 'three', null]) {
+      await store.write('event/node', { vin, state: {}, unsent: [{ ...unsentEvent(), tries }] });
+      for (const count of [1, 1, 1, 0]) assert.equal((await (await open()).takeUnsent()).length, count);
+    }
+  });
+
+  it('marks only what was sent', async () => {
+    const runner = await open();
+    await runner.poll(['doors'], signal);
+    lock = 'UNLOCKED';
+    const first = (await runner.poll(['doors'], signal)).events;
+    lock = 'LOCKED';
+    await runner.poll(['doors'], signal);
+    await runner.markSent(first);
+    assert.deepEqual(
+      (await (await open()).takeUnsent()).map(({ event }) => event),
+      ['locked'],
+    );
+  });
+
+  it('without a timestamp of the service, knows the old value until its answer was received, not until the end of the poll', async () => {
+    answerMs = 4_000;
+    const runner = await open();
+    await runner.poll(['doors'], signal);
+    await clock.advance(60_000);
+    lock = 'UNLOCKED';
+    const [event] = (await runner.poll(['doors'], signal)).events;
+    assert.deepEqual(event?.between, { since: '2026-06-01T07:59:56.000Z', until: '2026-06-01T08:00:56.000Z' });
+  });
+
+  it('takes a stored value that no car can have as unknown', async () => {
+    const known = (value: unknown): object => ({ value, at: 1, stampedAt: null, since: 1, readAt: 1 });
+    const facts = {
+      'doors.carLocked': known('constructor'),
+      'doors.frontLeft': known('garbage'),
+      'windows.sunroof': known(true),
+      engineRunning: known('true'),
+      'charging.chargingStatus': known('__proto__'),
+      'charging.chargerConnectionStatus.fault': known('toString'),
+      'charging.batteryChargeLevel': known('full'),
+      location: known('home'),
+      'diagnostics.serviceWarning': known(0),
+      'tyres.frontLeft': known('FLAT'),
+      accessibility: known('valueOf'),
+      odometer: known('far'),
+      'odometer.parked': known('near'),
+    };
+    await store.write('event/node', { vin, state: { facts }, unsent: [] });
+    const payloads = {
+      doors: { carLocked: { value: 'LOCKED' }, frontLeft: { value: 'OPEN' } },
+      windows: { sunroof: { value: 'OPEN' } },
+      engineRunning: { value: false },
+      charging: {
+        chargingStatus: { value: 'CHARGING' },
+        chargerConnectionStatus: { value: 'FAULT' },
+        batteryChargeLevel: { value: 80 },
+      },
+      location: { latitude: 57.7, longitude: 11.97 },
+      diagnostics: { serviceWarning: { value: 'REGULAR_MAINTENANCE_TIME_FOR_SERVICE' } },
+      tyres: { frontLeft: { value: 'LOW_PRESSURE' } },
+      accessibility: { value: 'AVAILABLE' },
+      odometer: { value: 1000 },
+    };
+    const runner = await openRunner({
+      settings: parseEventSettings({
+        events: eventNames,
+        places: [{ name: 'home', latitude: 57.7, longitude: 11.97, radius: 200 }],
+      }),
+      client: clientOf(() => ({ at: clock.now(), payloads, receivedAt: {} })),
+      store,
+      clock,
+    });
+    assert.deepEqual((await runner.poll(runner.reads, signal)).events, []);
+  });
+});

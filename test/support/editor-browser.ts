@@ -1,0 +1,73 @@
+import { strict as assert } from 'node:assert';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const missing = existsSync(executablePath)
+  ? ''
+  : `there is no browser at ${executablePath}; the variable CHROMIUM can name another`;
+
+/** Stands in the title of a suite that needs a browser. */
+export const pendingNote = missing && ` (pending: ${missing})`;
+
+/** Starts the browser. Where there is none, the suite is skipped, and fails in CI. */
+export async function launchBrowser(suite: Mocha.Context): Promise<Browser> {
+  if (missing !== '') {
+    assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
+    suite.skip();
+  }
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+export interface EditorOptions {
+  locale?: string;
+  height?: number;
+  /** Gets whatever the page, its console and Node-RED's check of the definitions complain of. */
+  complaints: string[];
+  /** An error in the console that is none of the pack. */
+  isKnown?(text: string): boolean;
+  /** Called before the editor is loaded. */
+  prepare?(page: Page): void;
+}
+
+/** Opens an editor of the Node-RED at an address. */
+export async function openEditor(
+  browser: Browser,
+  url: string,
+  { locale = 'en-US', height = 1000, complaints, isKnown = () => false, prepare }: EditorOptions,
+): Promise<Page> {
+  const page = await browser.newPage({ locale, viewport: { width: 1400, height } });
+  page.setDefaultTimeout(30_000);
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    const isComplaint = message.type() === 'error' || /Definition error|onedit|Validation error/.test(text);
+    if (isComplaint && !isKnown(text)) complaints.push(text);
+  });
+  prepare?.(page);
+  await loadEditor(page, url);
+  return page;
+}
+
+/** Loads or reloads an editor, and waits until its palette and its flows are there. */
+export async function loadEditor(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+}
+
+/** A form slides in. Before its end, a menu that opens closes again, and what the form covers is not what a reader sees. */
+export const formIsOpen = (page: Page): Promise<unknown> =>
+  page.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
+
+/** A part of an open form that is no property. */
+export const partOf = (page: Page, name: string) => page.locator(`.car-form [data-part="${name}"]`);
+
+/** SCREENSHOTS names a folder for pictures to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
