@@ -95,7 +95,7 @@ function fill(msg: Message, reading: AnyReading): Message {
   const { payload, vehicle } = reading;
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
-  if (place === undefined) return { ...msg, payload, vehicle, topic };
+  if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
   // A place that came with the message is none of the car.
   const { location: _former, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };

@@ -99,16 +99,12 @@ export function judgeOpenings(members: Iterable<readonly [name: string, value: u
     if (name === sunroofName && value === unspecified) isSunroofUnspecified = true;
   }
   // If other members are unknown as well, the state of the sunroof may be unknown only at the moment.
-  const isAbsent = isSunroofUnspecified && !hasSunroof && unknown.length === 1;
+  const isAbsent = isSunroofUnspecified && !hasSunroof && unknown.length === 1 && locked === undefined;
   const isUnknown = !isAbsent && unknown.some((name) => name !== lockName);
+  const allClosed = open.length > 0 ? false : isUnknown ? null : true;
   // In the order in which `msg.vehicle` shows them.
-  return {
-    allClosed: open.length > 0 ? false : isUnknown ? null : true,
-    open,
-    ...(locked !== undefined && { locked }),
-    unknown: isAbsent ? [] : unknown,
-    ...(isAbsent && { absent: [sunroofName] }),
-  };
+  if (locked !== undefined) return { allClosed, open, locked, unknown };
+  return isAbsent ? { allClosed, open, unknown: [], absent: [sunroofName] } : { allClosed, open, unknown };
 }
 
 /** Whether a value of an opening that not every car has proves that this car has it. */

@@ -81,7 +81,7 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
             origin: request.url.origin,
             path: request.url.pathname + request.url.search,
             method: request.method,
-            headers: { 'user-agent': userAgent, ...request.headers },
+            headers: Object.assign({ 'user-agent': userAgent }, request.headers),
             body: request.body ?? null,
             reset: request.method === 'POST',
           },

@@ -199,7 +199,7 @@ export class RequestCore {
     const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) =>
       this.#readUntilAnswered(request, until),
     );
-    return { ...value, source };
+    return Object.assign({ source }, value);
   }
 
   async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {

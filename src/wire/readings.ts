@@ -123,18 +123,18 @@ const doors = /* @__PURE__ */ openingsOf(doorMembers, 'tankLid');
 /** docs/service.md 2.3 and 2.4, docs/field-notes.md 1.5 and 1.6: under the v1 names whichever interface answered (docs/message-contract.md 3). */
 function parseOpenings(body: unknown, { spellings, known, ifFitted }: Openings, what: string): Parsed<Members> {
   const data = unwrap(body, what);
-  const members = new Map<string, MemberState>();
-  for (const [name, spelled] of spellings) members.set(name, agreed(statesOf(data, spelled)));
+  const members: [string, MemberState][] = [];
+  for (const [name, spelled] of spellings) members.push([name, agreed(statesOf(data, spelled))]);
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
     if (!known.has(name) && (name === ifFitted || isMeasured(data[name])))
-      members.set(name, agreed(statesOf(data, [name])));
+      members.push([name, agreed(statesOf(data, [name]))]);
   }
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
-    measuredAt: oldest([...members.values()].map((member) => member.timestamp)),
-    openness: judgeOpenings([...members].map(([name, { value }]) => [name, value])),
+    measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
+    openness: judgeOpenings(members.map(([name, { value }]) => [name, value])),
   };
 }
 

@@ -18,6 +18,9 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
+/** The usual form, which differs from the result only in its fraction digits. Converting it through a `Date` takes four times as long. */
+const utcPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+
 /** Unix times up to this are seconds (docs/field-notes.md 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
@@ -25,6 +28,11 @@ const millisecondsEnd = 1e14;
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
   if (typeof input === 'string') {
+    const utc = utcPattern.exec(input);
+    if (utc !== null) {
+      const time = `${utc[1]}.${(utc[2] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
+      return Number.isNaN(Date.parse(time)) ? null : time;
+    }
     const iso = isoPattern.exec(input.trim());
     if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
     return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;

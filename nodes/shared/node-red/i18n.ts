@@ -10,10 +10,13 @@ import type { NodeAPI } from 'node-red';
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
 
+/** The parts of a text: words, the name of a place, words, and so on. */
+type Text = readonly string[];
+
 interface MessageCatalog {
   /** BCP 47 tag. */
   language: string;
-  texts: ReadonlyMap<string, string>;
+  texts: ReadonlyMap<string, Text>;
 }
 
 const fallback = 'en-US';
@@ -36,11 +39,11 @@ export const localesFolder = join(__dirname, 'locales');
 
 const fileOf = (language: string): string => join(localesFolder, language, 'runtime.json');
 
-const textsOf = (language: string): [string, string][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
+const textsOf = (language: string): [string, Text][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
 
 /** Each text under its whole key, `status.reading`. */
-function flat(path: string, value: unknown): [string, string][] {
-  if (typeof value === 'string') return [[path.slice(1), value]];
+function flat(path: string, value: unknown): [string, Text][] {
+  if (typeof value === 'string') return [[path.slice(1), value.split(/__(\w+)__/)]];
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
 }
 
@@ -48,7 +51,7 @@ export const languageOf = (RED: NodeAPI): string => catalogOf(RED).language;
 
 /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
 export function translate(RED: NodeAPI, key: string, values: Values = {}): string {
-  const text = catalogOf(RED).texts.get(key) ?? String(values['defaultValue'] ?? key);
-  if (!text.includes('__')) return text;
-  return text.replace(/__(\w+)__/g, (place, name: string) => String(values[name] ?? place));
+  const text = catalogOf(RED).texts.get(key);
+  if (text === undefined) return String(values['defaultValue'] ?? key);
+  return text.reduce((filled, part, index) => filled + (index % 2 === 0 ? part : (values[part] ?? `__${part}__`)), '');
 }

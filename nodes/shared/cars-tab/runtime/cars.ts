@@ -11,7 +11,7 @@ import { redactor, safeError } from '../../vehicle/redaction';
 import type { VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Facts } from './facts';
-import { isOlder, knownOverview, type Overview } from './overview';
+import { isOlder, knownOverview, nowText, type Overview } from './overview';
 import { parseOptions, vehicleOptions } from '../../input/options';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
@@ -177,8 +177,9 @@ async function sourceOf(node: VehicleNode): Promise<Source> {
 /** If two configurations read the same car, the later reading is shown. */
 function newest(one: Facts, other: Facts): Facts {
   const merged: Facts = { ...one };
+  const now = nowText();
   for (const [name, fact] of Object.entries(other) as [keyof Facts, NonNullable<Facts[keyof Facts]>][])
-    if (!isOlder(fact, merged[name])) merged[name] = fact;
+    if (!isOlder(fact, merged[name], now)) merged[name] = fact;
   return merged;
 }
 

@@ -74,8 +74,9 @@ export class Overview implements VehicleObserver {
     const { facts, equipment } = this.#keep(vin);
     for (const [name, isThere] of equipmentOf(read, reading)) equipment.set(name, isThere);
     let isNews = false;
+    const now = nowText();
     for (const [name, fact] of Object.entries(factsOf(read, reading)) as [FactName, Fact][]) {
-      if (isOlder(fact, facts[name])) continue;
+      if (isOlder(fact, facts[name], now)) continue;
       facts[name] = fact;
       isNews = true;
     }
@@ -117,13 +118,16 @@ export class Overview implements VehicleObserver {
 /**
  * Whether a value was received before another one: a shared answer can arrive after a newer one. A value with a future time was
  * received before the clock was set back, so it is older than any value without.
+ * @param now from `nowText`
  */
-export function isOlder(fact: Fact, known: Fact | undefined): boolean {
+export function isOlder(fact: Fact, known: Fact | undefined, now: string): boolean {
   if (known === undefined) return false;
-  return hasFutureTime(fact) === hasFutureTime(known) ? fact.receivedAt < known.receivedAt : hasFutureTime(fact);
+  const hasFutureTime = fact.receivedAt > now;
+  return hasFutureTime === known.receivedAt > now ? fact.receivedAt < known.receivedAt : hasFutureTime;
 }
 
-const hasFutureTime = ({ receivedAt }: Fact): boolean => Date.parse(receivedAt) > clock().now();
+/** ISO-8601 */
+export const nowText = (): string => new Date(clock().now()).toISOString();
 
 /** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
 const overviews = new Map<string, Overview>();
