@@ -4,7 +4,7 @@ import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
 import { VehicleError, asVehicleError, type ErrorCode } from './errors';
 import { parseVin } from './vin';
 
-/** The checks behind the buttons "Check" and "Find my vehicles" of the configuration dialog. */
+/** The work behind the buttons “Check” and “Find my car” of the configuration dialog. */
 
 /** A node of the flows that uses the account. */
 export interface AccountNode {
@@ -83,7 +83,7 @@ function vehicleFinding(vin: unknown, listed: string[] | null): Finding {
     if (listed.includes(wanted)) return finding('vehicle', 'good');
     throw new VehicleError(
       'VEHICLE_NOT_LINKED',
-      'This vehicle is not linked to the account of the token. Check the VIN, or choose one of the vehicles that "Find my vehicles" lists.',
+      'This vehicle is not linked to the account of the token. Check the VIN, or press “Find my car”.',
     );
   } catch (error) {
     return bad('vehicle', asVehicleError(error));

@@ -306,7 +306,7 @@ export class VehicleClient {
     if (this.readOnly)
       throw new VehicleError(
         'READ_ONLY',
-        'The vehicle configuration is read-only, so no command is sent. Untick “never send a command” there to allow commands.',
+        'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
       );
   }
 

@@ -47,10 +47,7 @@ export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
 /** Names are accepted in capitals or small letters and with blanks around them. */
 function parseAnyReadName(input: unknown): AnyReadName {
   if (typeof input !== 'string')
-    throw new VehicleError(
-      'INPUT_INVALID',
-      'A read is named by a text, such as "windows"; several by a list of texts.',
-    );
+    throw new VehicleError('INPUT_INVALID', 'What to read must be a name, such as “windows”, or a list of names.');
   const name = input.trim();
   if (isReadName(name) || isLocalReadName(name)) return name;
   const names: readonly AnyReadName[] = [...readNames, ...localReadNames];
@@ -58,7 +55,7 @@ function parseAnyReadName(input: unknown): AnyReadName {
   const found = names.find((other) => other.toLowerCase() === written);
   if (found !== undefined) return found;
   const near = closestName(name, names);
-  const hint = near === undefined ? 'The help of the status node lists all names.' : `Did you mean “${near}”?`;
+  const hint = near === undefined ? 'The help of the “car status” node lists all names.' : `Did you mean “${near}”?`;
   throw new VehicleError('INPUT_INVALID', `There is no read “${shown(name)}”. ${hint}`);
 }
 

@@ -55,7 +55,7 @@ export function parseRecord(input: unknown): CommandRecord {
   if (!parsed.success) {
     throw new VehicleError(
       'INPUT_INVALID',
-      'msg.payload is no invocation record. Wire this node behind a command node, or send the record that one gave.',
+      'msg.payload is not the record of a command. Connect this node behind a “car command” node, or send a record from one.',
     );
   }
   return { ...parsed.data, vin: parseVin(parsed.data.vin) };
@@ -74,6 +74,6 @@ export function cancelledId(payload: unknown): string | null {
   if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
   throw new VehicleError(
     'INPUT_INVALID',
-    'msg.cancel ends the watch of the record whose id stands in msg.payload.id, or all of them where there is none.',
+    'msg.payload does not name the command to cancel. Send the id of its record in msg.payload.id, or no payload to cancel all.',
   );
 }

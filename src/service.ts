@@ -35,15 +35,15 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   }
   profile.baseUrl = withoutTrailingSlashes(parseAddress(profile.baseUrl, 'base URL').href);
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
-    if (profile[name] !== '') profile[name] = parseAddress(profile[name], name).href;
+    if (profile[name] !== '') profile[name] = parseAddress(profile[name], signInAddresses[name]).href;
   }
   if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase()))
     throw new VehicleError(
       'CONFIG',
-      'The name of the API key header may hold letters, digits and hyphens only, and must not be one that HTTP needs itself.',
+      'The name of the API key header may contain letters, digits and hyphens only, and must not be a header that HTTP itself needs.',
     );
   if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor))
-    throw new VehicleError('CONFIG', 'The media type vendor may hold letters, digits and hyphens only.');
+    throw new VehicleError('CONFIG', 'The media type vendor may contain letters, digits and hyphens only.');
   return profile;
 }
 
@@ -52,6 +52,9 @@ function withoutTrailingSlashes(address: string): string {
   while (address[end - 1] === '/') end -= 1;
   return address.slice(0, end);
 }
+
+/** The names of the sign-in addresses in an error. */
+const signInAddresses = { authorizeUrl: 'sign-in address', tokenUrl: 'token address' } as const;
 
 /** A key under one of these names would replace the token, the media type or the framing of the request. */
 const reservedHeaders = new Set(
@@ -109,7 +112,7 @@ export function followLink(service: ServiceProfile, href: string): URL {
   ) {
     throw new VehicleError(
       'UNTRUSTED_LINK',
-      'The link of this command leads to another host than the service. The token is not sent there.',
+      'The link of this command leads to another host than that of the service, so the token is not sent there.',
     );
   }
   return url;
@@ -148,9 +151,6 @@ export function chooseInterface<ChosenRoute extends { path: string; unlisted?: t
   });
   const best = available.find(({ route }) => !route.unlisted) ?? available[0];
   if (best === undefined)
-    throw new VehicleError(
-      'NOT_SUPPORTED',
-      `This service does not offer ${name}: it has none of the interfaces that serve it.`,
-    );
+    throw new VehicleError('NOT_SUPPORTED', `This service does not offer ${name}: none of its interfaces has it.`);
   return best;
 }

@@ -194,7 +194,7 @@ function proxiesOf(env: Readonly<Record<string, string | undefined>>): Proxies |
     if (address !== '' && !URL.canParse(address))
       throw new VehicleError(
         'CONFIG',
-        `The environment variable ${name} holds no proxy address. Correct it, for example http://proxy.example:3128, and restart Node-RED.`,
+        `The environment variable ${name} does not contain a proxy address. Correct it, for example http://proxy.example:3128, and restart Node-RED.`,
       );
     return address;
   };
@@ -292,7 +292,7 @@ const timedOut = (ms: number): VehicleError =>
 const tooLarge = (status: number): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
-    'The service sent more than 1 MiB, which no answer of it should. Check the base URL.',
+    'The service sent more than 1 MiB, and none of its answers is that long. Check the base URL.',
     { httpStatus: status, retryable: false },
   );
 

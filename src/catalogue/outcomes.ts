@@ -26,7 +26,7 @@ export const outcomes = {
   RUNNING: { outcome: 'pending', sentence: 'The command is on its way to the car.' },
   WAITING: { outcome: 'pending', sentence: 'The command waits for the car.' },
   SENT: { outcome: 'pending', sentence: 'The command was sent to the car; the car has not answered yet.' },
-  DELIVERED: { outcome: 'pending', sentence: 'The command reached the car; the car has not said that it acted.' },
+  DELIVERED: { outcome: 'pending', sentence: 'The command reached the car; the car has not confirmed that it acted.' },
   COMPLETED: { outcome: 'succeeded', sentence: 'The car carried out the command.' },
   SUCCESS: { outcome: 'succeeded', sentence: 'The car carried out the command.' },
   REJECTED: { outcome: 'failed', sentence: 'The car refused the command.' },
@@ -60,14 +60,14 @@ export const outcomes = {
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', sentence: 'The car answered with an error.' },
   UNKNOWN: {
     outcome: 'undetermined',
-    sentence: 'The service does not know what became of the command. Look at the car.',
+    sentence: 'The service does not know the result of the command. Look at the car.',
   },
 } as const satisfies Record<string, StatusMeaning>;
 
 /** The meaning of a status that is not in the table, and of a missing one. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service did not say in known words what became of the command. Look at the car.',
+  sentence: 'The service answered with an unknown word, so the result of the command is not known. Look at the car.',
 };
 
 /** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */

@@ -22,7 +22,7 @@ export class Arming {
     if (seconds === 0)
       throw new VehicleError(
         'INPUT_INVALID',
-        'This node needs no arming, so nothing was sent. Leave out msg.arm, or set the seconds of an arming in the command node.',
+        'This node needs no arming, so nothing was sent. Leave out msg.arm, or enter seconds under “Safety catch” in this node.',
       );
     this.#end();
     this.#armed = {

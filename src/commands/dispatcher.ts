@@ -213,7 +213,7 @@ const stopped = (): VehicleError =>
 const late = (waitMs: number): VehicleError =>
   new VehicleError(
     'VEHICLE_UNAVAILABLE',
-    `The command could not be sent within its longest wait of ${Math.round(waitMs / 1000)} seconds, so it was not sent. Send it again, or set a longer wait.`,
+    `The command could not be sent within ${Math.round(waitMs / 1000)} seconds, so it was dropped. Send it again, or let it wait longer.`,
   );
 
 const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({

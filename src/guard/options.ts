@@ -58,15 +58,15 @@ const schema = z.lazy(() =>
     minutes: z._default(minutesSchema('The time until an alert'), 10),
     minutesFor: z._default(
       z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
-        error: `The times per kind must be a record of minutes under these names: ${openingKinds.join(', ')}.`,
+        error: `The other times must be an object with minutes under these names: ${openingKinds.join(', ')}.`,
       }),
       {},
     ),
     repeat: z._default(minutesSchema('The time until an alert is repeated'), 0),
-    quietHours: z._default(z.string({ error: 'The quiet hours must be text like 22:00-07:00.' }), ''),
-    timeZone: z._default(z.string({ error: 'The time zone must be text like Europe/Stockholm.' }), ''),
+    quietHours: z._default(z.string({ error: 'The quiet hours must be a text like 22:00-07:00.' }), ''),
+    timeZone: z._default(z.string({ error: 'The time zone must be a text like Europe/Stockholm.' }), ''),
     watch: z._default(z.array(z.enum(watchNames, { error: watchError }), { error: watchError }), [...defaultWatch]),
-    onlyWhileNotInUse: z._default(z.boolean({ error: '"Only while not in use" must be true or false.' }), false),
+    onlyWhileNotInUse: z._default(z.boolean({ error: '“Parked only” must be true or false.' }), false),
   }),
 );
 

@@ -217,7 +217,7 @@ const refusals = new Map([
   ],
   [
     'invalid_client',
-    'The service does not accept the client id and client secret. Correct them in the vehicle configuration, then sign in again.',
+    'The service does not accept the client ID and the client secret. Correct them in the vehicle configuration, then sign in again.',
   ],
   [
     'unauthorized_client',

@@ -92,7 +92,7 @@ export class SignIns {
     if (error !== null) throw refusedByPage(error, start.optional);
     const code = answer.get('code') ?? '';
     if (code === '')
-      throw invalid('The address holds no sign-in code. Copy the whole address that the browser was sent to.');
+      throw invalid('The address contains no sign-in code. Copy the whole address that the browser was sent to.');
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
     if (pending.over === 'deleted') throw deletedMeanwhile();
@@ -225,7 +225,7 @@ const pageErrors = new Map([
   ],
   [
     'invalid_request',
-    'The service does not accept this sign-in. Check that the client id and the redirect URL are those of the application at the developer portal.',
+    'The service does not accept this sign-in. Check that the client ID and the redirect URL are those of the application at the developer portal.',
   ],
   ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
   ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],

@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
     when: said(/no relationship|not linked|vehicle not found|unknown vehicle/, 403, 404),
     code: 'VEHICLE_NOT_LINKED',
     sentence:
-      'This vehicle is not linked to the account of the token. Check the VIN and that the token belongs to the car’s owner.',
+      'This vehicle is not linked to the account of the token. Check the VIN, and that the token belongs to an account with this car.',
   },
   {
     when: (failure) =>
@@ -85,7 +85,7 @@ const rules: readonly Rule[] = [
       failure.shape === 'extended' &&
       !/scope|denied|permission|authori[sz]/.test(failure.words),
     code: 'NOT_SUPPORTED',
-    sentence: 'This car does not offer this resource on the extended vehicle interface.',
+    sentence: 'This car does not offer this value on the extended vehicle interface.',
   },
   {
     when: said(/client not allowed to access/, 403),
@@ -97,7 +97,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence:
-      'The token may not do this: it lacks {scopes}. Tick that for your application at the developer portal, allow it in the vehicle configuration, then sign in again.',
+      'The token lacks a scope that this needs: {scopes}. Tick it for your application at the developer portal, allow it in the vehicle configuration, then sign in again.',
   },
   {
     when: said(/allowed markets/, 404),
@@ -142,7 +142,8 @@ const rules: readonly Rule[] = [
   {
     when: (failure) => failure.status >= 300 && failure.status < 400,
     code: 'SERVICE_ERROR',
-    sentence: 'The service sent the request elsewhere, which the pack does not follow. Check the base URL.',
+    sentence:
+      'The service redirected the request to another address, which the pack does not follow. Check the base URL.',
     retryable: false,
   },
   {

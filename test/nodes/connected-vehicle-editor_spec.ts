@@ -58,7 +58,7 @@ describe('What the dialogs ask of the runtime', () => {
     });
   });
 
-  describe('Find my vehicles', () => {
+  describe('Find my car', () => {
     it('lists each vehicle with model and year, with the stored key and token', async () => {
       await load();
       const { vehicles } = await askEditor('vehicles', formOf(vehicle()));
@@ -145,10 +145,10 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(findings.at(-1)?.message ?? '', /sign-in service/);
     });
 
-    it('says that the key holds a blank', async () => {
+    it('says that the key contains a blank', async () => {
       await load();
       const { error } = await askEditor('check', formOf(vehicle(), { apiKey: 'demo key', accessToken: 'demo-token' }));
-      assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key holds a blank/);
+      assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key contains a blank/);
     });
 
     it('says until when the quota is spent', async () => {

@@ -244,7 +244,10 @@ describe('Signing in from the editor', () => {
   it('says that the application is refused, and that the sign-in service is not reached', async () => {
     await load({ ...client, clientSecret: 'wrong' });
     const { url } = await begin();
-    assert.match((await finish(await signInAtPage(String(url)))).error?.message ?? '', /client id and client secret/);
+    assert.match(
+      (await finish(await signInAtPage(String(url)))).error?.message ?? '',
+      /client ID and the client secret/,
+    );
     service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers', times: 1 });
     const again = await begin();
     assert.equal((await finish(await signInAtPage(String(again['url'])))).error?.code, 'NETWORK');

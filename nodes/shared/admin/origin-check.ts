@@ -26,7 +26,7 @@ export function protectRoute(RED: NodeAPI): Handler {
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');
     if (!request.is('application/json')) return refuse(415, 'This address takes JSON only.');
     if (Number(request.headers['content-length'] ?? Infinity) > maxBodyBytes)
-      return refuse(413, 'This is more than the editor ever sends.');
+      return refuse(413, 'This request is larger than any that the editor sends.');
     const user = userOf(request);
     const now = clock().monotonic();
     const lately = (requests.get(user) ?? []).filter((time) => time > now - 60_000);

@@ -141,7 +141,7 @@ function requireSession(RED: NodeAPI): Session {
   if (found === null)
     throw new VehicleError(
       'CONFIG',
-      'This Node-RED has no user directory to keep a sign-in in. Paste an access token instead.',
+      'This Node-RED has no user directory in which a sign-in could be saved. Paste an access token instead.',
     );
   return found;
 }

@@ -92,6 +92,6 @@ function fault(error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return new VehicleError(
     'CONFIG',
-    `The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor made${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,
+    `The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor created${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,
   );
 }

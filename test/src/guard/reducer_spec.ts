@@ -814,7 +814,7 @@ describe('The guard: its settings', () => {
     [{ minutes: '' }, /time until an alert must be a number/],
     [{ minutes: 1e9 }, /at most/],
     [{ minutesFor: { window: 'ten' } }, /other time of “window”.*time until an alert/],
-    [{ minutesFor: { roof: 10 } }, /times per kind.*window, sunroof/],
+    [{ minutesFor: { roof: 10 } }, /other times.*window, sunroof/],
     [{ repeat: null }, /repeated/],
     [{ quietHours: '22-7' }, /22:00-07:00/],
     [{ quietHours: '24:00-07:00' }, /22:00-07:00/],

@@ -60,7 +60,7 @@ describe('The sentences of errors', () => {
     assert.match(
       sentenceIn(
         'de',
-        'The access token holds a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.',
+        'The access token contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.',
       ),
       /ASCII: Zugriffstoken\./,
     );
