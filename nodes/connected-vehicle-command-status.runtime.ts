@@ -60,7 +60,7 @@ export function connectedVehicleCommandStatus(
         await dispatcher.applyReport(report, update.settled);
         const out = { ...RED.util.cloneMessage(msg), payload: report };
         if (update.settled) {
-          await watches.deliver(open, report, () => send([out, null]));
+          if (!(await watches.deliver(open, report, () => send([out, null]), signal))) return handedOver;
           showOutcome(nodeStatus, RED, report);
         } else {
           await watches.keep({ ...open, history: report.history });

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { endDemoService, useClock } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
+import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 import { FileStateStore, WatchStore, type Account, type CommandRecord } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -185,6 +186,28 @@ describe(type, () => {
     await pass(() => flow.completed.length === 1);
     assert.deepEqual(seen, ['succeeded', []]);
     assert.ok(await watchStore().hasEnded(payload.id));
+  });
+
+  it('sends a result that comes while it is closed after the next start, and once', async () => {
+    await load();
+    const { dispatcher } = await (flow.node('v') as VehicleNode).account();
+    const applyReport = dispatcher.applyReport.bind(dispatcher);
+    const node = flow.node('n') as unknown as { close(removed: boolean): Promise<void> };
+    let closed: Promise<void> | undefined;
+    dispatcher.applyReport = async (report, isFinal) => {
+      await applyReport(report, isFinal);
+      if (isFinal) closed ??= node.close(false);
+    };
+    flow.send({ payload: await send('flash'), topic: 'mine' });
+    await pass(() => closed !== undefined);
+    await closed;
+    assert.deepEqual(verdicts(), []);
+    await flow.unload();
+    await load();
+    await pass(() => verdicts().length === 1);
+    assert.deepEqual([verdicts()[0]?.['outcome'], flow.outputs[0]?.[0]?.['topic']], ['succeeded', 'mine']);
+    await pass(() => kept().length === 0);
+    assert.equal(verdicts().length, 1);
   });
 
   it('does not tell a verdict for ever that ends the process each time', async () => {

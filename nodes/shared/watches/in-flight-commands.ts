@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { CommandRecord } from '../../../src/index';
 import type { Message } from '../input/message';
-import { deploysOf } from '../node-red/deploys';
 import { clock } from '../node-red/time';
 import { isTakenOver, WatchPersistence } from './watch-persistence';
 
@@ -26,21 +25,12 @@ export function persistInFlightCommands(
   tell: (record: CommandRecord, msg: Message) => void,
 ): InFlightCommands {
   const watches = new WatchPersistence(RED, node, 'commands');
-  const deploys = deploysOf(RED);
   const closing = new AbortController();
 
   const handOver = async (record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean> => {
-    for (let begun = -1; begun !== deploys.begun && !(await isTakenOver(record.id));) {
-      await deploys.whenOver(clock(), signal);
-      if (signal.aborted) return false;
-      begun = deploys.begun;
-      send();
-      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the record. If a
-      // deploy began in between, that node may have been replaced before it had the record.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await watches.forget(record.id);
-    return true;
+    const isSent = await watches.send(send, signal, () => isTakenOver(record.id));
+    if (isSent) await watches.forget(record.id);
+    return isSent;
   };
 
   const resume = async (): Promise<void> => {

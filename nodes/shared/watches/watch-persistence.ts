@@ -1,7 +1,9 @@
 import type { Node, NodeAPI } from 'node-red';
 import { WatchStore, type OpenWatch, type WatchReport } from '../../../src/index';
+import { deploysOf } from '../node-red/deploys';
 import { isDeleted } from '../node-red/flows';
 import { translate, type Values } from '../node-red/i18n';
+import { clock } from '../node-red/time';
 import { ownedStoreOf } from '../vehicle/state-store';
 
 /** If Node-RED crashes so often while delivering the same result, the result is dropped with a warning. */
@@ -23,6 +25,7 @@ export class WatchPersistence {
   readonly #node: Node;
   readonly #collection: 'watches' | 'commands';
   readonly #store: WatchStore;
+  readonly #deploys: ReturnType<typeof deploysOf>;
 
   /** @param collection `commands` for those that were sent and not answered yet */
   constructor(RED: NodeAPI, node: Node, collection: 'watches' | 'commands') {
@@ -30,6 +33,7 @@ export class WatchPersistence {
     this.#node = node;
     this.#collection = collection;
     this.#store = new WatchStore(ownedStoreOf(RED).store, collection, node.id);
+    this.#deploys = deploysOf(RED);
   }
 
   /** The watches that were open when the process ended. A person is warned of those that cannot be resumed. */
@@ -62,14 +66,39 @@ export class WatchPersistence {
     if (this.#collection === 'watches') takenOver.delete(id);
   }
 
-  /** Sends a result after it was stored, and waits until it has left: then the watch has ended for good. */
-  async deliver(open: OpenWatch, report: WatchReport, send: () => void): Promise<void> {
-    await this.keep({ ...open, history: report.history, delivery: { report, tries: (open.delivery?.tries ?? 0) + 1 } });
-    send();
-    // Node-RED gives a message to the next node with setImmediate; this one comes after it.
-    await new Promise((resolve) => setImmediate(resolve));
+  /**
+   * Sends a result after it was stored, and waits until it has left: then the watch has ended for good.
+   * @returns false where the node was closed first: the watch is resumed after the next start
+   */
+  async deliver(open: OpenWatch, report: WatchReport, send: () => void, signal: AbortSignal): Promise<boolean> {
+    const { history } = report;
+    await this.keep({ ...open, history, delivery: { report, tries: (open.delivery?.tries ?? 0) + 1 } });
+    if (!(await this.send(send, signal))) {
+      // Closing the node is no crash.
+      await this.keep({ ...open, history });
+      return false;
+    }
     await this.#try(() => this.#store.end(open.record.id));
     takenOver.delete(open.record.id);
+    return true;
+  }
+
+  /**
+   * Sends when no deploy is under way, and again if one began before the next node had the message.
+   * @param hasArrived whether the next node has the message already
+   * @returns false where the node was closed first
+   */
+  async send(send: () => void, signal: AbortSignal, hasArrived = async (): Promise<boolean> => false): Promise<boolean> {
+    for (let begun = -1; begun !== this.#deploys.begun && !(await hasArrived());) {
+      await this.#deploys.whenOver(clock(), signal);
+      if (signal.aborted) return false;
+      begun = this.#deploys.begun;
+      send();
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it. If a deploy began in between, that node may
+      // have been replaced before it had the message.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
   }
 
   /**
