@@ -9,6 +9,8 @@ import { applyReading, factValueShape, parseEventState, type EventState } from '
 import {
   eventNames,
   eventPolls,
+  hasMember,
+  hasPlace,
   readsForEvents,
   type EventName,
   type EventRead,
@@ -52,12 +54,13 @@ const eventShape = z.lazy(() =>
       event: z.enum(eventNames),
       from: factValueShape,
       to: factValueShape,
-      name: z.nullable(z.string()),
-      place: z.nullable(z.string()),
+      name: z.nullable(z.string().check(z.minLength(1))),
+      place: z.nullable(z.string().check(z.minLength(1))),
       between: z.object({ since: z.iso.datetime(), until: z.iso.datetime() }),
     })
     .check(
       z.refine(({ event, from, to }) => !isInNumbers(event) || (typeof from === 'number' && typeof to === 'number')),
+      z.refine(({ event, name, place }) => (name !== null) === hasMember(event) && (place !== null) === hasPlace(event)),
     ),
 );
 

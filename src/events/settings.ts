@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { eventNames, type EventName, type EventSettings } from './types';
+import { eventNames, hasPlace, type EventName, type EventSettings } from './types';
 
 const defaultRadius = 200;
 
@@ -23,7 +23,6 @@ const radiusShape = /* @__PURE__ */ within(1, 1_000_000);
 const levelShape = /* @__PURE__ */ within(1, 100);
 
 const isEmpty = (input: unknown): boolean => input === undefined || input === null || input === '';
-const needsPlace = (event: EventName): boolean => event === 'arrived' || event === 'left';
 
 /**
  * Checks the settings of a node, as a form or a person wrote them.
@@ -42,7 +41,7 @@ export function parseEventSettings({
   if (chosen.length === 0) throw config('No event is chosen. Choose at least one.');
   if (!isEmpty(places) && !Array.isArray(places)) throw config('The places must be a list.');
   const parsed = (isEmpty(places) ? [] : (places as unknown[])).map(parsePlace);
-  if (parsed.length === 0 && chosen.some(needsPlace))
+  if (parsed.length === 0 && chosen.some(hasPlace))
     throw config('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.');
   const percent = levelShape.safeParse(isEmpty(level) ? 20 : level);
   if (!percent.success) throw config('The battery level must be a number from 1 to 100.');

@@ -36,6 +36,11 @@ export type EventName = keyof typeof eventReads;
 export const eventNames = /* @__PURE__ */ Object.keys(eventReads) as EventName[];
 export type EventRead = (typeof eventReads)[EventName][number];
 
+/** Whether `name` of an event is a member of doors, windows or warnings. */
+export const hasMember = (event: EventName): boolean => /^(door|window|tailgate|hood|warning)-/.test(event);
+/** Whether `place` of an event is a place of the settings. */
+export const hasPlace = (event: EventName): boolean => event === 'arrived' || event === 'left';
+
 /** The reads that the chosen events need. */
 export const readsForEvents = (events: readonly EventName[]): EventRead[] => [
   ...new Set(events.flatMap((name): readonly EventRead[] => eventReads[name])),

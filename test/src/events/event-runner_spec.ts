@@ -32,7 +32,7 @@ describe('The runner of the events', () => {
   }));
   const open = (events: EventName[] = ['locked', 'unlocked']): Promise<EventRunner> =>
     openRunner({
-      settings: parseEventSettings({ events }),
+      settings: parseEventSettings({ events, places: [{ name: 'Home', latitude: 0, longitude: 0 }] }),
       client,
       store,
       clock,
@@ -104,9 +104,24 @@ describe('The runner of the events', () => {
       unsentEvent({ event: 'battery-below', from: 60, to: null }),
       unsentEvent({ event: 'service-due', to: { toString: null } }),
       unsentEvent({ between: { since: 'yesterday', until: '' } }),
+      unsentEvent({ event: 'door-opened' }),
+      unsentEvent({ event: 'door-opened', name: '' }),
+      unsentEvent({ event: 'warning-on', name: { toString: null } }),
+      unsentEvent({ event: 'arrived' }),
+      unsentEvent({ event: 'arrived', place: 'Home', name: 'frontLeft' }),
+      unsentEvent({ name: 'carLocked' }),
+      unsentEvent({ place: 'Home' }),
     ];
     await store.write('event/node', { vin, state: {}, unsent: [...damaged, unsentEvent(), ...damaged] });
-    const runner = await open(['unlocked', 'trip-ended', 'battery-below', 'service-due']);
+    const runner = await open([
+      'unlocked',
+      'trip-ended',
+      'battery-below',
+      'service-due',
+      'door-opened',
+      'warning-on',
+      'arrived',
+    ]);
     assert.deepEqual(
       (await runner.takeUnsent()).map(({ event }) => event),
       ['unlocked'],
