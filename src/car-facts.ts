@@ -25,18 +25,17 @@ export class CarFacts {
     this.#store = store;
   }
 
-  /**
-   * Learns from a state of an opening whether the car has it.
-   * @returns true as soon as the service has reported a state once; null if that is not known
-   */
-  async learnFitted(vin: string, name: FittedName, value: unknown): Promise<boolean | null> {
+  /** Whether the car has an opening: true as soon as the service has reported a state once; null if that is not known. */
+  async isFitted(vin: string, name: FittedName): Promise<boolean | null> {
+    return (await this.#of(vin))[factOf[name]];
+  }
+
+  /** Learns from a state of an opening whether the car has it. */
+  async learnFitted(vin: string, name: FittedName, value: unknown): Promise<void> {
     const facts = await this.#of(vin);
-    const fact = factOf[name];
-    if (facts[fact] !== true && provesFitted(value)) {
-      facts[fact] = true;
-      await this.#save(vin, facts);
-    }
-    return facts[fact];
+    if (facts[factOf[name]] === true || !provesFitted(value)) return;
+    facts[factOf[name]] = true;
+    await this.#save(vin, facts);
   }
 
   /** The fuel type, which never changes: `ask` is called until it has returned one. */

@@ -38,7 +38,6 @@ import {
   parseRuntimeMinutes,
   parseUnlockDuration,
 } from './inputs';
-import { judgeOpenings } from './openings';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
 import { withSignals } from './util/abort';
 import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './request/core';
@@ -170,12 +169,16 @@ export class VehicleClient {
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/windows. Scopes: openid, conve:windows_status (docs/service.md 2.3). */
   windows(options: ReadOptions): Promise<Reading<Members>> {
-    return this.#connected('windows', (body, request) => this.#fitted('sunroof', parseWindows(body), request), options);
+    return this.#connected(
+      'windows',
+      (body, request) => this.#openings('sunroof', parseWindows, body, request),
+      options,
+    );
   }
 
   /** GET /connected-vehicle/{v1|v2}/vehicles/{vin}/doors. Scopes: openid, conve:doors_status, conve:lock_status (docs/service.md 2.4). */
   doors(options: ReadOptions): Promise<Reading<Members>> {
-    return this.#connected('doors', (body, request) => this.#fitted('tankLid', parseDoors(body), request), options);
+    return this.#connected('doors', (body, request) => this.#openings('tankLid', parseDoors, body, request), options);
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (docs/service.md 2.6). */
@@ -403,22 +406,20 @@ export class VehicleClient {
   }
 
   /**
-   * Judges an opening that not every car has by the former answers of the car: one that it was known to have is unknown where connected v2
-   * leaves it out, and a sunroof that was never known is absent (docs/message-contract.md 3.3).
+   * Parses openings, one of which not every car has: whether this one has it follows from its former answers
+   * (docs/message-contract.md 3.3).
    */
-  async #fitted(
+  async #openings(
     name: FittedName,
-    parsed: Parsed<Members>,
+    parse: typeof parseWindows,
+    body: unknown,
     { vin, interface: iface }: PreparedRead,
   ): Promise<Parsed<Members>> {
-    const member = parsed.payload[name];
-    if (vin === null || (member === undefined && iface !== 'connected-v2')) return parsed;
-    const isFitted = await this.#facts.learnFitted(vin, name, member?.value);
-    const isMissing = member === undefined && isFitted === true;
-    if (!isMissing && (name !== 'sunroof' || isFitted !== false)) return parsed;
-    const payload = isMissing ? { ...parsed.payload, [name]: { value: null, timestamp: null } } : parsed.payload;
-    const values = Object.entries(payload).map(([key, { value }]) => [key, value] as const);
-    return { ...parsed, payload, openness: judgeOpenings(values, isMissing) };
+    if (vin === null) return parse(body);
+    const isFitted = await this.#facts.isFitted(vin, name);
+    const parsed = parse(body, isFitted, iface === 'connected-v2');
+    if (isFitted !== true) await this.#facts.learnFitted(vin, name, parsed.payload[name]?.value);
+    return parsed;
   }
 
   async #connected<Payload>(

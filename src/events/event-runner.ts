@@ -60,7 +60,9 @@ const eventShape = z.lazy(() =>
     })
     .check(
       z.refine(({ event, from, to }) => !isInNumbers(event) || (typeof from === 'number' && typeof to === 'number')),
-      z.refine(({ event, name, place }) => (name !== null) === hasMember(event) && (place !== null) === hasPlace(event)),
+      z.refine(
+        ({ event, name, place }) => (name !== null) === hasMember(event) && (place !== null) === hasPlace(event),
+      ),
     ),
 );
 

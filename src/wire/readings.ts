@@ -94,9 +94,16 @@ function unwrapList(body: unknown, name: string): unknown[] {
   return list;
 }
 
-export const parseWindows = (body: unknown): Parsed<Members> =>
-  parseOpenings(body, windows, 'the state of the windows');
-export const parseDoors = (body: unknown): Parsed<Members> => parseOpenings(body, doors, 'the state of the doors');
+/**
+ * docs/service.md 2.3, under the v1 names whichever interface answered (docs/message-contract.md 3).
+ * @param isFitted whether the car has the opening that not every car has; null if that is not known
+ * @param isComplete whether an answer has every opening of the car, so that a missing one is unknown
+ */
+export const parseWindows = (body: unknown, isFitted: boolean | null = null, isComplete = false): Parsed<Members> =>
+  parseOpenings(body, windows, 'the state of the windows', isFitted, isComplete);
+/** docs/service.md 2.4, otherwise as `parseWindows`. */
+export const parseDoors: typeof parseWindows = (body, isFitted = null, isComplete = false) =>
+  parseOpenings(body, doors, 'the state of the doors', isFitted, isComplete);
 
 /** A table of members as the parser wants it. */
 interface Openings {
@@ -120,8 +127,14 @@ const openingsOf = (members: Record<string, Member>, ifFitted: string): Openings
 const windows = /* @__PURE__ */ openingsOf(windowMembers, 'sunroof');
 const doors = /* @__PURE__ */ openingsOf(doorMembers, 'tankLid');
 
-/** docs/service.md 2.3 and 2.4, docs/field-notes.md 1.5 and 1.6: under the v1 names whichever interface answered (docs/message-contract.md 3). */
-function parseOpenings(body: unknown, { spellings, known, ifFitted }: Openings, what: string): Parsed<Members> {
+/** docs/field-notes.md 1.5 and 1.6. */
+function parseOpenings(
+  body: unknown,
+  { spellings, known, ifFitted }: Openings,
+  what: string,
+  isFitted: boolean | null,
+  isComplete: boolean,
+): Parsed<Members> {
   const data = unwrap(body, what);
   const members: [string, MemberState][] = [];
   for (const [name, spelled] of spellings) members.push([name, agreed(statesOf(data, spelled))]);
@@ -130,11 +143,16 @@ function parseOpenings(body: unknown, { spellings, known, ifFitted }: Openings, 
     if (!known.has(name) && (name === ifFitted || isMeasured(data[name])))
       members.push([name, agreed(statesOf(data, [name]))]);
   }
+  if (isFitted === true && isComplete && !Object.hasOwn(data, ifFitted))
+    members.push([ifFitted, { value: null, timestamp: null }]);
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
     measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
-    openness: judgeOpenings(members.map(([name, { value }]) => [name, value])),
+    openness: judgeOpenings(
+      members.map(([name, { value }]) => [name, value]),
+      isFitted !== false,
+    ),
   };
 }
 

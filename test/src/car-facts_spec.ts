@@ -109,10 +109,11 @@ describe('The facts about a car in a store that could not be read', () => {
       list: store.list.bind(store),
     };
     const facts = new CarFacts(unreadable);
-    assert.equal(await facts.learnFitted(vin, 'sunroof', 'UNSPECIFIED'), null);
+    await facts.learnFitted(vin, 'sunroof', 'UNSPECIFIED');
+    assert.equal(await facts.isFitted(vin, 'sunroof'), null);
     assert.equal(await facts.fuelType(vin, () => Promise.resolve('ELECTRIC')), 'ELECTRIC');
     const restarted = new CarFacts(store);
-    assert.equal(await restarted.learnFitted(vin, 'sunroof', 'UNSPECIFIED'), false);
+    assert.equal(await restarted.isFitted(vin, 'sunroof'), false);
     assert.equal(await restarted.fuelType(vin, () => Promise.resolve(null)), 'ELECTRIC');
   });
 });

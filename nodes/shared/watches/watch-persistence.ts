@@ -88,7 +88,11 @@ export class WatchPersistence {
    * @param hasArrived whether the next node has the message already
    * @returns false where the node was closed first
    */
-  async send(send: () => void, signal: AbortSignal, hasArrived = async (): Promise<boolean> => false): Promise<boolean> {
+  async send(
+    send: () => void,
+    signal: AbortSignal,
+    hasArrived = async (): Promise<boolean> => false,
+  ): Promise<boolean> {
     for (let begun = -1; begun !== this.#deploys.begun && !(await hasArrived());) {
       await this.#deploys.whenOver(clock(), signal);
       if (signal.aborted) return false;
