@@ -159,7 +159,7 @@ describe(type, () => {
       .map((text) => String(text).replace(/6\d %/, '60 %'));
     assert.deepEqual(after.sort(), [
       'Battery is at 60 %',
-      'Charger is connected',
+      'Charging cable is connected',
       'Charging has started',
       'Charging is done',
     ]);

@@ -347,7 +347,7 @@ describe('the dispatcher', () => {
       });
       for (let i = 0; i < 240; i += 1) await clock.advance(1_000);
       assert.deepEqual(posts(), []);
-      assert.match(reasons[0] ?? '', /power/);
+      assert.match(reasons[0] ?? '', /asleep/);
       const polls = service.requests.map(({ at }) => at);
       assert.ok(polls.length >= 4 && polls.length <= 12, String(polls.length));
       service.car().set({ powerSaving: false });

@@ -85,7 +85,7 @@ describe('The status text of a reading', () => {
     [
       reading('accessibility', { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' }),
       'attention: takes no commands: in use',
-      'attention: nimmt keine Befehle an: in Gebrauch',
+      'attention: nimmt keine Befehle an: in Benutzung',
     ],
     [reading('accessibility', { value: 'UNSPECIFIED', unavailableReason: null }), null, null],
     [reading('vehicles', [{ vin: 'x' }]), 'good: 1 vehicle', 'good: 1 Fahrzeug'],
@@ -93,7 +93,7 @@ describe('The status text of a reading', () => {
     [reading('details', { descriptions: { model: 'EX30' } }), 'good: EX30', 'good: EX30'],
     [charging('CHARGING', 'CONNECTED', 62, 120), 'good: charging, 62 %, until 23:40', 'good: lädt, 62 %, bis 23:40'],
     [charging('CHARGING', 'CONNECTED', 62, 1440), 'good: charging, 62 %', 'good: lädt, 62 %'],
-    [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht eingesteckt, 62 %'],
+    [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht angesteckt, 62 %'],
     [charging('DONE', 'CONNECTED', 85), 'good: charged, 85 %', 'good: geladen, 85 %'],
     [charging('ERROR', 'CONNECTED', null), 'attention: charging error', 'attention: Fehler beim Laden'],
     [charging(null, null, null), null, null],
