@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { testCertificate } from '../support/test-certificate';
+import { removeFolder } from '../support/remove-folder';
 
 describe('Faults between the nodes and the service', function () {
   this.timeout(120_000);
@@ -21,7 +22,7 @@ describe('Faults between the nodes and the service', function () {
       assert.deepEqual(report.broken, []);
       assert.ok(report.faults >= 120);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   });
 });

@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
+import { removeFolder } from '../support/remove-folder';
 
 /** What a fresh clone does not have. */
 const notCloned = new Set(['.git', '.cache', '.node-red', 'dist', 'node_modules']);
@@ -60,7 +61,7 @@ describe('npm start in a fresh clone', function () {
 
   after(async () => {
     await start.stop();
-    await rm(checkout, { recursive: true, force: true });
+    await removeFolder(checkout);
   });
 
   it('prints where the editor and the page of the demo cars are', async () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
@@ -10,6 +10,7 @@ import { chargingMemberNames, connectedReadNames, resourceNames } from '../../sr
 import { eventNames } from '../../src/events/types';
 import { eventTour, type EventRow } from './event-tour';
 import { stops, tour, type ProfileTable, type TourRow } from './tour';
+import { removeFolder } from '../support/remove-folder';
 
 const languages = [...new Set(filesBelow('nodes/locales').map((file) => file.split('/')[2] as string))];
 
@@ -121,7 +122,7 @@ describe('The packed tarball', function () {
 
   after(async () => {
     await nodeRed?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
 
   const installed = (...path: string[]): string => join(nodeRed.userDir, 'node_modules', packageJson.name, ...path);

@@ -1,11 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import { createRedactor, FileStateStore, pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
+import { removeFolder } from '../support/remove-folder';
 
 const key = 'demo-key';
 
@@ -22,7 +23,7 @@ describe('accounts', () => {
   afterEach(async () => {
     await closeAccounts();
     await service.close();
-    rmSync(directory, { recursive: true, force: true });
+    await removeFolder(directory);
   });
 
   it('with the same key and owner answer each other', async () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +14,7 @@ import { packageJson } from '../package/checkout';
 import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy';
 import { ManualClock } from '../support/manual-clock';
 import { testCertificate } from '../support/test-certificate';
+import { removeFolder } from '../support/remove-folder';
 
 /** Only the proxy can resolve this name: no name server answers for `.test` (RFC 6761). */
 const host = 'service.test';
@@ -156,7 +157,7 @@ describe('transport behind a proxy', () => {
       assert.match(await read({}), /certificate .* is not trusted .*NODE_EXTRA_CA_CERTS/);
       assert.equal(await read({ NODE_EXTRA_CA_CERTS: file }), '200 secure');
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Node } from 'node-red';
@@ -11,6 +11,7 @@ import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
 import { endDemoService } from '../../nodes/runtime';
 import type { Simulator } from '../../src/simulator/index';
+import { removeFolder } from './remove-folder';
 
 export type Received = Record<string, unknown> & {
   payload?: unknown;
@@ -126,7 +127,7 @@ export class Flow {
   async end(): Promise<void> {
     await helper.unload();
     await endDemoService();
-    rmSync(this.userDir, { recursive: true, force: true });
+    await removeFolder(this.userDir);
   }
 }
 

@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { removeFolder } from './remove-folder';
 
 const root = resolve(__dirname, '../../..');
 
@@ -66,7 +67,7 @@ export async function startNodeRed(
     async stop() {
       child.kill();
       await ended;
-      await rm(userDir, { recursive: true, force: true });
+      await removeFolder(userDir);
     },
   };
 }

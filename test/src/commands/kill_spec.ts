@@ -1,11 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startSimulator, type Simulator } from '../../../src/simulator/index';
 import { Random } from '../../support/random';
+import { removeFolder } from '../../support/remove-folder';
 
 const child = resolve(__dirname, '../../support/sending-process.js');
 
@@ -25,7 +26,7 @@ describe('a process that is killed while it sends commands', () => {
   });
   afterEach(async () => {
     await service.close();
-    rmSync(directory, { recursive: true, force: true });
+    await removeFolder(directory);
   });
 
   const posts = (): { status: number }[] => service.requests.filter(({ method }) => method === 'POST');

@@ -8,6 +8,7 @@ import { GrantStore, type Grant } from '../../../src/session/grant-store';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';
+import { removeFolder } from '../../support/remove-folder';
 
 const key = 'signed-in\nhttps://api.example\nclient\nconfig-1';
 const day = 86_400_000;
@@ -32,7 +33,7 @@ describe('The saved sign-ins', () => {
     clock = new ManualClock(0);
   });
 
-  afterEach(() => rm(directory, { recursive: true, force: true }));
+  afterEach(() => removeFolder(directory));
 
   const open = (seals = [seal], secrets?: Set<string>): GrantStore =>
     new GrantStore({

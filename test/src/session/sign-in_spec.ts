@@ -12,6 +12,7 @@ import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from './identity';
+import { removeFolder } from '../../support/remove-folder';
 
 const seal = new Seal('credential secret');
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -47,7 +48,7 @@ describe('a sign-in from the editor', () => {
   afterEach(async () => {
     await Promise.all(sources.map((source) => source.close()));
     await identity.close();
-    await rm(directory, { recursive: true });
+    await removeFolder(directory);
   });
 
   const begin = (options: Partial<SignInStart> = {}): { url: string; state: string } =>

@@ -17,6 +17,7 @@ import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
+import { removeFolder } from '../../support/remove-folder';
 
 const firstSeal = new Seal('credential secret');
 const minute = 60_000;
@@ -43,7 +44,7 @@ describe('a refreshing access token', () => {
   afterEach(async () => {
     await Promise.all(sources.map((source) => source.close()));
     await identity.close();
-    await rm(directory, { recursive: true });
+    await removeFolder(directory);
     assert.equal(clock.sleeping, 0, 'a timer was left behind');
   });
 

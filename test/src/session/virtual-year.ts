@@ -13,6 +13,7 @@ import { Seal } from '../../../src/state/seal';
 import type { StateStore } from '../../../src/state/state-store';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/transport';
+import { removeFolder } from '../../support/remove-folder';
 
 /**
  * A year of a sign-in that two Node-RED processes share, in minutes: on one clock that moves only when nobody works, with
@@ -125,7 +126,7 @@ class Year {
     for (const process of this.#processes) process.kill();
     await this.#transport.close();
     await this.#simulator.close();
-    await diskFiles.rm(this.#directory, { recursive: true });
+    await removeFolder(this.#directory);
   }
 
   async run(): Promise<void> {

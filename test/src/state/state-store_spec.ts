@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
 import { ownDirectory } from '../../../src/state/directory-owner';
 import { StateFault, removeAll } from '../../../src/state/state-store';
+import { removeFolder } from '../../support/remove-folder';
 
 const isFault =
   (fault: StateFault['fault']) =>
@@ -33,7 +34,7 @@ describe('the state store', () => {
     directory = join(root, 'connected-vehicle');
     warnings = [];
   });
-  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  afterEach(() => removeFolder(root));
 
   const open = (secrets = ['first']): FileStateStore => {
     const seals = secrets.map((secret) => new Seal(secret));

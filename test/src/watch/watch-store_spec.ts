@@ -1,11 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FileStateStore, MemoryStateStore, WatchStore, type OpenWatch } from '../../../src/index';
 import { Random } from '../../support/random';
+import { removeFolder } from '../../support/remove-folder';
 
 const child = resolve(__dirname, '../../support/watching-process.js');
 
@@ -17,7 +18,7 @@ describe('the store of the watches', () => {
     base = mkdtempSync(join(tmpdir(), 'watch-store-'));
     directory = join(base, 'watches');
   });
-  afterEach(() => rmSync(base, { recursive: true, force: true }));
+  afterEach(() => removeFolder(base));
 
   const open = (id: string): OpenWatch => ({
     record: {

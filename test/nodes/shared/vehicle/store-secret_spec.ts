@@ -1,15 +1,16 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { storeSecrets } from '../../../../nodes/runtime';
 import type { StoreSecrets } from '../../../../nodes/shared/vehicle/store-secret';
+import { removeFolder } from '../../../support/remove-folder';
 
 describe('the secret of the saved sign-ins', () => {
   let directory: string;
   beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'store-secret-'))));
-  afterEach(() => rmSync(directory, { recursive: true }));
+  afterEach(() => removeFolder(directory));
 
   const secretsWith = (settings: Record<string, unknown>): StoreSecrets =>
     storeSecrets({ settings: { get: (name: string) => settings[name] } } as unknown as NodeAPI, directory);
