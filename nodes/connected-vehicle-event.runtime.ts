@@ -7,7 +7,7 @@ import { typedProperty } from './shared/input/typed-property';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
-import { startSelfPolling } from './shared/vehicle/self-polling';
+import { startSelfPolling } from './shared/polling/self-polling';
 import { ownedStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 

@@ -9,14 +9,15 @@ import {
   type GuardPollResult,
   type GuardRead,
 } from '../src/index';
-import { guardWordsOf, showState } from './shared/words/guard-words';
+import { showGuardState } from './shared/status/guard-status';
+import { guardWordsOf } from './shared/words/guard-words';
 import { onInput } from './shared/input/input-handler';
 import { guardOptions, parseMinutes, parseOptions, type GuardOptions } from './shared/input/options';
 import { typedProperty } from './shared/input/typed-property';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
-import { startSelfPolling } from './shared/vehicle/self-polling';
+import { startSelfPolling } from './shared/polling/self-polling';
 import { ownedStoreOf } from './shared/vehicle/state-store';
 import { vehicleOf } from './shared/vehicle/vehicle-node';
 
@@ -96,7 +97,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     }
     if (ask !== undefined) sendEvents(runner.step({ type: 'ask', ...ask }));
     if (guard.polls && !runner.hasRead) nodeStatus.show('waiting', 'checking');
-    else showState(nodeStatus, RED, runner.view, polled.failure);
+    else showGuardState(nodeStatus, RED, runner.view, polled.failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
     if (polled.failure !== null && (due === undefined || polled.isNewFailure)) throw polled.failure;
   });

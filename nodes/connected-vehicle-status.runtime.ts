@@ -16,7 +16,7 @@ import { onInput } from './shared/input/input-handler';
 import { given, type Message } from './shared/input/message';
 import { parseOptions, statusOptions, type StatusOptions } from './shared/input/options';
 import { typedProperty } from './shared/input/typed-property';
-import { startPolling } from './shared/vehicle/status-polling';
+import { startPolling } from './shared/polling/status-polling';
 import { keptNote, showReading } from './shared/status/reading-status';
 import { safeError } from './shared/vehicle/redaction';
 import { clock } from './shared/node-red/time';

@@ -4,7 +4,7 @@ import { accountOptionsOf } from './shared/vehicle/account-options';
 import { forgetSignIns, removeStoredGrants } from './shared/admin/sign-in';
 import { demoAccountOptions } from './shared/vehicle/demo-car';
 import { forgetOverview, openOverview } from './shared/cars-tab/runtime/overview';
-import { notifyEditors, publishWith } from './shared/cars-tab/runtime/signal';
+import { notifyEditors, publishWith } from './shared/cars-tab/runtime/notify-editors';
 import { translate } from './shared/node-red/i18n';
 import { isDeleted } from './shared/node-red/flows';
 import { redactor, safeError } from './shared/vehicle/redaction';

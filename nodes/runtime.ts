@@ -36,7 +36,7 @@ export { languageOf, translate } from './shared/node-red/i18n';
 export { sentenceIn } from './shared/node-red/sentences';
 export { useClock } from './shared/node-red/time';
 export { Overview } from './shared/cars-tab/runtime/overview';
-export { notifyEditors, publishWith } from './shared/cars-tab/runtime/signal';
+export { notifyEditors, publishWith } from './shared/cars-tab/runtime/notify-editors';
 export { expiryNote } from './shared/status/expiry-note';
 export { describeReading } from './shared/status/reading-text';
 export { demoService, endDemoService } from './shared/vehicle/demo-car';

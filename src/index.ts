@@ -11,6 +11,7 @@ export { createRedactor } from './redact';
 export { resolveService } from './service';
 export { serviceNames, services, type ServiceProfile } from './catalogue/services';
 export { systemClock, type Clock } from './util/clock';
+export { isRecord } from './util/json';
 export { isLoopback } from './util/loopback';
 
 // Errors.

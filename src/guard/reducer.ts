@@ -1,8 +1,7 @@
-import { VehicleError } from '../errors';
 import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } from './types';
 import { applyReading } from './apply-reading';
-import { openings, openingsNamed, watchNames, type OpeningKey, type OpeningRead, type WatchName } from '../openings';
-import { minutesSchema, parseGuardSettings, type GuardOptions, type GuardSettings } from './options';
+import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../openings';
+import { parseGuardSettings, type GuardOptions, type GuardSettings } from './options';
 import {
   closedKeys,
   copyAsOf,
@@ -228,37 +227,6 @@ export class Guard {
     const reports = unconfirmedKeys(state, watched).map((key) => this.#reportDueAt(state, key));
     return Math.min(...alerts, ...reports);
   }
-}
-
-/**
- * The minutes of a snooze from a message: a number, or `until-closed` (null).
- * @throws VehicleError INPUT_INVALID
- */
-export function parseSnooze(input: unknown): number | null {
-  if (input === 'until-closed') return null;
-  const minutes = minutesSchema('A snooze').safeParse(input);
-  if (minutes.success) return minutes.data;
-  throw new VehicleError(
-    'INPUT_INVALID',
-    `${minutes.error.issues[0]?.message ?? 'The snooze cannot be read.'} Send minutes, or "until-closed".`,
-  );
-}
-
-/**
- * The openings that a question names, from a message: one name or a list. None means all watched openings.
- * @throws VehicleError INPUT_INVALID
- */
-export function parseWatchNames(input: unknown): WatchName[] {
-  if (input === undefined || input === null || input === '') return [];
-  return (Array.isArray(input) ? input : [input]).map((given: unknown) => {
-    const name = watchNames.find((known) => known === given);
-    if (name === undefined)
-      throw new VehicleError(
-        'INPUT_INVALID',
-        `There is no such opening. Send one of these names, or a list: ${watchNames.join(', ')}.`,
-      );
-    return name;
-  });
 }
 
 function mark(

@@ -1,9 +1,9 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
-import type { OpeningRead, WatchName } from '../openings';
+import { watchNames, type OpeningRead, type WatchName } from '../openings';
 import { isRecord } from '../util/json';
+import { minutesSchema } from './options';
 import { hasUnknownSunroof } from './read-openings';
-import { parseSnooze, parseWatchNames } from './reducer';
 import type { GuardReading } from './types';
 
 /** The request in a message to a guard. */
@@ -57,4 +57,35 @@ function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
   if (infos['accessibility'] !== undefined)
     reading.inUse = kept(infos['accessibility']) ? null : inUseOf(values['accessibility']);
   return Object.keys(reading).length > 1 ? reading : null;
+}
+
+/**
+ * The minutes of a snooze from a message: a number, or `until-closed` (null).
+ * @throws VehicleError INPUT_INVALID
+ */
+export function parseSnooze(input: unknown): number | null {
+  if (input === 'until-closed') return null;
+  const minutes = minutesSchema('A snooze').safeParse(input);
+  if (minutes.success) return minutes.data;
+  throw new VehicleError(
+    'INPUT_INVALID',
+    `${minutes.error.issues[0]?.message ?? 'The snooze cannot be read.'} Send minutes, or "until-closed".`,
+  );
+}
+
+/**
+ * The openings that a question names, from a message: one name or a list. None means all watched openings.
+ * @throws VehicleError INPUT_INVALID
+ */
+function parseWatchNames(input: unknown): WatchName[] {
+  if (input === undefined || input === null || input === '') return [];
+  return (Array.isArray(input) ? input : [input]).map((given: unknown) => {
+    const name = watchNames.find((known) => known === given);
+    if (name === undefined)
+      throw new VehicleError(
+        'INPUT_INVALID',
+        `There is no such opening. Send one of these names, or a list: ${watchNames.join(', ')}.`,
+      );
+    return name;
+  });
 }

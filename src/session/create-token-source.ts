@@ -1,94 +1,10 @@
-import { createHash } from 'node:crypto';
-import { VehicleError } from '../errors';
+import { cancelledError, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
-import type { GrantStore } from './grant-store';
-import { cancelled, type OAuthClient, type Send } from './oauth';
-import {
-  nobodySignedIn,
-  thisProcess,
-  TokenManager,
-  type GrantState,
-  type ProcessIdentity,
-  type TokenManagerOptions,
-} from './token-manager';
-import {
-  isHeaderSafe,
-  isoTime,
-  isPrintable,
-  pastedToken,
-  unusable,
-  type TokenDescription,
-  type TokenSource,
-} from './token-source';
-
-export interface TokenManagersOptions {
-  store: GrantStore;
-  /** Must work as long as the process does. */
-  send: Send;
-  clock?: Clock;
-  /** 0 to 1. */
-  random?: () => number;
-  self?: ProcessIdentity;
-}
-
-/** The grants in use: configurations that hold the same one share its token, and its one refresh at a time. */
-export class TokenManagers {
-  readonly store: GrantStore;
-  readonly send: Send;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly #self: ProcessIdentity;
-  readonly #managers = new Map<string, TokenManager>();
-  #signIns = 0;
-
-  constructor(options: TokenManagersOptions) {
-    this.store = options.store;
-    this.send = options.send;
-    this.clock = options.clock ?? systemClock;
-    this.random = options.random ?? Math.random;
-    this.#self = options.self ?? thisProcess;
-  }
-
-  /** Grows with every sign-in, after which another grant may be the one to use. */
-  get signIns(): number {
-    return this.#signIns;
-  }
-
-  /** Each user releases it once. */
-  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'importedRefreshToken'>): TokenManager {
-    // A configuration with a mistyped client secret gets a manager of its own, so that it does not stop the others.
-    const id = JSON.stringify([options.key, options.client.clientSecret]);
-    let manager = this.#managers.get(id);
-    if (manager === undefined) {
-      const { store, send, clock, random } = this;
-      manager = new TokenManager({ ...options, store, send, clock, random, self: this.#self });
-      this.#managers.set(id, manager);
-    }
-    manager.acquire();
-    return manager;
-  }
-
-  async release(manager: TokenManager): Promise<void> {
-    await manager.release();
-    for (const [id, known] of this.#managers) if (known === manager && known.isIdle) this.#managers.delete(id);
-  }
-
-  /** A sign-in was saved under `key`. */
-  async onSignIn(key: string): Promise<void> {
-    this.#signIns += 1;
-    await Promise.all(this.#of(key).map((manager) => manager.reload()));
-  }
-
-  /** Removes a grant for good. @throws VehicleError CONFIG */
-  async forget(key: string): Promise<void> {
-    for (const manager of this.#of(key)) manager.forget();
-    await this.store.remove(key);
-  }
-
-  #of(key: string): TokenManager[] {
-    return [...this.#managers.values()].filter((manager) => manager.key === key);
-  }
-}
+import { fingerprint, importedKey, signInKey } from './grant-store';
+import { checkInputs, trimmed, type OAuthClient } from './oauth';
+import { nobodySignedIn, TokenManager, type GrantState } from './token-manager';
+import type { TokenManagers } from './token-managers';
+import { isoTime, pastedToken, type TokenDescription, type TokenSource } from './token-source';
 
 export interface TokenSourceOptions {
   /** A pasted access token. */
@@ -206,7 +122,7 @@ class ManagedToken implements TokenSource {
   }
 
   async #chooseNow(): Promise<TokenManager | TokenSource> {
-    if (this.#isClosed) throw cancelled();
+    if (this.#isClosed) throw cancelledError();
     try {
       const signIns = this.#managers.signIns;
       const key = await this.#keyInUse();
@@ -264,45 +180,11 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/** People paste blanks around a value. */
-export const trimmed = (client: OAuthClient): OAuthClient => ({
-  audience: client.audience,
-  tokenUrl: client.tokenUrl.trim(),
-  clientId: client.clientId.trim(),
-  clientSecret: client.clientSecret.trim(),
-});
-
-/** @throws VehicleError CONFIG */
-export function checkInputs(client: OAuthClient, refreshToken = ''): void {
-  if (client.clientId === '')
-    throw new VehicleError(
-      'CONFIG',
-      'The client ID is missing. Copy it from your application at the developer portal into the vehicle configuration.',
-    );
-  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
-  if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
-  if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
-}
-
-/** Recognises a secret without holding it. */
-export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
-
-/**
- * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
- * at another address there is no sign-in.
- */
-export const signInKey = (client: OAuthClient, owner: string): string =>
-  ['signed-in', client.audience, client.tokenUrl, client.clientId, owner].join('\n');
-
-/** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
-export const importedKey = (client: OAuthClient, refreshToken: string): string =>
-  ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
-
 /** The caller stops waiting; the refresh goes on, because its answer must be saved. */
 function orCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(cancelled());
+    const stop = (): void => reject(cancelledError());
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));

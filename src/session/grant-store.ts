@@ -8,6 +8,7 @@ import { sealedSchema, type Seal } from '../state/seal';
 import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import type { OAuthClient } from './oauth';
 
 /** The mark of a refresh: its refresh token was sent, or is about to be, and no answer is saved yet. */
 const leaseSchema = z.object({
@@ -56,7 +57,7 @@ export interface GrantStoreOptions {
 }
 
 /** The service ends every grant after six months (docs/field-notes.md 4.2), so one that was not refreshed for longer is dead. */
-const unusedFor = 190 * 86_400_000;
+const maxUnusedMs = 190 * 86_400_000;
 
 /** The grants of sign-ins and pasted refresh tokens in the state store. Every fault of the store is CONFIG and says what to do. */
 export class GrantStore {
@@ -104,7 +105,7 @@ export class GrantStore {
     const { state, clock = systemClock } = this.#options;
     for (const entry of await withSentence(() => state.list(`${collection}/`))) {
       const stored = await this.#read(entry).catch(() => null);
-      if (stored !== null && clock.now() - stored.grant.refreshedAt > unusedFor) await state.remove(entry);
+      if (stored !== null && clock.now() - stored.grant.refreshedAt > maxUnusedMs) await state.remove(entry);
     }
   }
 
@@ -174,6 +175,20 @@ export class GrantStore {
     for (const path of [file, `${file}.lock`]) await rm(path, { force: true });
   }
 }
+
+/** Recognises a secret without holding it. */
+export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/**
+ * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
+ * at another address there is no sign-in.
+ */
+export const signInKey = (client: OAuthClient, owner: string): string =>
+  ['signed-in', client.audience, client.tokenUrl, client.clientId, owner].join('\n');
+
+/** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
+export const importedKey = (client: OAuthClient, refreshToken: string): string =>
+  ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
 
 const collection = 'sign-in';
 

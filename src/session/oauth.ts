@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { asVehicleError, VehicleError } from '../errors';
+import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import type { Transport } from '../transport';
 import type { Clock } from '../util/clock';
 import { isLoopback } from '../util/loopback';
 import { parseJson } from '../util/json';
 import { readClaims, scopesSchema } from './claims';
-import { isHeaderSafe } from './token-source';
+import { isHeaderSafe, isPrintable, unusable } from './token-source';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
@@ -20,6 +20,26 @@ export interface OAuthClient {
   clientId: string;
   /** Empty for a client without a secret. */
   clientSecret: string;
+}
+
+/** People paste blanks around a value. */
+export const trimmed = (client: OAuthClient): OAuthClient => ({
+  audience: client.audience,
+  tokenUrl: client.tokenUrl.trim(),
+  clientId: client.clientId.trim(),
+  clientSecret: client.clientSecret.trim(),
+});
+
+/** @throws VehicleError CONFIG */
+export function checkInputs(client: OAuthClient, refreshToken = ''): void {
+  if (client.clientId === '')
+    throw new VehicleError(
+      'CONFIG',
+      'The client ID is missing. Copy it from your application at the developer portal into the vehicle configuration.',
+    );
+  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
+  if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
+  if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
 }
 
 /** Times in milliseconds since 1970. */
@@ -193,13 +213,10 @@ function temporaryFailure(error: unknown): VehicleError {
   // The transport knows more of the cause: the proxy, or a certificate that is not trusted.
   if (code === 'NETWORK') return new VehicleError(code, `The sign-in service: ${failure.message}`, { cause });
   if (code === 'TIMEOUT') return new VehicleError(code, 'The sign-in service did not answer in time.', { cause });
-  if (code === 'CANCELLED') return cancelled();
+  if (code === 'CANCELLED') return cancelledError();
   if (code === 'CONFIG') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
 }
-
-export const cancelled = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
 
 /** @throws VehicleError CONFIG where a secret would be sent unencrypted */
 export function secureUrl(address: string, what: string): URL {

@@ -1,7 +1,7 @@
-import { TokenManagers } from './create-token-source';
 import { GrantStore, type GrantStoreOptions } from './grant-store';
 import { sendOnce } from './send-once';
 import { SignIns } from './sign-in';
+import { TokenManagers } from './token-managers';
 
 /** The session that the configurations of one user directory share: the tokens of the stored sign-ins, and the sign-ins in progress. */
 export interface Session {

@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { checkInputs, fingerprint, importedKey, signInKey, trimmed, type TokenManagers } from './create-token-source';
-import { authorizationUrl, refusalSentence, requestTokens, secureUrl, type OAuthClient, type Tokens } from './oauth';
+import { fingerprint, importedKey, signInKey } from './grant-store';
+import {
+  authorizationUrl,
+  checkInputs,
+  refusalSentence,
+  requestTokens,
+  secureUrl,
+  trimmed,
+  type OAuthClient,
+  type Tokens,
+} from './oauth';
+import type { TokenManagers } from './token-managers';
 import { isoTime } from './token-source';
 
 export interface SignInStart {

@@ -1,19 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { VehicleError, type ErrorCode } from '../errors';
+import { cancelledError, VehicleError, type ErrorCode } from '../errors';
 import { isAlive } from '../state/file-lock';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
-import {
-  cancelled,
-  refusalSentence,
-  requestTokens,
-  type OAuthClient,
-  type Refusal,
-  type Send,
-  type Tokens,
-} from './oauth';
+import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 /** State of a grant. Times in milliseconds since 1970. */
 export interface GrantState {
@@ -404,7 +396,7 @@ export class TokenManager {
     try {
       await this.#clock.sleep(ms, this.#stopping.signal);
     } catch {
-      throw cancelled();
+      throw cancelledError();
     }
   }
 

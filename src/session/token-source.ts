@@ -1,4 +1,4 @@
-import { VehicleError } from '../errors';
+import { cancelledError, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { readClaims } from './claims';
 
@@ -66,7 +66,7 @@ class PastedToken implements TokenSource {
   }
 
   async get(signal?: AbortSignal): Promise<string> {
-    if (signal?.aborted) throw new VehicleError('CANCELLED', 'The request was cancelled.');
+    if (signal?.aborted) throw cancelledError();
     const problem = this.#problem();
     if (problem !== null) throw problem;
     return this.#token;

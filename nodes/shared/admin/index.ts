@@ -11,7 +11,7 @@ import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, readCar } from '../cars-tab/runtime/cars';
 import { demoPage } from '../cars-tab/runtime/demo';
 import { knownOverview } from '../cars-tab/runtime/overview';
-import { notifyEditors } from '../cars-tab/runtime/signal';
+import { notifyEditors } from '../cars-tab/runtime/notify-editors';
 import { parseBody } from '../input/options';
 import { finishBody, formBody, readBody, vehicleBody } from './bodies';
 import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../../src/index';

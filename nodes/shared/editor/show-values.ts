@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record';
+import { isRecord } from '../../../src/index';
 import { ask, type Refusal } from './runtime-request';
 import { errorText } from './error-text';
 import { part } from './forms';

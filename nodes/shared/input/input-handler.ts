@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Node } from 'node-red';
-import type { VehicleError } from '../../../src/index';
+import { isRecord, type VehicleError } from '../../../src/index';
 import type { NodeStatus } from '../status/node-status';
-import { isRecord } from '../is-record';
 import type { Message } from './message';
-import { notifyEditors } from '../cars-tab/runtime/signal';
+import { notifyEditors } from '../cars-tab/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
 
 /** The work that one message started. */

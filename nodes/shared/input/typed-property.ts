@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
-import { isRecord } from '../is-record';
 import { isBlank, type Message } from './message';
-import { VehicleError } from '../../../src/index';
+import { isRecord, VehicleError } from '../../../src/index';
 import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */

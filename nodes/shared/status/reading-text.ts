@@ -1,5 +1,4 @@
-import { unitInWords, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
-import { isRecord } from '../is-record';
+import { isRecord, unitInWords, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
 import type { Values } from '../node-red/i18n';
 import { clockTime, type StatusStyle } from './node-status';
 

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { doorMembers, windowMembers } from '../../../src/catalogue/members';
 import { VehicleError } from '../../../src/errors';
-import { Guard, parseSnooze } from '../../../src/guard/reducer';
+import { Guard } from '../../../src/guard/reducer';
+import { parseSnooze } from '../../../src/guard/request';
 import { openingKinds, watchNames, type WatchName } from '../../../src/openings';
 import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import type { GuardSettings } from '../../../src/guard/options';

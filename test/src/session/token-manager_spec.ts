@@ -3,14 +3,9 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
-import {
-  createTokenSource,
-  importedKey,
-  TokenManagers,
-  type TokenManagersOptions,
-  type TokenSourceOptions,
-} from '../../../src/session/create-token-source';
-import { GrantStore } from '../../../src/session/grant-store';
+import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
+import { TokenManagers, type TokenManagersOptions } from '../../../src/session/token-managers';
+import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { TokenSource } from '../../../src/session/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';

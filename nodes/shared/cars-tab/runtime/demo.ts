@@ -1,7 +1,7 @@
 import type { DemoFault, Simulator, SimulatedCarView } from '../../../../src/simulator/index';
 import { clock } from '../../node-red/time';
 import { demoService, simulator } from '../../vehicle/demo-car';
-import { notifyEditors } from './signal';
+import { notifyEditors } from './notify-editors';
 import { VehicleError } from '../../../../src/index';
 
 /** The demo car as it really is, to look at and to click; without what the browser must not get of any car. */

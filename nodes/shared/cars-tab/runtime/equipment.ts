@@ -1,5 +1,4 @@
-import { isReadName, type Reading, type ReadName } from '../../../../src/index';
-import { isRecord } from '../../is-record';
+import { isRecord, isReadName, type Reading, type ReadName } from '../../../../src/index';
 
 /** The reads that a car is known to have: true if it has told a value, false if the service says that it does not have it. */
 export type Equipment = ReadonlyMap<ReadName, boolean>;

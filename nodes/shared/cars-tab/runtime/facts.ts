@@ -1,5 +1,4 @@
-import { openingKeys, openings, type OpeningKey, type Reading, type ReadName } from '../../../../src/index';
-import { isRecord } from '../../is-record';
+import { isRecord, openingKeys, openings, type OpeningKey, type Reading, type ReadName } from '../../../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {

@@ -3,7 +3,7 @@ import type { CommandRecord, Reading, ReadName, VehicleError, VehicleObserver } 
 import { clock } from '../../node-red/time';
 import { equipmentOf, type Equipment } from './equipment';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
-import { notifyEditors } from './signal';
+import { notifyEditors } from './notify-editors';
 
 /** The facts that flows have read of one car. */
 export interface KnownCar {

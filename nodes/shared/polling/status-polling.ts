@@ -3,7 +3,7 @@ import { needsVehicle, parseInterface, parseReads, parseVin, type AnyReadName, t
 import { typedProperty } from '../input/typed-property';
 import type { StatusOptions } from '../input/options';
 import { beginWithRetries } from './begin-with-retries';
-import { vehicleOf } from './vehicle-node';
+import { vehicleOf } from '../vehicle/vehicle-node';
 
 /**
  * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is tried again, and one message without

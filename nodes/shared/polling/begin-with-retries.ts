@@ -1,5 +1,5 @@
 import { clock } from '../node-red/time';
-import { safeError } from './redaction';
+import { safeError } from '../vehicle/redaction';
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
