@@ -1,6 +1,7 @@
 /** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
 
 import * as z from 'zod/mini';
+import { meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
 import { chargingStatus, hasTank } from './battery';
 import type { Car } from './car';
@@ -131,7 +132,7 @@ export interface SimulatedCarView extends CarViewState {
   latitude: number;
   longitude: number;
   /** The page makes the car flash or honk for it. By its id, a command is shown once. */
-  lastCommand: { id: string; command: string; status: string; acted: boolean } | null;
+  lastCommand: { id: string; command: string; outcome: Outcome; acted: boolean } | null;
 }
 
 export function viewOf(car: Car): SimulatedCarView {
@@ -173,6 +174,11 @@ export function viewOf(car: Car): SimulatedCarView {
     lastCommand:
       last === undefined
         ? null
-        : { id: last.id, command: last.command, status: car.statusOf(last), acted: last.actedAt !== null },
+        : {
+            id: last.id,
+            command: last.command,
+            outcome: meaningOf(car.statusOf(last)).outcome,
+            acted: last.actedAt !== null,
+          },
   };
 }

@@ -214,7 +214,7 @@ function showFacts(car: SimulatedCarView): void {
             `${words.charging[car.chargingStatus ?? ''] ?? words.states.unknown} (${words.target} ${car.target} %)`,
           ] satisfies [string, string],
         ]),
-    [words.lastCommand, last === null ? words.noCommand : `${last.command}: ${last.status}`],
+    [words.lastCommand, last === null ? words.noCommand : `${last.command}: ${words.outcome[last.outcome]}`],
   ];
   element('facts').replaceChildren(
     ...facts.map(([name, value]) => {

@@ -1,3 +1,4 @@
+import type { Outcome } from '../../catalogue/outcomes';
 import type { CarSwitchName } from '../controls';
 import type { DemoFault } from '../demo-faults';
 import type { CarViewWords } from './car-view';
@@ -33,6 +34,7 @@ export interface PageWords extends CarViewWords {
   removeAll: string;
   lastCommand: string;
   noCommand: string;
+  outcome: Record<Outcome, string>;
   readOut: Record<'command' | 'refused', string>;
   climateAssumed: string;
 }
@@ -88,6 +90,7 @@ const en: PageWords = {
   removeAll: 'Remove all',
   lastCommand: 'Last command',
   noCommand: 'none yet',
+  outcome: { pending: 'under way', succeeded: 'done', failed: 'failed', undetermined: 'result unknown' },
   readOut: { command: 'The car received the command', refused: 'This did not work:' },
   climateAssumed: 'The service cannot report the climate. It ends by itself after 30 minutes.',
   parts: {
@@ -169,6 +172,12 @@ const de: PageWords = {
   removeAll: 'Alle entfernen',
   lastCommand: 'Letzter Befehl',
   noCommand: 'noch keiner',
+  outcome: {
+    pending: 'läuft',
+    succeeded: 'erledigt',
+    failed: 'fehlgeschlagen',
+    undetermined: 'Ergebnis unbekannt',
+  },
   readOut: { command: 'Das Auto bekam den Befehl', refused: 'Das ging nicht:' },
   climateAssumed: 'Der Dienst kann die Klimatisierung nicht melden. Sie endet nach 30 Minuten von selbst.',
   parts: {
