@@ -397,6 +397,7 @@ export const titleOf = (name: string): string => {
   const words = name
     .replace(/[-_]/g, ' ')
     .replace(/([a-z])([A-Z0-9])/g, '$1 $2')
-    .toLowerCase();
+    .toLowerCase()
+    .replace('tail gate', 'tailgate');
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

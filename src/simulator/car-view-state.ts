@@ -23,6 +23,8 @@ export type OpeningName = (typeof openingNames)[number];
 export type CarPart = OpeningName | 'lock' | 'plug';
 
 export interface CarViewState extends Record<OpeningName, OpeningState> {
+  /** Unknown openings that nobody has asked for: no word is written beside them. */
+  notRead?: ReadonlySet<OpeningName>;
   /** Null: unknown. */
   locked: boolean | null;
   /** Whether a cable is connected. Null: unknown. Absent: the car has no charge port. */

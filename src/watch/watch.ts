@@ -1,6 +1,7 @@
 import { commands, isCommandName, type Command } from '../catalogue/commands';
 import { meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
+import { openingKeys, openings } from '../openings';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
@@ -292,7 +293,7 @@ function withReason(
 function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
   const sentences = [endSentence(record, ending)];
   if (isDoorOpen(record) && proof !== null && proof.open.length > 0) {
-    sentences.push(`Open: ${proof.open.map((name) => titleOf(name).toLowerCase()).join(', ')}.`);
+    sentences.push(`Open: ${proof.open.map(doorName).join(', ')}.`);
   }
   if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));
   if (record.outcome !== 'succeeded' && proof?.verified === true)
@@ -302,6 +303,12 @@ function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): s
   if (record.outcome === 'succeeded' && record.assumedUntil !== undefined)
     sentences.push(`The car does not report whether it still runs. It is assumed to run until ${record.assumedUntil}.`);
   return sentences.join(' ');
+}
+
+/** `frontLeft` as "front left door". */
+function doorName(name: string): string {
+  const key = openingKeys.find((one) => openings[one].read === 'doors' && openings[one].name === name);
+  return titleOf(key ?? name).toLowerCase();
 }
 
 /** Only the tailgate is released, and for a limited time (docs/service.md 4.1 rule 2, 4.2 rule 1). */

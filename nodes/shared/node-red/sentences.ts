@@ -53,8 +53,19 @@ function translated(known: readonly Sentence[], text: string): string {
       .find(({ match }) => match);
     if (!found?.match) return text;
     const [whole, ...values] = found.match;
-    sentences.push(found.own.replace('{}', () => translated(known, values[0] ?? '')));
+    sentences.push(found.own.replace('{}', () => listIn(known, values[0] ?? '')));
     rest = rest.slice(whole.length);
   }
   return sentences.join(' ');
+}
+
+/** What is filled in: a sentence, or names with commas between them. */
+function listIn(known: readonly Sentence[], text: string): string {
+  const whole = translated(known, text);
+  return whole === text
+    ? text
+        .split(', ')
+        .map((name) => translated(known, name))
+        .join(', ')
+    : whole;
 }

@@ -77,7 +77,7 @@ const callout = (name: OpeningName): string => {
 const style = `
 .car-view{--cv-paint:var(--car-paint,#cfd9e3);--cv-edge:var(--car-edge,#8496a9);--cv-line:var(--car-line,#5c6f82);--cv-glass:var(--car-glass,#3d5266);
 --cv-inside:var(--car-inside,#22303d);--cv-wheel:var(--car-wheel,#20262c);--cv-open:var(--car-open,#d9480f);--cv-ajar:var(--car-ajar,#f2a100);--cv-unknown:var(--car-unknown,#6b7785);--cv-good:var(--car-good,#1f7a3d);
---cv-label:var(--car-label,#fff);--cv-energy:var(--car-energy,#1c7ed6);--cv-card:var(--car-card,#fff);--cv-text:var(--car-text,#1c2733);
+--cv-label:var(--car-label,#fff);--cv-energy:var(--car-energy,#1c7ed6);--cv-focus:var(--car-focus,var(--cv-energy));--cv-card:var(--car-card,#fff);--cv-text:var(--car-text,#1c2733);
 font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 @media (prefers-color-scheme:dark){.car-view{--cv-paint:var(--car-paint,#5d6c7b);--cv-edge:var(--car-edge,#2c3742);--cv-line:var(--car-line,#9fb0c0);--cv-glass:var(--car-glass,#16202a);
 --cv-inside:var(--car-inside,#0d141a);--cv-wheel:var(--car-wheel,#3d4a56);--cv-open:var(--car-open,#ff8a4c);--cv-ajar:var(--car-ajar,#ffc34d);--cv-unknown:var(--car-unknown,#a7b3bf);--cv-good:var(--car-good,#5fd38a);
@@ -162,8 +162,8 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view[data-flash=true] .cv-blinker{opacity:1}
 .car-view[data-honk=true] .cv-horn{visibility:visible}
 .car-view [role=button]{cursor:pointer;outline:none}
-.car-view .cv-part[role=button]:hover .cv-shape,.car-view .cv-lock[role=button]:hover .cv-plate,.car-view .cv-plug[role=button]:hover .cv-port{stroke:var(--cv-energy);stroke-width:3}
-.car-view .cv-part[role=button]:focus-visible .cv-shape,.car-view .cv-lock[role=button]:focus-visible .cv-plate,.car-view .cv-plug[role=button]:focus-visible .cv-port{stroke:var(--cv-energy);stroke-width:4;stroke-dasharray:none}
+.car-view .cv-part[role=button]:hover .cv-shape,.car-view .cv-lock[role=button]:hover .cv-plate,.car-view .cv-plug[role=button]:hover .cv-port{stroke:var(--cv-focus);stroke-width:3}
+.car-view .cv-part[role=button]:focus-visible .cv-shape,.car-view .cv-lock[role=button]:focus-visible .cv-plate,.car-view .cv-plug[role=button]:focus-visible .cv-port{stroke:var(--cv-focus);stroke-width:4;stroke-dasharray:none}
 @media (prefers-reduced-motion:no-preference){
 .car-view .cv-current{animation:cv-flow 1s linear infinite}
 .car-view .cv-exhaust circle{animation:cv-puff 1.6s ease-out infinite}
@@ -233,7 +233,7 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
     label(part, words.parts[name], state[name] === 'absent' ? null : words.states[state[name]], pressedOf(state[name]));
     const note = find(svg, `[data-for=${name}]`);
     note.dataset['state'] = state[name];
-    const isShown = state[name] !== 'closed' && state[name] !== 'absent';
+    const isShown = state[name] !== 'closed' && state[name] !== 'absent' && !state.notRead?.has(name);
     note.setAttribute('visibility', isShown ? 'visible' : 'hidden');
     if (isShown && state[name] !== 'absent') write(note, words.states[state[name]]);
   }

@@ -222,7 +222,10 @@ describe('the watch', () => {
       .car()
       .openDoor('tailGate')
       .set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'Unable_To_Lock_Door_Open' }));
-    assert.match(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason, /tail gate/);
+    assert.match(
+      verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason,
+      /Open: tailgate\./,
+    );
   });
 
   it('does not poll past the end of its time, however slow the service is', async () => {

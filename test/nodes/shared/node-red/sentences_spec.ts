@@ -80,6 +80,14 @@ describe('The sentences of errors', () => {
     );
   });
 
+  it('name what is open in German', () => {
+    assert.equal(
+      sentenceIn('de', 'The car could not be locked because a door is open. Open: front left door, tailgate.'),
+      `${sentenceIn('de', 'The car could not be locked because a door is open.')} Offen: Tür vorn links, Heckklappe.`,
+    );
+    assert.equal(sentenceIn('de', 'Open: something new, hood.'), 'Offen: something new, Motorhaube.');
+  });
+
   it('stay English in English, and where a translation is missing', () => {
     const known = 'The vehicle is not deployed yet. Press Deploy, then try again.';
     assert.equal(sentenceIn('en-US', known), known);
