@@ -16,6 +16,21 @@ function shownBy(read: ReadName, payload: unknown): [ReadName, boolean][] {
   return hasValue(payload) ? [[read, true]] : [];
 }
 
+/** A car that has neither a level nor a range to charge has none of these. */
+const ofBattery = [
+  'charging',
+  'distanceToEmptyBattery',
+  'averageEnergyConsumption',
+  'averageEnergyConsumptionAutomatic',
+  'averageEnergyConsumptionSinceCharge',
+] as const satisfies ReadName[];
+
+/** Returns the reads that the other reads of a car exclude. What the car has told once is not among them. */
+export const excludedBy = (equipment: Equipment): ReadName[] =>
+  equipment.get('batteryChargeLevel') === false && equipment.get('electricRange') === false
+    ? ofBattery.filter((read) => !equipment.has(read))
+    : [];
+
 /** A car without a tank says 0 liters, so 0 shows nothing. */
 function hasValue(found: unknown): boolean {
   if (Array.isArray(found)) return found.length > 0;

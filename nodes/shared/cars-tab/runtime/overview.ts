@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { CommandRecord, Reading, ReadName, VehicleError, VehicleObserver } from '../../../../src/index';
 import { clock } from '../../node-red/time';
-import { equipmentOf, type Equipment } from './equipment';
+import { equipmentOf, excludedBy, type Equipment } from './equipment';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
 import { notifyEditors } from './notify-editors';
 
@@ -73,6 +73,7 @@ export class Overview implements VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void {
     const { facts, equipment } = this.#keep(vin);
     for (const [name, isThere] of equipmentOf(read, reading)) equipment.set(name, isThere);
+    for (const name of excludedBy(equipment)) equipment.set(name, false);
     let isNews = false;
     const now = nowText();
     for (const [name, fact] of Object.entries(factsOf(read, reading)) as [FactName, Fact][]) {
@@ -88,6 +89,7 @@ export class Overview implements VehicleObserver {
     const { equipment } = this.#keep(vin);
     // The service sometimes answers 404 to a read that it has answered before.
     if (equipment.get(read) !== true) equipment.set(read, false);
+    for (const name of excludedBy(equipment)) equipment.set(name, false);
   }
 
   commandSent(): void {

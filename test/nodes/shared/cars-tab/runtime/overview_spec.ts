@@ -80,6 +80,19 @@ describe('What the tab "Cars" knows of a car', () => {
     assert.deepEqual({ ...learned(), location: true }, learned());
   });
 
+  it('learns from a car without level and range that it has no other value of the battery either', () => {
+    const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
+    observe('distanceToEmptyBattery', member(48));
+    observe('charging', { batteryChargeLevel: notSupported });
+    assert.equal(overview.car(vin).equipment.has('averageEnergyConsumption'), false, 'it may have a range');
+    observe('charging', { batteryChargeLevel: notSupported, electricRange: notSupported });
+    const { equipment } = overview.car(vin);
+    assert.deepEqual(
+      (['charging', 'averageEnergyConsumption', 'distanceToEmptyBattery'] as const).map((read) => equipment.get(read)),
+      [false, false, true],
+    );
+  });
+
   it('knows what a car does not have', () => {
     observe('windows', { sunroof: member('UNSPECIFIED') });
     observe('doors', { tankLid: member('UNSPECIFIED') });
