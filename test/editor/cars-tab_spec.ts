@@ -32,6 +32,18 @@ const flows = [
     wires: [['status']],
   },
   {
+    id: 'readRanges',
+    z: 'tab',
+    type: 'inject',
+    props: [
+      { p: 'vin', v: electricCar.vin, vt: 'str' },
+      { p: 'read', v: '["electricRange","distanceToEmpty","odometer"]', vt: 'json' },
+    ],
+    x: 100,
+    y: 300,
+    wires: [['status']],
+  },
+  {
     id: 'command',
     z: 'tab',
     type: 'connected-vehicle-command',
@@ -290,6 +302,13 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.equal(await page.locator('.cars-head').innerText(), '');
   });
 
+  it('shows the range of an electric car once', async () => {
+    await press('readRanges');
+    await row('odometer').waitFor();
+    assert.match(await row('electricRange').innerText(), /^\d+ km$/);
+    assert.equal(await row('distanceToEmpty').count(), 0);
+  });
+
   it('says above the drawing why nothing can be read of a car', async () => {
     const { rev, flows: deployed } = (await nodeRed.admin('GET', 'flows')) as { rev: string; flows: object[] };
     const broken = { id: 'own', type: 'connected-vehicle', service: 'volvo-cars', name: 'Mine' };
@@ -299,6 +318,12 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.equal(await problem.count(), 1);
     const heightOf = async (element: typeof problem): Promise<number> => (await element.boundingBox())?.y ?? NaN;
     assert.ok((await heightOf(problem)) < (await heightOf(page.locator('.cars-drawing'))));
+    await page.locator('.cars-drawing svg[role=img]').waitFor();
+    assert.equal(
+      await page.locator('.cv-callout[visibility=visible]').count(),
+      0,
+      'no word stands beside an opening that nothing was read of',
+    );
   });
 
   it('sent no whole VIN to the browser and no data over the connection that all editors hear, and met no error', () => {

@@ -49,6 +49,7 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
   const charging = facts.chargingStatus?.value;
   return {
     ...(Object.fromEntries(names.map((name) => [name, opening(name)])) as Record<OpeningName, OpeningState>),
+    notRead: new Set(names.filter((name) => facts[openings[name]] === undefined)),
     locked: flag('carLocked'),
     engineRunning: flag('engineRunning'),
     ...(has('chargerConnectionStatus') && {

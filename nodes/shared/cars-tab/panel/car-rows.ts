@@ -74,7 +74,12 @@ function rowOf(name: FactName, facts: Facts): CarRow[] {
   const fact = facts[name];
   if ((fact === undefined && !isAlwaysShown(name)) || fact?.value === 'absent') return [];
   const { text, tone } = meaningOf(name, fact, facts);
-  return [{ name, label: say(`name.${name}`), text, tone, fact }];
+  if (name !== 'distanceToEmpty' || typeof facts.electricRange?.value !== 'number')
+    return [{ name, label: say(`name.${name}`), text, tone, fact }];
+  // Beside the electric range it is the range of the tank. A car without a tank repeats the electric range here.
+  const liters = facts.fuelAmount?.value;
+  const hasTank = typeof liters === 'number' && liters > 0;
+  return hasTank ? [{ name, label: say('name.tankRange'), text, tone, fact }] : [];
 }
 
 function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<CarRow, 'text' | 'tone'> {
