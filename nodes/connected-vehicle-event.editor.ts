@@ -84,9 +84,10 @@ const textOfPlaces = (places: readonly unknown[]): string =>
     places.map((place) => placeFields.map((name) => String((place as Record<string, unknown>)[name] ?? ''))),
   );
 
-/** Shows the level and the places only where a chosen event needs them. */
+/** Shows the level and the places only where a chosen event needs them, and says when no event is chosen. */
 function showNeeded(): void {
   const events = eventsOf();
+  part('nothing').toggle(events.length === 0);
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
   part('where').toggle(events.some((name) => name === 'arrived' || name === 'left'));
 }

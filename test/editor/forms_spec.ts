@@ -165,6 +165,31 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
+  it('say that an event node needs an event', async () => {
+    await openForm('event');
+    const chosen = partOf(page, 'events').locator('input:checked');
+    assert.equal(await partOf(page, 'nothing').isVisible(), false);
+    while ((await chosen.count()) > 0) await chosen.first().uncheck();
+    await partOf(page, 'nothing').getByText('Choose at least one event').waitFor();
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('open no wider than their fields need, and keep the text of a checkbox beside it', async () => {
+    await openForm('result');
+    const { width = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
+    assert.ok(width < 700, `${width}px`);
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await openForm('unlock');
+    await openFolds();
+    const box = await page.locator('#node-input-precheck').boundingBox();
+    const text = await page.locator('#node-input-precheck + label').boundingBox();
+    assert.ok((text?.x ?? 0) > (box?.x ?? Infinity), 'the text begins behind the box');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
   it('are found in the palette by the words of a driver, in one line, under a translated heading', async () => {
     const labels = page.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label');
     assert.deepEqual(

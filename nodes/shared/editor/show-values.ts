@@ -50,7 +50,9 @@ export function showAnswer(vehicle: string, query: object, titleOf: (read: strin
       .empty()
       .toggleClass('answer', true)
       .toggleClass('warning', isBad)
-      .append(lines.slice(0, maxLines).map((line) => $('<div>').text(line)));
+      .append(lines.slice(0, maxLines).map((line) => $('<div>').text(line)))
+      .get(0)
+      ?.scrollIntoView({ block: 'nearest' });
   if (vehicle === '' || vehicle === '_ADD_') return tell([sharedText('answer.noVehicle')], true);
   tell([sharedText('dialog.asking')]);
   asked += 1;
