@@ -66,7 +66,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     unsent.add(own);
     let command: unknown = msg['command'];
     let stored: string | undefined;
-    let left = false;
+    let hasLeft = false;
     try {
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
@@ -93,7 +93,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
         },
         onLeave: () => {
           throwIfDisarmed?.();
-          left = true;
+          hasLeft = true;
         },
         sentBy: node.name || node.id,
         cancel: own.signal,
@@ -104,7 +104,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
     } catch (error) {
       if (stored !== undefined) await inFlight.forget(stored);
-      if (!left && signal.aborted)
+      if (!hasLeft && signal.aborted)
         node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
       throw error;
     } finally {

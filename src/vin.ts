@@ -4,7 +4,7 @@ import { VehicleError } from './errors';
 export const vinPattern = /^[A-Z0-9]{17}$/;
 
 /**
- * The one gate between what a person typed and a URL.
+ * Validates a VIN that a person or a message gave. Every VIN passes here before it becomes part of a URL.
  * @returns the VIN in upper case, trimmed
  * @throws VehicleError VIN_INVALID
  */
@@ -25,5 +25,5 @@ export function parseVin(input: unknown): string {
   return vin;
 }
 
-/** The last six characters, as much of a VIN as a log, a badge or an error may show (docs/message-contract.md 6). */
+/** The last six characters, as much of a VIN as a log, a status text or an error may show (docs/message-contract.md 6). */
 export const shortVin = (vin: string): string => `…${vin.slice(-6)}`;

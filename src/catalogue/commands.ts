@@ -22,8 +22,9 @@ export interface Command {
   /** The access that this command needs, from the property `access` of the configuration (docs/message-contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
-   * The verdict that a value measured after the command proves: of the engine for `engine`, else of the lock. Absent where no read
-   * shows the command. An unlocked tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that proves nothing.
+   * For each state of the lock (of the engine where `access` is `engine`) that was measured after the command: whether it shows that
+   * the car acted. Absent where no read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that state
+   * proves nothing about `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED', boolean>>;
   /** No read shows the effect; it is assumed to last so many minutes (docs/energy-location-api.md 5.1). */

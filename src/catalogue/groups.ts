@@ -43,7 +43,7 @@ interface Place {
 /** A number: the factor from each unit that the service may use to the unit of docs/service.md 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
-  /** Whole numbers are rounded; `down` where a half would promise too much: a value below 1 is then unknown. */
+  /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];
@@ -83,7 +83,7 @@ const consumptions = {
   'liters per 100 kilometers': 1,
 } as const;
 const hours = { h: 1, hours: 1 } as const;
-/** docs/field-notes.md 6.2: days or months, as the car likes. */
+/** Some cars give days and others months (docs/field-notes.md 6.2). */
 const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as const;
 
 /** AJAR is not closed (docs/field-notes.md 6.2), so it counts as open, as it does for the doors themselves. */
@@ -180,7 +180,7 @@ export const groupedResources = {
     whole: 'down',
   },
   mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
-  // Fixtures: 23 months, 17 days. A begun month is none to go.
+  // Fixtures: 23 months, 17 days. A part of a month is no month to go.
   monthsToService: { group: 'diagnostics', members: ['timeToService'], units: months, whole: 'down' },
   // OAS: integer; portal: km.
   odometer: { group: 'odometer', members: ['odometer'], units: lengths },
@@ -235,8 +235,8 @@ export function burnsFuel(fuelType: string | null): boolean | null {
   return word === 'ELECTRIC' || word === 'NONE' ? false : null;
 }
 
-/** The name of the request that answers a read: reads with the same name cost one request together. */
-export function requestOf(read: ReadName, available: readonly InterfaceName[]): string {
+/** The name of the request that answers a read: all reads with the same name need one request together. */
+export function requestNameOf(read: ReadName, available: readonly InterfaceName[]): string {
   if (isSingleInterfaceReadName(read)) {
     const { interface: iface, path } = singleInterfaceReads[read];
     return (

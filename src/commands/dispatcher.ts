@@ -48,24 +48,24 @@ export class Dispatcher {
    * longest wait has passed; CANCELLED if a newer command or `cancel` came first
    */
   async send(name: unknown, options: DispatchOptions): Promise<CommandRecord> {
-    let left = false;
+    let hasLeft = false;
     const onLeave = (sent: CommandRecord): void => {
       options.onLeave?.(sent);
-      left = true;
+      hasLeft = true;
     };
     try {
-      return await withSignals([options.signal, options.cancel], (before) =>
-        this.#send(name, { ...options, onLeave }, before),
+      return await withSignals([options.signal, options.cancel], (unsentSignal) =>
+        this.#send(name, { ...options, onLeave }, unsentSignal),
       );
     } catch (error) {
-      throw options.signal?.aborted && !left ? stopped() : asVehicleError(error);
+      throw options.signal?.aborted && !hasLeft ? stopped() : asVehicleError(error);
     }
   }
 
   async #send(
     name: unknown,
     { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
-    before: AbortSignal,
+    unsentSignal: AbortSignal,
   ): Promise<CommandRecord> {
     const { client, clock, queue } = this.#options;
     const startedAt = clock.now();
@@ -75,11 +75,13 @@ export class Dispatcher {
     const waitsForCar = options.whenUnavailable === 'wait';
     // Waiting for the car reads the accessibility anyway.
     const precheck = async (): Promise<void> => {
-      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal: before });
+      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal: unsentSignal });
     };
     await precheck();
-    const slot = await endingAt(startedAt + waitMs, { clock, signal: before, reason: () => late(waitMs) }, (signal) =>
-      queue.enter({ vin, command, whenBusy, client, signal }),
+    const slot = await endingAt(
+      startedAt + waitMs,
+      { clock, signal: unsentSignal, reason: () => late(waitMs) },
+      (signal) => queue.enter({ vin, command, whenBusy, client, signal }),
     );
     try {
       if (slot.waited) await precheck();
@@ -87,7 +89,7 @@ export class Dispatcher {
         await this.#waitUntilAvailable(slot, {
           vin,
           deadline: startedAt + waitMs,
-          signal: before,
+          signal: unsentSignal,
           onWaiting: options.onWaiting,
         });
       const record = await this.#sendPrepared(prepared, {
@@ -174,7 +176,7 @@ export class Dispatcher {
     const { client, journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());
     let stored: string | null = null;
-    let left = false;
+    let hasLeft = false;
     try {
       const record = await client.sendPrepared(prepared, {
         ...options,
@@ -185,13 +187,13 @@ export class Dispatcher {
         },
         onLeave: (sent) => {
           onLeave?.(sent);
-          left = true;
+          hasLeft = true;
         },
       });
       await this.#save(journal.add(journalEntry(record, sentBy, now())));
       return record;
     } catch (error) {
-      if (left) await this.#save(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
+      if (hasLeft) await this.#save(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
       else if (stored !== null) await this.#save(journal.remove(stored));
       throw error;
     }

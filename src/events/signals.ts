@@ -13,12 +13,12 @@ export interface Change {
   place?: string;
 }
 
-/** A fact of the car that events follow from: a member of a read. It is known while it has one of its values. */
+/** A fact about the car from which events follow: a member of a read, or its whole payload. */
 export interface Signal {
   read: ReadName;
   /** The members of the payload that carry it; null: the payload itself; `all`: each member of it. */
   members: readonly string[] | 'all' | null;
-  /** Tells facts of one member apart. */
+  /** Distinguishes several facts of one member. */
   fact?: string;
   /** In `payload.name`. Default: none. */
   nameOf?: (member: string) => string;
@@ -28,7 +28,7 @@ export interface Signal {
   isKnown: (value: unknown) => value is FactValue;
   /** The events between two known values. */
   changes: (from: FactValue, to: FactValue, settings: EventSettings) => Change[];
-  /** A reading gives its event at most once, whichever rows tell it. */
+  /** Several signals with this mark give one event of a name for each reading. */
   once?: true;
 }
 
@@ -152,7 +152,7 @@ export const signals: readonly Signal[] = [
     { CONNECTED: 'yes', DISCONNECTED: 'no' },
     { yes: 'charger-connected', no: 'charger-disconnected' },
   ),
-  // The connection and the status of charging tell the same fault.
+  // The connection and the status of charging report the same fault.
   // A car can report chargerPowerStatus FAULT when it is done (docs/energy-location-api.md 2.3), so that is no fault.
   wordSignal(
     'charging',

@@ -1,7 +1,7 @@
 /** Hours of the day in which no alert is sent, except in answer to a question. All instants are milliseconds since 1970, UTC. */
 export interface QuietHours {
   holdsAt(at: number): boolean;
-  /** The time of the next check during quiet hours: not later than the end of the quiet hours, and exactly then at the latest. */
+  /** During quiet hours: the time of the next check, at the latest when they end. */
   nextCheck(at: number): number;
 }
 
@@ -21,7 +21,7 @@ export function parseQuietHours(text: string, timeZone?: string): QuietHours | n
   const [, fromHour, fromMinute, toHour, toMinute] = pattern.exec(text) ?? [];
   const from = Number(fromHour) * 60 + Number(fromMinute);
   const to = Number(toHour) * 60 + Number(toMinute);
-  // NaN where the pattern failed. Equal ends would mean never to one reader and always to another.
+  // NaN where the pattern did not match. Two equal times are refused, because they can mean never as well as always.
   if (Number.isNaN(from) || from === to) return null;
 
   const wall = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone });
@@ -30,12 +30,13 @@ export function parseQuietHours(text: string, timeZone?: string): QuietHours | n
     return Number(hours) * 60 + Number(minutes);
   };
   return {
-    // Asked of the clock on the wall at that very instant, so a change to or from summer time needs no arithmetic.
+    // Intl gives the local time of that instant, so a change to or from summer time needs no arithmetic.
     holdsAt(at) {
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;
     },
-    // Clocks change on a half hour. A check at each half hour never misses the end by the hour that is skipped.
+    // A change to or from summer time comes at a full or a half hour. With a check at each of them, an hour that the change skips or
+    // repeats does not delay the end.
     nextCheck(at) {
       const left = (to - minuteOfDay(at) + day) % day;
       const end = (Math.floor(at / minute) + left) * minute;

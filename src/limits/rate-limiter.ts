@@ -41,7 +41,7 @@ export interface QuotaSnapshot {
   /** The part of day and minute that plain reads may use; the rest is reserved for commands. */
   readsPerDay: number;
   readsPerMinute: number;
-  /** ISO-8601, or null where nothing is stopped. Of the connected vehicle API. */
+  /** ISO-8601: until when the connected vehicle API is blocked; null where it is not. */
   stoppedUntil: string | null;
   rateLimitCode: RateLimitCode | null;
   waiting: number;
@@ -95,8 +95,8 @@ type Stored = z.infer<typeof stored>;
 
 interface ApiState {
   day: SlidingWindow;
-  /** `until` in monotonic time. */
-  stop: { code: RateLimitCode; until: number } | null;
+  /** The block that the service has ordered; `until` in monotonic time. */
+  block: { code: RateLimitCode; until: number } | null;
 }
 
 interface Waiter {
@@ -114,7 +114,7 @@ interface Slot {
   reason: string;
 }
 
-const stopReasons = {
+const blockReasons = {
   RATE_LIMITED: 'The service asked for a pause',
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
@@ -148,7 +148,7 @@ export class RateLimiter {
     this.#store = store;
     this.#key = key;
     this.#quota = options;
-    const apiState = (): ApiState => ({ day: new SlidingWindow(day, dayBucket), stop: null });
+    const apiState = (): ApiState => ({ day: new SlidingWindow(day, dayBucket), block: null });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
     this.#loading = store === null ? null : this.#load(store);
   }
@@ -180,9 +180,9 @@ export class RateLimiter {
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
     for (const name of code === 'QUOTA_SPENT' ? [api] : apiNames) {
       const state = this.#apis[name];
-      if (at > Math.max(time, state.stop?.until ?? 0)) state.stop = { code, until: at };
+      if (at > Math.max(time, state.block?.until ?? 0)) state.block = { code, until: at };
     }
-    // The stop is stored at once: after a crash, the next process must not go on sending.
+    // The block is stored at once: after a crash, the next process must not go on sending.
     this.#saveNow();
     this.#serveWaiting();
   }
@@ -198,14 +198,14 @@ export class RateLimiter {
     const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
     const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
       usedToday: this.#apis[api].day.total(time),
-      stoppedUntil: this.#isStopped(api, time)
-        ? new Date(this.#wallTimeOf(this.#apis[api].stop?.until ?? time)).toISOString()
+      stoppedUntil: this.#isBlocked(api, time)
+        ? new Date(this.#wallTimeOf(this.#apis[api].block?.until ?? time)).toISOString()
         : null,
     });
     const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
       ...apis.connected,
-      rateLimitCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.stop?.code ?? null),
+      rateLimitCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
       perDay: requestsPerDay,
       usedThisMinute: this.#minute.total(time),
       perMinute: requestsPerMinute,
@@ -232,15 +232,15 @@ export class RateLimiter {
     return size - Math.min(Math.ceil(size * this.#reserve), Math.floor(size / 2));
   }
 
-  #isStopped(api: ApiName, time: number): boolean {
-    return (this.#apis[api].stop?.until ?? 0) > time;
+  #isBlocked(api: ApiName, time: number): boolean {
+    return (this.#apis[api].block?.until ?? 0) > time;
   }
 
   #isFree(kind: RequestKind, api: ApiName, time: number): boolean {
     const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
     const isRead = kind === 'read';
     return (
-      !this.#isStopped(api, time) &&
+      !this.#isBlocked(api, time) &&
       this.#minute.total(time) < (isRead ? this.#leftToReads(requestsPerMinute) : requestsPerMinute) &&
       this.#apis[api].day.total(time) < (isRead ? this.#leftToReads(requestsPerDay) : requestsPerDay) &&
       (kind !== 'command' || this.#commands.total(time) < commandsPerMinute)
@@ -259,7 +259,7 @@ export class RateLimiter {
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
     const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
     const own = (size: number): number => (kind === 'read' ? this.#leftToReads(size) : size);
-    const { day: dayWindow, stop } = this.#apis[api];
+    const { day: dayWindow, block } = this.#apis[api];
     const slots: Slot[] = [
       { at: time, code: 'RATE_LIMITED', reason: '' },
       {
@@ -279,7 +279,7 @@ export class RateLimiter {
         code: 'RATE_LIMITED',
         reason: limitReached(commandsPerMinute, 'commands a minute'),
       });
-    if (stop !== null) slots.push({ at: stop.until, code: stop.code, reason: stopReasons[stop.code] });
+    if (block !== null) slots.push({ at: block.until, code: block.code, reason: blockReasons[block.code] });
     return slots.reduce((latest, slot) => (slot.at > latest.at ? slot : latest));
   }
 
@@ -329,7 +329,7 @@ export class RateLimiter {
 
   #end(waiter: Waiter, error: VehicleError | null): void {
     if (!this.#waiting[waiter.kind].delete(waiter)) return;
-    if (kinds.every((kind) => this.#waiting[kind].size === 0)) this.#disarm();
+    if (kinds.every((kind) => this.#waiting[kind].size === 0)) this.#cancelTimer();
     waiter.settle(error);
   }
 
@@ -357,7 +357,7 @@ export class RateLimiter {
 
   #wakeAt(at: number): void {
     if (this.#timer !== null && at >= this.#timer.at) return;
-    this.#disarm();
+    this.#cancelTimer();
     const cancel = this.#clock.after(at - this.#clock.monotonic(), () => {
       this.#timer = null;
       this.#serveWaiting();
@@ -365,7 +365,7 @@ export class RateLimiter {
     this.#timer = { at, cancel };
   }
 
-  #disarm(): void {
+  #cancelTimer(): void {
     this.#timer?.cancel();
     this.#timer = null;
   }
@@ -387,10 +387,10 @@ export class RateLimiter {
   #toStore(): Stored {
     const time = this.#clock.monotonic();
     const api = (name: ApiName): Stored['apis'][ApiName] => {
-      const { day: window, stop } = this.#apis[name];
+      const { day: window, block } = this.#apis[name];
       return {
         day: window.entries(time),
-        stop: stop === null ? null : { code: stop.code, until: this.#wallTimeOf(stop.until) },
+        stop: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
       };
     };
     return {
@@ -410,7 +410,7 @@ export class RateLimiter {
       const former = formerlyStored.safeParse(value);
       if (former.success) this.#restore(upgraded(former.data));
     } catch {
-      // The service counts as well and stops the pack when it must, so an unreadable store is no reason to send nothing.
+      // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
     } finally {
       this.#loading = null;
     }
@@ -428,7 +428,7 @@ export class RateLimiter {
       const { day: counts, stop } = apis[name];
       this.#apis[name].day.restore(older(counts), time);
       const left = stop === null ? 0 : Math.min(stop.until - savedAt, day) - elapsed;
-      if (stop !== null && left > 0) this.#apis[name].stop = { code: stop.code, until: time + left };
+      if (stop !== null && left > 0) this.#apis[name].block = { code: stop.code, until: time + left };
     }
   }
 }
@@ -450,13 +450,13 @@ const upgraded = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStored
 
 const roundedUpToGrain = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
 
-const limitReached = (size: number, what: string): string => `The limit of ${grouped(size)} ${what} is reached`;
+const limitReached = (size: number, what: string): string => `The limit of ${withThousands(size)} ${what} is reached`;
 
 /** Not `toLocaleString`, whose first call loads 6 MB of language data. */
-const grouped = (number: number): string =>
+const withThousands = (number: number): string =>
   number < 1000 || !Number.isFinite(number)
     ? String(number)
-    : `${grouped(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
+    : `${withThousands(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
 
 /** The time of day, with the date unless it is today's. */
 const clockTime = (at: Date, now: number): string => {

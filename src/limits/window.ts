@@ -25,8 +25,8 @@ export class SlidingWindow {
 
   add(time: number, count = 1): void {
     this.#advance(this.#bucketOf(time));
-    const slot = this.#slot(Math.max(this.#bucketOf(time), this.#oldest));
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + count;
+    const index = this.#indexOf(Math.max(this.#bucketOf(time), this.#oldest));
+    this.#counts[index] = (this.#counts[index] ?? 0) + count;
     this.#total += count;
   }
 
@@ -66,10 +66,10 @@ export class SlidingWindow {
   }
 
   #at(bucket: number): number {
-    return this.#counts[this.#slot(bucket)] ?? 0;
+    return this.#counts[this.#indexOf(bucket)] ?? 0;
   }
 
-  #slot(bucket: number): number {
+  #indexOf(bucket: number): number {
     const size = this.#counts.length;
     return ((bucket % size) + size) % size;
   }
@@ -82,7 +82,7 @@ export class SlidingWindow {
     } else {
       for (let next = this.#newest + 1; next <= bucket; next += 1) {
         this.#total -= this.#at(next);
-        this.#counts[this.#slot(next)] = 0;
+        this.#counts[this.#indexOf(next)] = 0;
       }
     }
     this.#newest = bucket;

@@ -1,4 +1,4 @@
-import { requestOf } from '../catalogue/groups';
+import { requestNameOf } from '../catalogue/groups';
 import { versionsOfRead } from '../catalogue/read-list';
 import { apiOfRead, isLocalReadName, isReadName, type ApiName, type InterfaceName } from '../catalogue/reads';
 
@@ -33,13 +33,13 @@ export function callsPerDay(
   // Without the extended interface, one request answers all resources of a group.
   const request = (read: string, iface?: string): string => {
     if (!isReadName(read)) return read;
-    const name = isShared ? requestOf(read, interfaces) : read;
+    const name = isShared ? requestNameOf(read, interfaces) : read;
     return name + (versionsOfRead(read) !== null && iface === 'v1' ? ' v1' : '');
   };
   // The adaptive profile reads the others less often while somebody polls the doors.
   const saves = isAdaptive && nodes.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
   const shareOf = (read: string): number =>
-    saves && !(isReadName(read) && requestOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
+    saves && !(isReadName(read) && requestNameOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
   const requests = callsOfRequests(nodes, request);
   const sumOf = (api: ApiName): number =>
     Math.round(
@@ -51,18 +51,18 @@ export function callsPerDay(
 /**
  * How many requests a day nodes cost that poll at their own intervals, request by request. Nodes of one vehicle share a request
  * (polling/poller); where intervals do not divide each other, the sum is a little high.
- * @param requestOf reads that one request answers have the same name here (catalogue/groups); default: each its own
+ * @param nameOf the name of the request that answers a read (catalogue/groups); default: each read has its own
  */
 export function callsOfRequests<Read extends string>(
   nodes: readonly PolledNode<Read>[],
-  requestOf: (read: Read, iface?: string) => string = (read) => read,
+  nameOf: (read: Read, iface?: string) => string = (read) => read,
 ): { read: Read; calls: number }[] {
   const requests = new Map<string, { read: Read; intervals: Set<number> }>();
   for (const { vehicle, reads, poll, interface: iface } of nodes) {
     if (!(poll > 0)) continue;
     for (const read of reads) {
       if (isLocalReadName(read)) continue;
-      const key = `${vehicle} ${requestOf(read, iface)}`;
+      const key = `${vehicle} ${nameOf(read, iface)}`;
       const request = requests.get(key) ?? { read, intervals: new Set<number>() };
       requests.set(key, request);
       request.intervals.add(poll);

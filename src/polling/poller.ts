@@ -1,4 +1,4 @@
-import { requestOf } from '../catalogue/groups';
+import { requestNameOf } from '../catalogue/groups';
 import {
   apiNames,
   apiOfRead,
@@ -234,7 +234,7 @@ class VehiclePoller {
     if (isLocalReadName(read)) return read;
     const { availableInterfaces } = this.#shared.options;
     const isV1 = choice === 'v1' || (choice === 'auto' && !availableInterfaces.includes('connected-v2'));
-    return requestOf(read, availableInterfaces) + (isV1 && !isResourceName(read) ? ' v1' : '');
+    return requestNameOf(read, availableInterfaces) + (isV1 && !isResourceName(read) ? ' v1' : '');
   }
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {

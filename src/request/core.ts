@@ -12,10 +12,6 @@ import type { RateLimiter, RequestKind } from '../limits/rate-limiter';
 import type { Redactor } from '../redact';
 import type { SharedReads } from './shared-reads';
 
-/**
- * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
- * that can help, within limits; a command never is.
- */
 export interface RequestCoreOptions {
   apiKeyHeader: string;
   apiKey: string;
@@ -104,7 +100,12 @@ const readTimeoutMs = 30_000;
 const maxWaitMs = 60_000;
 const maxReadTries = 3;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
+const minSkewMs = 5_000;
 
+/**
+ * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
+ * that can help, within limits; a command never is.
+ */
 export class RequestCore {
   readonly #options: RequestCoreOptions;
   #clockSkewMs = 0;
@@ -118,6 +119,11 @@ export class RequestCore {
     this.#random = options.random ?? Math.random;
   }
 
+  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
+  get clockSkewMs(): number {
+    return this.#clockSkewMs;
+  }
+
   /**
    * Reads JSON. Concurrent and recent identical reads share one answer.
    * @throws VehicleError with a code of docs/message-contract.md 6
@@ -126,7 +132,7 @@ export class RequestCore {
     try {
       return await this.#readShared(request);
     } catch (error) {
-      // This read had joined the request of another account, which was closed.
+      // This read had joined the request of another account, and that account was closed.
       const wasOrphaned =
         error instanceof VehicleError &&
         error.code === 'CANCELLED' &&
@@ -153,15 +159,15 @@ export class RequestCore {
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async command(request: CommandRequest): Promise<Answer> {
-    return withSignals([request.signal, request.cancel], (before) => this.#command(request, before));
+    return withSignals([request.signal, request.cancel], (unsentSignal) => this.#command(request, unsentSignal));
   }
 
-  /** @param before cancels the command only while nothing has been sent */
-  async #command(request: CommandRequest, before: AbortSignal): Promise<Answer> {
+  /** @param unsentSignal cancels the command, but only while nothing has been sent */
+  async #command(request: CommandRequest, unsentSignal: AbortSignal): Promise<Answer> {
     const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
     const deadline = this.#clock.monotonic() + wait;
-    const token = await this.#tokenAndSlot({ kind: 'command', api: request.api, deadline, signal: before });
-    if (before.aborted) throw reasonOf(before);
+    const token = await this.#tokenAndSlot({ kind: 'command', api: request.api, deadline, signal: unsentSignal });
+    if (unsentSignal.aborted) throw reasonOf(unsentSignal);
     await request.beforeSend?.();
     let dispatched = false;
     let response: TransportResponse;
@@ -174,7 +180,7 @@ export class RequestCore {
         timeoutMs: request.timeoutMs,
         signal: request.signal,
         onDispatch: () => {
-          if (before.aborted) throw reasonOf(before);
+          if (unsentSignal.aborted) throw reasonOf(unsentSignal);
           request.onDispatch?.();
           dispatched = true;
         },
@@ -271,16 +277,11 @@ export class RequestCore {
     return { authorization: `Bearer ${token}`, [this.#options.apiKeyHeader]: this.#options.apiKey };
   }
 
-  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
-  get clockSkewMs(): number {
-    return this.#clockSkewMs;
-  }
-
   #answer(response: TransportResponse): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
-    this.#clockSkewMs = Math.abs(skew) > smallestSkewMs ? skew : 0;
+    this.#clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const { redactor } = this.#options;
     const body = parseJson(response.body);
     const operationId = operationIdOf(response.headers);
@@ -330,8 +331,6 @@ const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError
     `The service refused the command (HTTP ${httpStatus}). The car may not support it in this form: check the settings of the command.`,
     { ...(httpStatus !== null && { httpStatus }), ...(operationId !== null && { operationId }) },
   );
-
-const smallestSkewMs = 5_000;
 
 const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
 

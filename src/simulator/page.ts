@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from './answer';
 
-/** The build folds the sources in `page/` into one file and puts it beside this one (scripts/page.mjs). */
+/** The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs). */
 let html: string | undefined;
 
 /** The page that shows the cars, with the token that its requests need. Nothing but the page's own script runs in it. */

@@ -2,7 +2,7 @@ import { unlinkSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { breakLock, create, isDead, newMark, type StateFiles } from './file-lock';
+import { breakLock, createLock, isDead, newMark, type StateFiles } from './file-lock';
 
 /** How often the owner renews its mark. Rarely, because each time is a write to the disk. */
 const defaultBeatMs = 10_000;
@@ -20,7 +20,7 @@ export async function ownDirectory(
   const mark = newMark();
   try {
     await files.mkdir(join(directory, 'state'), { recursive: true, mode: 0o700 });
-    while (!(await create(path, mark, files))) {
+    while (!(await createLock(path, mark, files))) {
       const found = await files.readFile(path, 'utf8').catch(() => '');
       if (!isDead(found) && (await showsLife(path, beatMs))) return false;
       await breakLock(path, found, files);

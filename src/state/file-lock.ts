@@ -25,7 +25,7 @@ export async function withFileLock<T>(path: string, files: StateFiles, work: () 
   const mark = newMark();
   let seen = '';
   let since = performance.now();
-  while (!(await create(path, mark, files))) {
+  while (!(await createLock(path, mark, files))) {
     const found = await files.readFile(path, 'utf8').catch(() => '');
     if (found !== seen) [seen, since] = [found, performance.now()];
     if (isDead(found) || performance.now() - since > abandonedAfterMs) await breakLock(path, found, files);
@@ -43,7 +43,7 @@ export async function withFileLock<T>(path: string, files: StateFiles, work: () 
 export const newMark = (): string => JSON.stringify([hostname(), process.pid, randomBytes(8).toString('hex')]);
 
 /** @returns false where another process holds the file */
-export async function create(path: string, mark: string, files: StateFiles): Promise<boolean> {
+export async function createLock(path: string, mark: string, files: StateFiles): Promise<boolean> {
   try {
     const file = await files.open(path, 'wx', 0o600);
     heldHere.add(mark);

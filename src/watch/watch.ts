@@ -50,7 +50,7 @@ export interface WatchOptions {
   clock?: Clock;
 }
 
-/** The time until the first poll; each later pause is longer by `growth`. */
+/** The pause before the first poll; each later one is longer by the factor `growth`. */
 const firstPollMs = 2_000;
 const growth = 1.5;
 /** The time that a poll in flight gets when the watch has timed out. */
@@ -164,7 +164,7 @@ const stateOf = (requestStatus: string | null): { requestStatus: string | null; 
   return { requestStatus, outcome, message: sentence };
 };
 
-const isDoorOpen = ({ requestStatus }: CommandRecord): boolean =>
+const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
   statusWord(requestStatus) === 'UNABLE_TO_LOCK_DOOR_OPEN';
 
 const mayChange = ({ outcome }: CommandRecord): boolean => outcome === 'pending' || outcome === 'undetermined';
@@ -218,7 +218,8 @@ async function readProof(
     best = { verified, open: evidence.open, source: isEngine ? 'the engine status says' : 'the doors say' };
     // A command that no value can disprove needs no second read.
     if (!mayDisprove) break;
-    if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !isDoorOpen(record)))) break;
+    if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))))
+      break;
     // A value against the command may be from before the car acted: it is read again while there is time.
     if (isAfter(evidence.measuredAt, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))) break;
   }
@@ -282,7 +283,7 @@ interface Ending {
   lastChangeAt: string | undefined;
 }
 
-/** The result in a sentence; the proof is added where it helps. */
+/** The record with its reason behind outcome and command. */
 function withReason(
   { outcome, command, ...others }: CommandRecord,
   reason: string,
@@ -290,9 +291,10 @@ function withReason(
   return { outcome, command, reason, ...others };
 }
 
+/** The result in a sentence; the proof is added where it helps. */
 function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
   const sentences = [endSentence(record, ending)];
-  if (isDoorOpen(record) && proof !== null && proof.open.length > 0) {
+  if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0) {
     sentences.push(`Open: ${proof.open.map(doorName).join(', ')}.`);
   }
   if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));

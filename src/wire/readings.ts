@@ -105,17 +105,17 @@ export const parseWindows = (body: unknown, isFitted: boolean | null = null, isC
 export const parseDoors: typeof parseWindows = (body, isFitted = null, isComplete = false) =>
   parseOpenings(body, doors, 'the state of the doors', isFitted, isComplete);
 
-/** A table of members as the parser wants it. */
-interface Openings {
+/** The members of windows or doors, by their names in every spelling. */
+interface MemberTable {
   /** The name of each member and its other spellings. */
   spellings: ReadonlyMap<string, readonly string[]>;
-  /** All of them. */
+  /** Every spelling of every member. */
   known: ReadonlySet<string>;
   /** The member that not every car has. */
   ifFitted: string;
 }
 
-const openingsOf = (members: Record<string, Member>, ifFitted: string): Openings => {
+const memberTable = (members: Record<string, Member>, ifFitted: string): MemberTable => {
   const spellings = new Map(Object.entries(members).map(([name, { aliases }]) => [name, [name, ...aliases]] as const));
   return {
     spellings,
@@ -124,13 +124,13 @@ const openingsOf = (members: Record<string, Member>, ifFitted: string): Openings
   };
 };
 
-const windows = /* @__PURE__ */ openingsOf(windowMembers, 'sunroof');
-const doors = /* @__PURE__ */ openingsOf(doorMembers, 'tankLid');
+const windows = /* @__PURE__ */ memberTable(windowMembers, 'sunroof');
+const doors = /* @__PURE__ */ memberTable(doorMembers, 'tankLid');
 
 /** docs/field-notes.md 1.5 and 1.6. */
 function parseOpenings(
   body: unknown,
-  { spellings, known, ifFitted }: Openings,
+  { spellings, known, ifFitted }: MemberTable,
   what: string,
   isFitted: boolean | null,
   isComplete: boolean,
@@ -178,7 +178,7 @@ function agreed(states: readonly MemberState[]): MemberState {
   return first;
 }
 
-/** The first of ISO-8601 times; null where there is none. */
+/** The earliest of ISO-8601 times; null where there is none. */
 export const oldest = (timestamps: (string | null)[]): string | null =>
   timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
 

@@ -143,9 +143,10 @@ export const accessibilityShape = z.lazy(() =>
 export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 
-/** docs/service.md 2.5 and docs/field-notes.md 1.9, 2.2: wherever the status of a command may stand. */
+/** The link of a v1 command (docs/service.md 2.5). */
 const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
+/** Every place in which an answer may hold the status of a command (docs/service.md 2.5, docs/field-notes.md 1.9, 2.2). */
 export const invocationShape = z.lazy(() =>
   z.object({
     status: scalar,

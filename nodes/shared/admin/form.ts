@@ -36,17 +36,17 @@ export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = deployedOf(RED, id);
   const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
   const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
-  refuseNames(typed);
+  refuseVariableNames(typed);
   const options = parseBody(vehicleOptions, typed);
   const stored = parseOptions(vehicleCredentials, deployed?.credentials ?? {});
-  if (before === null || !isSamePlace(before, options)) refuseStored(body, stored);
+  if (before === null || !hasSameAddresses(before, options)) refuseStoredSecrets(body, stored);
   const credentials = Object.fromEntries(
     Object.entries(stored).map(([name, value]) => [
       name,
       (body.credentials[name as keyof VehicleCredentials] ?? value).trim(),
     ]),
   ) as VehicleCredentials;
-  refuseNames(credentials);
+  refuseVariableNames(credentials);
   const isSame =
     JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
   return { id, options, credentials, same: isSame ? deployed : null };
@@ -87,14 +87,14 @@ function environmentOf(
 }
 
 /** Only deployed configurations may use environment variables: a user who types the name of one must not get its value. */
-function refuseNames(typed: object): void {
+function refuseVariableNames(typed: object): void {
   const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
   if (Object.values(typed).some(isName))
     throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
 }
 
 /** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
-function refuseStored(body: FormBody, stored: VehicleCredentials): void {
+function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
   const wanted = Object.entries(stored).some(
     ([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null,
   );
@@ -104,20 +104,20 @@ function refuseStored(body: FormBody, stored: VehicleCredentials): void {
     );
 }
 
-function isSamePlace(before: VehicleOptions, now: VehicleOptions): boolean {
+function hasSameAddresses(before: VehicleOptions, now: VehicleOptions): boolean {
   if (before.service === 'demo' || now.service === 'demo') return before.service === now.service;
   try {
     const [from, to] = [serviceOf(before), serviceOf(now)];
-    return places.every((name) => originOf(from, name) === originOf(to, name));
+    return addressNames.every((name) => originOf(from, name) === originOf(to, name));
   } catch {
     return false;
   }
 }
 
 /** The addresses that get key, tokens, client ID and client secret. */
-const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
+const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 
-const originOf = (service: ServiceProfile, name: (typeof places)[number]): string =>
+const originOf = (service: ServiceProfile, name: (typeof addressNames)[number]): string =>
   service[name] === '' ? '' : new URL(service[name]).origin;
 
 const config = (sentence: string): Error => new VehicleError('CONFIG', sentence);

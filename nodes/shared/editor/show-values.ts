@@ -45,7 +45,7 @@ export function clearAnswer(): void {
  */
 export function showAnswer(vehicle: string, query: object, titleOf: (read: string) => string, done: () => void): void {
   const box = part('answer');
-  const tell = (lines: readonly string[], isBad = false): void =>
+  const showLines = (lines: readonly string[], isBad = false): void =>
     void box
       .empty()
       .toggleClass('answer', true)
@@ -53,8 +53,8 @@ export function showAnswer(vehicle: string, query: object, titleOf: (read: strin
       .append(lines.slice(0, maxLines).map((line) => $('<div>').text(line)))
       .get(0)
       ?.scrollIntoView({ block: 'nearest' });
-  if (vehicle === '' || vehicle === '_ADD_') return tell([sharedText('answer.noVehicle')], true);
-  tell([sharedText('dialog.asking')]);
+  if (vehicle === '' || vehicle === '_ADD_') return showLines([sharedText('answer.noVehicle')], true);
+  showLines([sharedText('dialog.asking')]);
   asked += 1;
   const own = asked;
   ask<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>(
@@ -64,10 +64,10 @@ export function showAnswer(vehicle: string, query: object, titleOf: (read: strin
     ({ payloads = {}, errors = [], error }) => {
       done();
       if (own !== asked) return;
-      if (error) return tell([errorText(error)], true);
+      if (error) return showLines([errorText(error)], true);
       const failed = errors.map((refusal) => `${titleOf(refusal.read)}: ${errorText(refusal)}`);
       const lines = Object.entries(payloads).flatMap(([read, payload]) => linesOf(titleOf(read), payload));
-      tell([...lines, ...failed], lines.length === 0);
+      showLines([...lines, ...failed], lines.length === 0);
     },
   );
 }

@@ -24,7 +24,7 @@ interface State {
 }
 
 /** Shows lines of text, as warnings where they are bad. */
-function tell(name: string, ...lines: [text: string, isBad?: boolean][]): void {
+function showLines(name: string, ...lines: [text: string, isBad?: boolean][]): void {
   part(name)
     .empty()
     .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
@@ -87,11 +87,11 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
       ...vehicles.map((vehicle) => ({ value: vehicle.vin, text: named(vehicle) })),
     ]),
   );
-  if (error) return tell('found', [errorText(error, 'scopes'), true]);
-  if (first === undefined) return tell('found', [say('noVehicles'), true]);
-  if (others.length > 0) return tell('found');
+  if (error) return showLines('found', [errorText(error, 'scopes'), true]);
+  if (first === undefined) return showLines('found', [say('noVehicles'), true]);
+  if (others.length > 0) return showLines('found');
   field('vin').val(first.vin).trigger('change');
-  tell('found', [say('foundOne', { vehicle: named(first) })]);
+  showLines('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
 type Line = [text: string, isBad?: boolean];
@@ -139,7 +139,7 @@ function showState({ token, quota, demoPage = null }: Partial<State>): void {
     ? say('signedIn', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) })
     : '';
   const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeText(expiresAt) }) : '';
-  tell('token', [problem ?? (signedIn || ends), Boolean(problem)]);
+  showLines('token', [problem ?? (signedIn || ends), Boolean(problem)]);
   // Nobody counts the requests to the simulated service.
   const isCounted = quota != null && quota.perDay < Number.MAX_SAFE_INTEGER;
   part('used').text(isCounted ? say('used', { used: numberText(quota.usedToday), all: numberText(quota.perDay) }) : '');
@@ -150,7 +150,7 @@ function showCalls(id: string): void {
   const calls = callsOf(id);
   const limit = Number(textOf(field('requestsPerDay')));
   const polled = textOf(field('service')) === 'demo' ? [] : apis.filter((api) => calls[api] > 0);
-  tell(
+  showLines(
     'calls',
     ...polled.map((api): Line => {
       const text = say(callsTexts[api], { calls: numberText(calls[api]), limit: numberText(limit) });
@@ -187,11 +187,11 @@ export function prepareDialog(node: EditorNode<object>): void {
     waiting = false;
     popup?.close();
     part('paste').hide();
-    tell('signIn', [error ? errorText(error, 'signIn') : say('signInDone'), Boolean(error)]);
+    showLines('signIn', [error ? errorText(error, 'signIn') : say('signInDone'), Boolean(error)]);
   };
 
   on('vehicles', () => {
-    tell('found', [say('asking')]);
+    showLines('found', [say('asking')]);
     askForm('vehicles', showVehicles);
   });
   $('#connected-vehicle-found').on('change', (event) => {
@@ -201,15 +201,15 @@ export function prepareDialog(node: EditorNode<object>): void {
         .trigger('change');
   });
   on('check', () => {
-    tell('result', [say('asking')]);
+    showLines('result', [say('asking')]);
     askForm<{ findings: Finding[] }>('check', (answer) =>
-      tell('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
+      showLines('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
     );
   });
   on('diagnostics', () =>
     ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
       if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
-      tell('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
+      showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
     }),
   );
   on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
@@ -224,7 +224,7 @@ export function prepareDialog(node: EditorNode<object>): void {
         if (error) return ended(error);
         popup?.location.replace(url);
         part('paste').show();
-        tell('signIn', [say('signInOpen', { redirectUrl: address })]);
+        showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
         part('signIn').append(
           $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
         );
@@ -238,15 +238,15 @@ export function prepareDialog(node: EditorNode<object>): void {
 
   $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
     changes += 1;
-    tell('result');
-    tell('found');
-    const isOther = ['service', ...places].some((name) => field(name).is(target));
+    showLines('result');
+    showLines('found');
+    const isOther = ['service', ...addressNames].some((name) => field(name).is(target));
     if (isOther) {
       waiting = false;
       part('paste').hide();
       $('#connected-vehicle-found').hide();
     }
-    if (!waiting) tell('signIn');
+    if (!waiting) showLines('signIn');
   });
 
   const showRedirect = (): void => void part('redirect').text(redirectUrl());
@@ -258,24 +258,24 @@ export function prepareDialog(node: EditorNode<object>): void {
   showCalls(id);
   part('paste').hide();
   $('#connected-vehicle-found').hide();
-  forgetElsewhere(node);
+  clearSecretsForOtherAddress(node);
   follow(id, () => form !== undefined && document.contains(form), ended);
 }
 
 /** The addresses that get key, tokens, client ID and client secret. */
-const places = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
+const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 
 /** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
-function forgetElsewhere({ _def }: EditorNode<object>): void {
+function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
   const place = (): string =>
-    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? places.map(origin) : [])].join(' ');
+    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? addressNames.map(origin) : [])].join(' ');
   const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
   const before = place();
   const updateSecrets = (): void => {
     const [from, to] = place() === before ? ['', stored] : [stored, ''];
     for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
-    tell('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
+    showLines('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
   };
-  for (const name of ['service', ...places]) field(name).on('change', updateSecrets);
+  for (const name of ['service', ...addressNames]) field(name).on('change', updateSecrets);
 }

@@ -40,7 +40,7 @@ export function onInput(
       if ((await work(task)) !== handedOver) done();
     } catch (error) {
       const failure = safeError(error);
-      tell(task.msg, failure);
+      addError(task.msg, failure);
       if (!task.signal.aborted) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       notifyEditors();
@@ -68,7 +68,7 @@ export function onInput(
 }
 
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
-function tell(msg: Message, failure: VehicleError): void {
+function addError(msg: Message, failure: VehicleError): void {
   try {
     msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: failure.report() };
   } catch {

@@ -17,8 +17,8 @@ const longestText = 80;
 
 export type StatusStyle = keyof typeof styles;
 
-/** The keys of the fixed texts begin so. The editor translates a status that is a key of a message catalogue. */
-const catalogue = '@connected-vehicle/node-red/connected-vehicle:status.';
+/** The prefix of the keys of fixed texts. The editor translates a status that is a key of a message catalogue. */
+const keyPrefix = '@connected-vehicle/node-red/connected-vehicle:status.';
 
 /** The only writer of a node's status: fixed texts as keys for the editor, texts with values in the language of the runtime. */
 export interface NodeStatus {
@@ -58,7 +58,7 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
     }
   };
   const nodeStatus: NodeStatus = {
-    show: (style, key) => attempt(() => write(style, catalogue + key, key)),
+    show: (style, key) => attempt(() => write(style, keyPrefix + key, key)),
     showText: (style, key, words) => attempt(() => write(style, textOf(key, words), key)),
     showWithTime: (style, key, words) =>
       attempt(() =>

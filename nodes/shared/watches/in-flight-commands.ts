@@ -15,14 +15,14 @@ export interface InFlightCommands {
 }
 
 /**
- * Keeps them as watches that could not begin. If the node is closed or the process ends before the answer, the record is sent on after
+ * Keeps the commands that are in flight, in the form of watches. If the node is closed or the process ends before the answer, the record is sent on after
  * the next start, when the wires lead somewhere, and can be followed then.
- * @param tell gets the record as undetermined, and the message that sent the command
+ * @param sendRecord gets the record as undetermined, and the message that sent the command
  */
 export function persistInFlightCommands(
   RED: NodeAPI,
   node: Node,
-  tell: (record: CommandRecord, msg: Message) => void,
+  sendRecord: (record: CommandRecord, msg: Message) => void,
 ): InFlightCommands {
   const watches = new WatchPersistence(RED, node, 'commands');
   const closing = new AbortController();
@@ -35,7 +35,7 @@ export function persistInFlightCommands(
 
   const resume = async (): Promise<void> => {
     for (const { record, msg } of await watches.open()) {
-      await handOver(record, () => tell(record, msg as Message), closing.signal);
+      await handOver(record, () => sendRecord(record, msg as Message), closing.signal);
       if (closing.signal.aborted) return;
     }
   };

@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { burnsFuel, groupedResources, groups, requestOf, type GroupedResource } from '../../../src/catalogue/groups';
+import {
+  burnsFuel,
+  groupedResources,
+  groups,
+  requestNameOf,
+  type GroupedResource,
+} from '../../../src/catalogue/groups';
 import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
 
 const rows = Object.entries(groupedResources) as [keyof typeof groupedResources, GroupedResource][];
@@ -70,14 +76,14 @@ describe('the groups of connected v2', () => {
   }
 
   it('say which reads one request answers', () => {
-    assert.equal(requestOf('tripMeter1', ['connected-v2']), 'statistics');
-    assert.equal(requestOf('rearLeftWindowOpen', ['connected-v2']), requestOf('windows', ['connected-v2']));
-    assert.equal(requestOf('oilPressure', ['connected-v2']), 'oilPressure');
-    assert.equal(requestOf('tripMeter1', ['connected-v1', 'extended-v1']), 'tripMeter1');
-    assert.equal(requestOf('averageSpeedAutomatic', ['connected-v2']), 'statistics');
-    assert.equal(requestOf('fuel', ['connected-v2']), requestOf('fuelAmount', ['connected-v2']));
-    assert.equal(requestOf('chargingPower', ['energy-v2']), 'charging');
-    assert.equal(requestOf('chargingCapabilities', ['energy-v2']), 'chargingCapabilities');
-    assert.equal(requestOf('location', ['location-v1']), 'location');
+    assert.equal(requestNameOf('tripMeter1', ['connected-v2']), 'statistics');
+    assert.equal(requestNameOf('rearLeftWindowOpen', ['connected-v2']), requestNameOf('windows', ['connected-v2']));
+    assert.equal(requestNameOf('oilPressure', ['connected-v2']), 'oilPressure');
+    assert.equal(requestNameOf('tripMeter1', ['connected-v1', 'extended-v1']), 'tripMeter1');
+    assert.equal(requestNameOf('averageSpeedAutomatic', ['connected-v2']), 'statistics');
+    assert.equal(requestNameOf('fuel', ['connected-v2']), requestNameOf('fuelAmount', ['connected-v2']));
+    assert.equal(requestNameOf('chargingPower', ['energy-v2']), 'charging');
+    assert.equal(requestNameOf('chargingCapabilities', ['energy-v2']), 'chargingCapabilities');
+    assert.equal(requestNameOf('location', ['location-v1']), 'location');
   });
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { requestOf } from '../../../src/catalogue/groups';
+import { requestNameOf } from '../../../src/catalogue/groups';
 import { resourceNames } from '../../../src/catalogue/reads';
 import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
@@ -183,7 +183,7 @@ describe('the poller of an account', () => {
         const sent = new Map<string, Set<number>>();
         const { availableInterfaces } = services['volvo-cars'];
         const nameOf = (read: AnyReadName, iface?: string): string =>
-          (isReadName(read) ? requestOf(read, availableInterfaces) : read) + (iface === 'v1' ? ' v1' : '');
+          (isReadName(read) ? requestNameOf(read, availableInterfaces) : read) + (iface === 'v1' ? ' v1' : '');
         for (const [reads, seconds, iface] of nodes as readonly (readonly [readonly ReadName[], number, 'v1'?])[]) {
           poller.start({ vin, reads, everyMs: seconds * second, interface: iface ?? 'auto' }, (due) => {
             for (const read of due.reads) {

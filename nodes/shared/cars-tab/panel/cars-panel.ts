@@ -147,7 +147,7 @@ export class CarsPanel {
 
   /** The cars cannot be shown: why not. What was shown stays, with its ages. */
   fail(text: string): void {
-    if (this.#cars.length > 0) return this.#tell([{ text, isProblem: true }]);
+    if (this.#cars.length > 0) return this.#showMessages([{ text, isProblem: true }]);
     this.#empty.replaceChildren(element('p', { class: 'cars-problem' }, text));
   }
 
@@ -198,7 +198,7 @@ export class CarsPanel {
     if (news.length > 0) this.#live.textContent = news.map(({ label, text }) => `${label}: ${text}`).join(', ');
   }
 
-  #tell(messages: readonly PanelMessage[]): void {
+  #showMessages(messages: readonly PanelMessage[]): void {
     this.#messages.replaceChildren(
       ...messages.map(({ text, isProblem }) => element('div', { class: isProblem ? 'cars-problem' : null }, text)),
     );
@@ -207,8 +207,8 @@ export class CarsPanel {
   async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
     const car = this.#car;
     if (car === undefined) return;
-    if (takesLong) this.#tell([{ text: say('state.asking'), isProblem: false }]);
-    this.#tell(await work(car));
+    if (takesLong) this.#showMessages([{ text: say('state.asking'), isProblem: false }]);
+    this.#showMessages(await work(car));
   }
 }
 
