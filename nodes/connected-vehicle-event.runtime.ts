@@ -4,6 +4,7 @@ import { eventWordsOf } from './shared/words/event-words';
 import { onInput, showFailure } from './shared/input/input-handler';
 import { eventOptions, parseOptions, type EventOptions } from './shared/input/options';
 import { typedProperty } from './shared/input/typed-property';
+import { deploysOf } from './shared/node-red/deploys';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
@@ -24,6 +25,7 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
   const { store } = ownedStoreOf(RED);
+  const deploys = deploysOf(RED);
   const key = `event/${node.id}`;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
@@ -61,18 +63,16 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     const { vin, runner, unsent } = await selfPolling.running();
     const own = selfPolling.ownPoll(msg);
     const sendEvents = async (events: readonly VehicleEvent[]): Promise<void> => {
-      // In a deploy, the next nodes are being closed, too. The events are sent after it.
-      if (events.length === 0 || signal.aborted) return;
-      for (const event of events) {
-        const text = eventText(event, eventWordsOf(RED));
-        const payload = { ...event, vin, text };
-        send({ ...RED.util.cloneMessage(msg), topic: event.event, payload, vehicle: { vin } });
-        nodeStatus.showWithTime('good', 'value', { value: text });
-        showsEvent = true;
-      }
-      // Node-RED gives a message to the next node with setImmediate; this one comes after it.
-      await new Promise((resolve) => setImmediate(resolve));
-      await runner.markSent(events);
+      if (events.length === 0) return;
+      const send = (): void => events.forEach(sendEvent);
+      if (await deploys.send(send, { clock: clock(), signal })) await runner.markSent(events);
+    };
+    const sendEvent = (event: VehicleEvent): void => {
+      const text = eventText(event, eventWordsOf(RED));
+      const payload = { ...event, vin, text };
+      send({ ...RED.util.cloneMessage(msg), topic: event.event, payload, vehicle: { vin } });
+      nodeStatus.showWithTime('good', 'value', { value: text });
+      showsEvent = true;
     };
     await sendEvents(unsent.splice(0));
     const reads = own?.reads ?? runner.reads;

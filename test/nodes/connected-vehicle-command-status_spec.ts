@@ -210,6 +210,19 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
+  it('holds its result back until a deploy is over, because the next node may be closed', async () => {
+    await load();
+    const endDeploy = await flow.beginDeploy();
+    flow.send({ payload: await send('flash') });
+    await pass(() =>
+      kept().some((file) => readFileSync(join(folderOf('watches'), file), 'utf8').includes('"delivery"')),
+    );
+    assert.deepEqual(verdicts(), []);
+    await endDeploy();
+    await pass(() => verdicts().length === 1);
+    await pass(() => kept().length === 0);
+  });
+
   it('does not tell a verdict for ever that ends the process each time', async () => {
     await killedWhileTelling(3);
     await load();

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
 import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
@@ -101,6 +101,20 @@ describe(type, () => {
     await until(isListening);
     await pass(5);
     assert.deepEqual(payloads(), []);
+  });
+
+  it('holds an event back until a deploy is over, because the next node may be closed', async () => {
+    await load({ events: ['unlocked'] });
+    await until(isListening);
+    const endDeploy = await flow.beginDeploy();
+    service.car().set({ lock: 'UNLOCKED' });
+    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'event');
+    await until(() =>
+      readdirSync(folder).some((file) => readFileSync(join(folder, file), 'utf8').includes('"event":"unlocked"')),
+    );
+    assert.deepEqual(payloads(), []);
+    await endDeploy();
+    await until(() => payloads().length === 1);
   });
 
   it('sends an event again, unchanged, when Node-RED was killed while it was sent', async () => {

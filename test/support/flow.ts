@@ -119,6 +119,20 @@ export class Flow {
     await helper.setFlows(this.#flow as never, 'nodes');
   }
 
+  /** Begins a deploy that replaces only `out1`; it lasts until the returned function is called. */
+  async beginDeploy(): Promise<() => Promise<void>> {
+    const closing = new Promise<() => void>((began) => {
+      this.node('out1').on('close', (done: () => void) => began(done));
+    });
+    const flow = this.#flow.map((node) => (node.id === 'out1' ? { ...node, name: 'changed' } : node));
+    const deployed = helper.setFlows(flow as never, 'nodes');
+    const close = await closing;
+    return async () => {
+      close();
+      await deployed;
+    };
+  }
+
   /** A redeploy of everything. */
   async unload(): Promise<void> {
     await helper.unload();

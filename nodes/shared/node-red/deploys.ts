@@ -7,13 +7,13 @@ const maxWaitMs = 30_000;
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
 class Deploys {
   /** How many have begun. */
-  begun = 0;
+  #begun = 0;
   #over = new AbortController();
   readonly #listeners = new Set<() => void>();
 
   constructor(events: NodeAPI['events']) {
     events.on('flows:stopping', () => {
-      this.begun += 1;
+      this.#begun += 1;
       if (this.#over.signal.aborted) this.#over = new AbortController();
     });
     events.on('flows:started', () => {
@@ -28,8 +28,29 @@ class Deploys {
     return () => void this.#listeners.delete(listener);
   }
 
+  /**
+   * Sends when all flows run, because a message to a node that is being replaced gets lost.
+   * @param isDelivered asked before each try. Default: the next node has the message unless a deploy began meanwhile
+   * @returns false where the signal was aborted first
+   */
+  async send(
+    send: () => void,
+    { clock, signal, isDelivered }: { clock: Clock; signal: AbortSignal; isDelivered?: () => Promise<boolean> },
+  ): Promise<boolean> {
+    for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
+      await this.#whenOver(clock, signal);
+      if (signal.aborted) return false;
+      begun = this.#begun;
+      send();
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
+      // deploy began in between, that node may have been replaced before it had the message.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
+  async #whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!this.#over.signal.aborted && !signal.aborted) {
       try {
         await clock.sleep(maxWaitMs, AbortSignal.any([signal, this.#over.signal]));

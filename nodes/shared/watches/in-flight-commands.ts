@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { CommandRecord } from '../../../src/index';
 import type { Message } from '../input/message';
+import { deploysOf } from '../node-red/deploys';
 import { clock } from '../node-red/time';
 import { isTakenOver, WatchPersistence } from './watch-persistence';
 
@@ -25,10 +26,12 @@ export function persistInFlightCommands(
   sendRecord: (record: CommandRecord, msg: Message) => void,
 ): InFlightCommands {
   const watches = new WatchPersistence(RED, node, 'commands');
+  const deploys = deploysOf(RED);
   const closing = new AbortController();
 
   const handOver = async (record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean> => {
-    const isSent = await watches.send(send, signal, () => isTakenOver(record.id));
+    const isDelivered = (): Promise<boolean> => isTakenOver(record.id);
+    const isSent = await deploys.send(send, { clock: clock(), signal, isDelivered });
     if (isSent) await watches.forget(record.id);
     return isSent;
   };

@@ -68,40 +68,19 @@ export class WatchPersistence {
 
   /**
    * Sends a result after it was stored, and waits until it has left: then the watch has ended for good.
-   * @returns false where the node was closed first: the watch is resumed after the next start
+   * @returns false where the node was closed first: the next one sends the result
    */
   async deliver(open: OpenWatch, report: WatchReport, send: () => void, signal: AbortSignal): Promise<boolean> {
-    const { history } = report;
-    await this.keep({ ...open, history, delivery: { report, tries: (open.delivery?.tries ?? 0) + 1 } });
-    if (!(await this.send(send, signal))) {
-      // Closing the node is no crash.
-      await this.keep({ ...open, history });
+    const tries = (open.delivery?.tries ?? 0) + 1;
+    const stored = (count: number): OpenWatch => ({ ...open, history: report.history, delivery: { report, tries: count } });
+    await this.keep(stored(tries));
+    if (!(await this.#deploys.send(send, { clock: clock(), signal }))) {
+      // A deploy is no crash, so the try does not count.
+      await this.keep(stored(tries - 1));
       return false;
     }
     await this.#try(() => this.#store.end(open.record.id));
     takenOver.delete(open.record.id);
-    return true;
-  }
-
-  /**
-   * Sends when no deploy is under way, and again if one began before the next node had the message.
-   * @param hasArrived whether the next node has the message already
-   * @returns false where the node was closed first
-   */
-  async send(
-    send: () => void,
-    signal: AbortSignal,
-    hasArrived = async (): Promise<boolean> => false,
-  ): Promise<boolean> {
-    for (let begun = -1; begun !== this.#deploys.begun && !(await hasArrived());) {
-      await this.#deploys.whenOver(clock(), signal);
-      if (signal.aborted) return false;
-      begun = this.#deploys.begun;
-      send();
-      // Node-RED gives a message to the next node with setImmediate; this one comes after it. If a deploy began in between, that node may
-      // have been replaced before it had the message.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
     return true;
   }
 
