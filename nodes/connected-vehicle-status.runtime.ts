@@ -82,7 +82,8 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
     }
   });
 
-  if (Number(config.poll) >= 1) {
+  // Also with a number that is not valid: the first poll says so.
+  if (Number(config.poll ?? 0) !== 0) {
     startPolling(RED, node, settings, (due) => {
       const msg: Message = { _msgid: RED.util.generateId() };
       polls.set(msg, due);

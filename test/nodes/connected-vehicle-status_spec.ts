@@ -424,6 +424,15 @@ describe(type, () => {
     }
   });
 
+  for (const poll of ['often', 0.5, -5]) {
+    it(`says without a message that it cannot poll every “${poll}” seconds`, async () => {
+      await load({ poll });
+      const { vehicle } = await flow.until(() => flow.caught[0]);
+      assert.equal(vehicle?.error?.['code'], 'CONFIG');
+      assert.match(String(vehicle?.error?.['message']), /“poll”/);
+    });
+  }
+
   for (const [config, vehicle, code] of [
     [{ read: 'wheels' }, {}, 'INPUT_INVALID'],
     [{ read: 'several', reads: [] }, {}, 'INPUT_INVALID'],
