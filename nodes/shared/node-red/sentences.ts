@@ -20,8 +20,12 @@ const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
 /** The language of the pack that a browser prefers. */
 export const languageOfRequest = (request: Request): string => String(request.acceptsLanguages(languages) || 'en-US');
 
+/** No error says more. A longer text is the service's own, and searching it for sentences could take seconds. */
+const maxLength = 2_000;
+
 /** An error's sentence, or several in a row, in a language; unchanged where a translation is missing. */
 export function sentenceIn(language: string, text: string): string {
+  if (text.length > maxLength) return text;
   let known = byLanguage.get(language);
   if (known === undefined)
     byLanguage.set(language, (known = sentencesOf(join(localesFolder, language, 'sentences.json'))));

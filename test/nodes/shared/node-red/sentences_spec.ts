@@ -93,4 +93,9 @@ describe('The sentences of errors', () => {
     assert.equal(sentenceIn('en-US', known), known);
     assert.equal(sentenceIn('de', `${known} Something new.`), `${known} Something new.`);
   });
+
+  it('are not looked for in a text that is longer than any error', () => {
+    const text = 'The last poll failed: The sign-in service: '.repeat(10_000);
+    assert.equal(sentenceIn('de', text), text);
+  });
 });
