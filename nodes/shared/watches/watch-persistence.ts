@@ -72,7 +72,11 @@ export class WatchPersistence {
    */
   async deliver(open: OpenWatch, report: WatchReport, send: () => void, signal: AbortSignal): Promise<boolean> {
     const tries = (open.delivery?.tries ?? 0) + 1;
-    const stored = (count: number): OpenWatch => ({ ...open, history: report.history, delivery: { report, tries: count } });
+    const stored = (count: number): OpenWatch => ({
+      ...open,
+      history: report.history,
+      delivery: { report, tries: count },
+    });
     await this.keep(stored(tries));
     if (!(await this.#deploys.send(send, { clock: clock(), signal }))) {
       // A deploy is no crash, so the try does not count.
