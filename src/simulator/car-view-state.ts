@@ -23,7 +23,7 @@ export type OpeningName = (typeof openingNames)[number];
 export type CarPart = OpeningName | 'lock' | 'plug';
 
 export interface CarViewState extends Record<OpeningName, OpeningState> {
-  /** Unknown openings that nobody has asked for: no word is written beside them. */
+  /** Unknown openings that nobody has asked for: drawn lightly, without a word beside them. */
   notRead?: ReadonlySet<OpeningName>;
   /** Null: unknown. */
   locked: boolean | null;

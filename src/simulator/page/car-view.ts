@@ -115,6 +115,7 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view [data-part=sunroof][data-state=open] .cv-hole{fill:var(--cv-open)}
 .car-view [data-part=sunroof][data-state=ajar] .cv-hole{fill:var(--cv-ajar)}
 .car-view [data-state=unknown]>.cv-shape,.car-view [data-state=unknown] .cv-leaf .cv-shape,.car-view [data-state=unknown] .cv-flap .cv-shape,.car-view [data-state=unknown] .cv-slide .cv-shape{fill:var(--cv-hatch);stroke:var(--cv-unknown);stroke-width:2;stroke-dasharray:5 4}
+.car-view [data-unread][data-state=unknown] .cv-shape{fill:var(--cv-card);stroke-width:1.5}
 .car-view .cv-slide .cv-shape{fill:var(--cv-glass)}
 .car-view [data-state=absent]{display:none}
 .car-view .cv-leader{stroke:var(--cv-tone);stroke-width:2}
@@ -230,6 +231,7 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
   for (const name of openingNames) {
     const part = find(svg, `[data-part=${name}]`);
     part.dataset['state'] = state[name];
+    part.toggleAttribute('data-unread', state.notRead?.has(name) === true);
     label(part, words.parts[name], state[name] === 'absent' ? null : words.states[state[name]], pressedOf(state[name]));
     const note = find(svg, `[data-for=${name}]`);
     note.dataset['state'] = state[name];
