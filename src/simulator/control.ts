@@ -7,7 +7,7 @@ import type { Car } from './car';
 import { parseChanges, parseTrip } from './car-changes';
 import { clickCar, parseClick, viewOf } from './click';
 import { parseFault, type Faults } from './faults';
-import { controlPage } from './page';
+import { controlPage } from './control-page';
 import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { RecordedRequest, SimulatorServer } from './server';

@@ -1,6 +1,6 @@
 import { resources, type InterfaceName, type ResourceName } from '../catalogue/reads';
 import type { Car } from './car';
-import { optionalCommands } from './demo-car';
+import { optionalCommands } from './car-profiles';
 import type { ResourceValue } from './car-resources';
 import { commandNames } from '../catalogue/commands';
 import type { Invocation } from './invocation';

@@ -27,9 +27,8 @@ import { groups as groupRows } from '../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from './car';
 import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
-import { capabilitiesBody, energyBody, locationBody } from './energy';
+import { capabilitiesBody, energyBody, groupBody, locationBody } from './common-bodies';
 import { groups } from './groups';
-import { groupBody } from './real';
 import { maxRuntimeMinutes } from './invocation';
 import { extendedListScope } from './tokens';
 

@@ -117,7 +117,7 @@ export {
   milesCar,
   quirkyCar,
   type CarProfile,
-} from './demo-car';
+} from './car-profiles';
 export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './click';
 export { demoFaultOf, type DemoFault } from './demo-faults';
 export type { CarPart, CarViewState, OpeningName, OpeningState } from './car-view-state';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../util/clock';
 import type { CarOptions } from './car-changes';
-import { demoCar } from './demo-car';
+import { demoCar } from './car-profiles';
 import { interfaceNames, type InterfaceName } from '../catalogue/reads';
 import type { LimitOptions } from './limits';
 

@@ -1,7 +1,6 @@
 import { doorMembers, windowMembers, type Member } from '../catalogue/members';
 import { resources, type Resource } from '../catalogue/reads';
 import type { Car } from './car';
-import type { ResourceValue } from './car-resources';
 import {
   commandsOf,
   imageUrl,
@@ -13,7 +12,6 @@ import {
   type Dialect,
   type ViewContext,
 } from './dialect';
-import type { Group, GroupMember } from './groups';
 
 /** The shapes of the service behind the specification, since August 2026 (docs/field-notes.md 1 to 3, 6.1). */
 export const real: Dialect = {
@@ -106,28 +104,4 @@ function members(
     );
   }
   return body;
-}
-
-/** The data node of a group of v2 (docs/energy-location-api.md 4): nanoseconds everywhere but in the statistics. */
-export function groupBody(car: Car, name: string, { members: table }: Group): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  const digits = name === 'statistics' ? 3 : 9;
-  for (const [key, member] of Object.entries(table)) {
-    putMember(body, key, car, `${name}.${key}`, () => {
-      const value = groupValue(car, member);
-      const { from, of } = member;
-      // The whole member is null, as the charge of a petrol car is.
-      if (value === null && from === undefined) return null;
-      const measuredAt = from === undefined ? car.measuredAt(of?.path ?? '') : car.resourceMeasuredAt(from);
-      return { timestamp: withDigits(measuredAt, digits), unit: member.unit ?? null, value };
-    });
-  }
-  return body;
-}
-
-function groupValue(car: Car, { word: derive, words, from, of }: GroupMember): ResourceValue {
-  const value = from === undefined ? (of?.value(car.state) ?? null) : car.resource(from);
-  if (value === null) return null;
-  if (derive !== undefined) return derive((name) => car.resource(name));
-  return words === undefined ? value : (words[String(value)] ?? 'UNSPECIFIED');
 }

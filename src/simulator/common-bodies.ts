@@ -1,9 +1,11 @@
 import { chargingMemberNames, type ChargingMemberName } from '../catalogue/reads';
 import { energyMessages, energyState, isClaimed, type EnergyValue } from './battery';
 import type { Car } from './car';
+import type { ResourceValue } from './car-resources';
 import { putMember, withDigits } from './dialect';
+import type { Group, GroupMember } from './groups';
 
-/** The bodies of the energy and the location interface; both dialects have the same (docs/energy-location-api.md 2, 3). */
+/** The bodies that both dialects have: energy, location, and the groups of connected v2 (docs/energy-location-api.md 2 to 4). */
 
 export function energyBody(car: Car): Record<string, unknown> {
   const body: Record<string, unknown> = {};
@@ -45,4 +47,28 @@ export function locationBody(car: Car, operationId: string): Record<string, unkn
   putMember(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
   // Without dashes here.
   return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
+}
+
+/** The data node of a group of v2 (docs/energy-location-api.md 4): nanoseconds everywhere but in the statistics. */
+export function groupBody(car: Car, name: string, { members: table }: Group): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  const digits = name === 'statistics' ? 3 : 9;
+  for (const [key, member] of Object.entries(table)) {
+    putMember(body, key, car, `${name}.${key}`, () => {
+      const value = groupValue(car, member);
+      const { from, of } = member;
+      // The whole member is null, as the charge of a petrol car is.
+      if (value === null && from === undefined) return null;
+      const measuredAt = from === undefined ? car.measuredAt(of?.path ?? '') : car.resourceMeasuredAt(from);
+      return { timestamp: withDigits(measuredAt, digits), unit: member.unit ?? null, value };
+    });
+  }
+  return body;
+}
+
+function groupValue(car: Car, { word: derive, words, from, of }: GroupMember): ResourceValue {
+  const value = from === undefined ? (of?.value(car.state) ?? null) : car.resource(from);
+  if (value === null) return null;
+  if (derive !== undefined) return derive((name) => car.resource(name));
+  return words === undefined ? value : (words[String(value)] ?? 'UNSPECIFIED');
 }
