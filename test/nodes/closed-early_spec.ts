@@ -1,29 +1,16 @@
 import { strict as assert } from 'node:assert';
-import { useClock } from '../../nodes/runtime';
 import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { ManualClock } from '../support/manual-clock';
+import type { Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A deploy can replace a node while the vehicle stays. */
 describe('a node that is closed while it is still opening', () => {
-  let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock();
-    useClock(clock);
-    service = await startSimulator({ clock });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
-  });
+  setUpFlow((setUp) => ({ service, flow } = setUp));
 
   for (const [type, config] of [
     ['connected-vehicle-event', { events: ['locked'] }],

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endDemoService, useClock } from '../../nodes/runtime';
+import { endDemoService } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
 import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
 import { FileStateStore, WatchStore, type Account, type CommandRecord } from '../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { ManualClock } from '../support/manual-clock';
+import { demoCar, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
 import { closeAccounts, openTestAccount } from '../support/account';
 
 const type = 'connected-vehicle-command-status';
@@ -20,18 +20,10 @@ describe(type, () => {
   let flow: Flow;
   let account: Account;
 
-  beforeEach(async () => {
-    clock = new ManualClock();
-    useClock(clock);
-    service = await startSimulator({ clock });
+  afterEach(closeAccounts);
+  setUpFlow((setUp) => {
+    ({ clock, service, flow } = setUp);
     account = openTestAccount(service, { clock });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await closeAccounts();
-    await service.close();
-    useClock(undefined);
   });
 
   const load = (config: Record<string, unknown> = {}): Promise<void> =>
@@ -39,13 +31,7 @@ describe(type, () => {
   const send = (command = 'lock'): Promise<CommandRecord> =>
     account.client.send(command, { vin: service.car().vin, interface: 'v1' });
   /** Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out. */
-  const pass = async (look: () => boolean): Promise<void> => {
-    while (!look()) {
-      await clock.advance(500);
-      // What is on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const verdicts = (): Record<string, unknown>[] =>
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const folderOf = (collection: string): string => join(flow.userDir, 'connected-vehicle', 'state', collection);

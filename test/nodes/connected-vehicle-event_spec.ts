@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { useClock } from '../../nodes/runtime';
-import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, fixedStatus, Flow } from '../support/flow';
-import { ManualClock } from '../support/manual-clock';
+import { electricCar, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, fixedStatus, setUpFlow, type Flow } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-event';
 const second = 1_000;
@@ -15,35 +14,16 @@ describe(type, () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock('2026-06-01T08:00:00Z');
-    useClock(clock);
-    service = await startSimulator({ clock, cars: [{ ...electricCar, charger: { connection: 'DISCONNECTED' } }] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp), {
+    cars: [{ ...electricCar, charger: { connection: 'DISCONNECTED' } }],
   });
 
   const load = async (config: Record<string, unknown> = {}): Promise<void> => {
     Object.assign(flow, { outputs: [[], []], caught: [], completed: [], badges: [] });
     await flow.load({ type, poll: 60, ...config }, customVehicle(service), demoCredentials);
   };
-  const pass = async (minutes: number): Promise<void> => {
-    for (let i = 0; i < minutes * 4; i += 1) {
-      await clock.advance(minute / 4);
-      // An answer on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
-  const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) {
-      await clock.advance(second);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const pass = (minutes: number): Promise<void> => clock.advanceInSteps(minutes * minute, minute / 4);
+  const until = (condition: () => boolean): Promise<void> => clock.advanceUntil(condition, second);
   const payloads = (): Record<string, unknown>[] =>
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const texts = (): unknown[] => payloads().map(({ text }) => text);

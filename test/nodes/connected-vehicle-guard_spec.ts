@@ -2,11 +2,10 @@ import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../nodes/runtime';
 import type { Clock } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, fixedStatus, Flow, type Received } from '../support/flow';
-import { ManualClock } from '../support/manual-clock';
+import { customVehicle, demoCredentials, fixedStatus, setUpFlow, type Flow, type Received } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-guard';
 const second = 1_000;
@@ -23,18 +22,12 @@ describe(type, () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock('2026-06-01T08:00:00Z');
-    useClock(clock);
-    service = await startSimulator({ clock });
+  setUpFlow((setUp) => {
+    ({ clock, service, flow } = setUp);
     service.car().set({ windows: { rearRight: 'CLOSED' } });
-    flow = new Flow();
   });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
-  });
+  // A test replaces the service that was set up.
+  afterEach(() => service.close());
 
   const load = async (config: Record<string, unknown> = {}): Promise<void> => {
     Object.assign(flow, { outputs: [[], []], caught: [], completed: [] });
@@ -43,20 +36,8 @@ describe(type, () => {
     flow.send({ payload: {}, vehicle: { vin: config['vin'] ?? service.car().vin, read: 'accessibility' } });
     await flow.until(() => flow.completed.length > 0 || flow.caught.length > 0);
   };
-  /** Lets so many minutes pass, in steps that leave every look its time on the wire. */
-  const pass = async (minutes: number): Promise<void> => {
-    for (let i = 0; i < minutes * 4; i += 1) {
-      await clock.advance(minute / 4);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
-  const until = async (look: () => boolean): Promise<void> => {
-    while (!look()) {
-      await clock.advance(1000);
-      // What is on disk or on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const pass = (minutes: number): Promise<void> => clock.advanceInSteps(minutes * minute, minute / 4);
+  const until = (look: () => boolean): Promise<void> => clock.advanceUntil(look, second);
   const said = (output: 0 | 1): Record<string, unknown>[] =>
     (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   /** The files of stored guards. */

@@ -244,10 +244,7 @@ describe(type, () => {
     assert.equal(first.vehicle?.['source'], 'live');
     service.faults.add({ error: 'not-supported' });
     // The first poll comes out of turn, the second in its turn.
-    while (flow.outputs[0]?.[1] === undefined) {
-      await clock.advance(1_000);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    await clock.advanceUntil(() => flow.outputs[0]?.[1] !== undefined, 1_000);
     const kept = await flow.until(() => flow.outputs[0]?.[1]);
     assert.equal(kept.vehicle?.['source'], 'kept');
     assert.deepEqual(kept.payload, first.payload);
@@ -271,13 +268,8 @@ describe(type, () => {
     service.car().replace({});
     await load({ read: 'several', reads: ['doors', 'windows'], poll: 60, emit: 'changes' });
     const turns = async (count: number): Promise<void> => {
-      for (
-        const before = flow.completed.length + flow.caught.length;
-        flow.completed.length + flow.caught.length < before + count;
-      ) {
-        await clock.advance(5_000);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      const before = flow.completed.length + flow.caught.length;
+      await clock.advanceUntil(() => flow.completed.length + flow.caught.length >= before + count, 5_000);
     };
     await turns(2);
     for (let i = 0; i < 2; i += 1) {
@@ -298,10 +290,7 @@ describe(type, () => {
     await load({ read: 'doors', poll: 60 }, { polling: 'adaptive' });
     const polledFor = async (minutes: number): Promise<number> => {
       const before = flow.outputs[0]?.length ?? 0;
-      for (let i = 0; i < minutes * 12; i += 1) {
-        await clock.advance(5_000);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      await clock.advanceInSteps(minutes * 60_000, 5_000);
       return (flow.outputs[0]?.length ?? 0) - before;
     };
     await polledFor(3);
@@ -318,10 +307,7 @@ describe(type, () => {
       const clock = new ManualClock(Date.now());
       useClock(clock);
       await load({ poll });
-      while ((flow.outputs[0]?.length ?? 0) < 6) {
-        await clock.advance(500);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      await clock.advanceUntil(() => (flow.outputs[0]?.length ?? 0) >= 6);
       assert.deepEqual([...new Set(flow.outputs[0]?.map(({ vehicle }) => vehicle?.['source']))], ['live']);
     });
   }
@@ -417,11 +403,7 @@ describe(type, () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ read: 'vehicles', poll: 60 }, { vin: '' });
-    while (flow.outputs[0]?.[2] === undefined) {
-      await clock.advance(500);
-      // What is on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    await clock.advanceUntil(() => flow.outputs[0]?.[2] !== undefined);
   });
 
   for (const poll of ['often', 0.5, -5]) {

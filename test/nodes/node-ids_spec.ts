@@ -2,10 +2,9 @@ import { strict as assert } from 'node:assert';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { ManualClock } from '../support/manual-clock';
+import type { Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
 
 /** Flows are imported together with the ids of their nodes, so an id can be anything. */
 describe('a node whose id looks like a path', () => {
@@ -13,17 +12,7 @@ describe('a node whose id looks like a path', () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock();
-    useClock(clock);
-    service = await startSimulator({ clock });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
-  });
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp));
 
   const flowsFile = '[{"id":"of the user"}]';
   /** Every file and folder outside the folder of the pack. */
@@ -53,10 +42,7 @@ describe('a node whose id looks like a path', () => {
         { ...of, id: `${node}/./`, type: 'connected-vehicle-command', command: 'flash', wires: [[node, 'out1']] },
       ]);
       helper.getNode(`${node}/./`).receive({});
-      while (flow.outputs[1]?.length === 0) {
-        await clock.advance(500);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      await clock.advanceUntil(() => flow.outputs[1]?.length !== 0);
       await clock.advance(0);
       assert.deepEqual(outside(), before);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');

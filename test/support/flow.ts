@@ -9,8 +9,9 @@ import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
-import { endDemoService } from '../../nodes/runtime';
-import type { Simulator } from '../../src/simulator/index';
+import { endDemoService, useClock } from '../../nodes/runtime';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
+import { ManualClock } from './manual-clock';
 import { removeFolder } from './remove-folder';
 
 export type Received = Record<string, unknown> & {
@@ -143,6 +144,29 @@ export class Flow {
     await endDemoService();
     await removeFolder(this.userDir);
   }
+}
+
+/** What a test of a node works with: both the flow and the service take their time from the clock. */
+interface FlowSetUp {
+  clock: ManualClock;
+  service: Simulator;
+  flow: Flow;
+}
+
+/** Sets up anew for each test of a suite, and ends all of it after the test. */
+export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<SimulatorOptions, 'clock'> = {}): void {
+  let setUp: FlowSetUp;
+  beforeEach(async () => {
+    const clock = new ManualClock();
+    useClock(clock);
+    setUp = { clock, service: await startSimulator({ ...options, clock }), flow: new Flow() };
+    begin(setUp);
+  });
+  afterEach(async () => {
+    await setUp.flow.end();
+    await setUp.service.close();
+    useClock(undefined);
+  });
 }
 
 /** A fixed status as the runtime sends it: the editor translates the key. */

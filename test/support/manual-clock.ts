@@ -59,6 +59,21 @@ export class ManualClock implements Clock {
     await settled();
   }
 
+  /** Moves time on in steps until it is so. Each step leaves real time, however little, to what is on the wire or on disk. */
+  async advanceUntil(isSo: () => boolean, stepMs = 500): Promise<void> {
+    while (!isSo()) await this.#step(stepMs);
+  }
+
+  /** Moves time on in the same steps, whatever happens. */
+  async advanceInSteps(ms: number, stepMs = 500): Promise<void> {
+    for (let passed = 0; passed < ms; passed += stepMs) await this.#step(stepMs);
+  }
+
+  async #step(ms: number): Promise<void> {
+    await this.advance(ms);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
   /** Waits, in real time and without guessing how long, until so much sleeps on this clock. */
   async whenSleeping(count = 1): Promise<void> {
     while (this.#timers.size < count) await settled();

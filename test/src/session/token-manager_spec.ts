@@ -87,10 +87,7 @@ describe('a refreshing access token', () => {
   const whileTimePasses = async <T>(work: Promise<T>): Promise<T> => {
     let isDone = false;
     void work.catch(() => undefined).finally(() => (isDone = true));
-    while (!isDone) {
-      await clock.advance(200);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    await clock.advanceUntil(() => isDone, 200);
     return work;
   };
 
@@ -234,12 +231,7 @@ describe('a refreshing access token', () => {
   });
 
   /** Lets time pass in steps of a poll, each of which reads real files. */
-  const passing = async (ms: number): Promise<void> => {
-    for (let step = 0; step < ms; step += 200) {
-      await clock.advance(200);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const passing = (ms: number): Promise<void> => clock.advanceInSteps(ms, 200);
 
   it('does not let a mistyped client secret stop another configuration', async () => {
     const pasted = identity.newRefreshToken();

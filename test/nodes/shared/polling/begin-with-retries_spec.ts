@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { useClock } from '../../../../nodes/runtime';
-import { startSimulator, type Simulator } from '../../../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../../../support/flow';
-import { ManualClock } from '../../../support/manual-clock';
+import type { Simulator } from '../../../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../../support/flow';
+import type { ManualClock } from '../../../support/manual-clock';
 
 const minute = 60_000;
 
@@ -11,17 +10,7 @@ describe('A node that polls and cannot begin when it starts', () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock('2026-06-01T08:00:00Z');
-    useClock(clock);
-    service = await startSimulator({ clock });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
-  });
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp));
 
   const load = (config: Record<string, unknown>): Promise<void> =>
     flow.load(
@@ -29,13 +18,7 @@ describe('A node that polls and cannot begin when it starts', () => {
       customVehicle(service, { vin: '' }),
       demoCredentials,
     );
-  const pass = async (ms: number): Promise<void> => {
-    for (let passed = 0; passed < ms; passed += 500) {
-      await clock.advance(500);
-      // An answer on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const pass = (ms: number): Promise<void> => clock.advanceInSteps(ms);
   const setCar = (vin: string): void => flow.node('n').context().global.set('car', vin);
   const codes = (): unknown[] => flow.caught.map(({ vehicle }) => vehicle?.error?.['code']);
 

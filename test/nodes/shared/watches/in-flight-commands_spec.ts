@@ -2,27 +2,18 @@ import { strict as assert } from 'node:assert';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { useClock } from '../../../../nodes/runtime';
-import { startSimulator, type Simulator } from '../../../../src/simulator/index';
-import { customVehicle, demoCredentials, Flow } from '../../../support/flow';
-import { ManualClock } from '../../../support/manual-clock';
+import type { Simulator } from '../../../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../../support/flow';
+import type { ManualClock } from '../../../support/manual-clock';
 
 describe('a command whose answer nobody was there for', () => {
   let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    clock = new ManualClock();
-    useClock(clock);
-    service = await startSimulator({ clock });
+  setUpFlow((setUp) => {
+    ({ clock, service, flow } = setUp);
     service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 60_000 } });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
   });
 
   const load = (config: Record<string, unknown> = {}): Promise<void> =>
@@ -36,13 +27,7 @@ describe('a command whose answer nobody was there for', () => {
   const directory = (): string => join(flow.userDir, 'connected-vehicle', 'state', 'commands');
   const kept = (): string[] =>
     existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith('.json')) : [];
-  const pass = async (look: () => boolean): Promise<void> => {
-    while (!look()) {
-      await clock.advance(500);
-      // What is on the wire needs real time, however little.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
+  const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const underWay = async (): Promise<void> => {
     flow.send({ topic: 'mine' });
     while (posts() === 0) await clock.advance(0);
