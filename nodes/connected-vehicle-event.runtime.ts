@@ -1,16 +1,13 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { EventRunner, eventText, parseEventSettings, parseVin, type EventRead, type VehicleEvent } from '../src/index';
+import { EventRunner, eventText, parseEventSettings, type EventRead, type VehicleEvent } from '../src/index';
 import { eventWordsOf } from './shared/words/event-words';
 import { onInput, showFailure } from './shared/input/input-handler';
 import { eventOptions, parseOptions, type EventOptions } from './shared/input/options';
-import { typedProperty } from './shared/input/typed-property';
 import { deploysOf } from './shared/node-red/deploys';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
-import { startSelfPolling } from './shared/polling/self-polling';
-import { ownedStoreOf } from './shared/vehicle/state-store';
-import { vehicleOf } from './shared/vehicle/vehicle-node';
+import { openCar, startSelfPolling, type Opening } from './shared/polling/self-polling';
 
 interface OpenedEvents {
   vin: string;
@@ -24,24 +21,15 @@ interface OpenedEvents {
 export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef & Partial<EventOptions>): void {
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
-  const { store } = ownedStoreOf(RED);
   const deploys = deploysOf(RED);
-  const key = `event/${node.id}`;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
 
-  const open = async (signal: AbortSignal): Promise<OpenedEvents> => {
+  const open = async ({ signal, store, key, wake }: Opening<EventRead>): Promise<OpenedEvents> => {
     const options = parseOptions(eventOptions, config);
-    const vehicle = vehicleOf(RED, options.vehicle);
-    // Evaluated once: the last values that the node keeps are of one car.
-    const started = { _msgid: '' };
-    const own = await typedProperty(RED, node, options, 'vin', started);
-    const settings = parseEventSettings({
-      ...options,
-      level: await typedProperty(RED, node, options, 'level', started),
-    });
-    const { client, poller } = await vehicle.account();
-    const vin = parseVin(vehicle.chooseVin(own));
+    const { client, poller, vin, settings } = await openCar(RED, node, options, 'level', (level) =>
+      parseEventSettings({ ...options, level }),
+    );
     const runner = await EventRunner.open({
       settings,
       client,
@@ -54,10 +42,10 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     });
     const unsent = await runner.takeUnsent();
     if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-    const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, selfPolling.wake) : () => undefined;
+    const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
     return { vin, runner, unsent, endPolling };
   };
-  const selfPolling = startSelfPolling<EventRead, OpenedEvents>(RED, node, { store, key }, open);
+  const selfPolling = startSelfPolling(RED, node, 'event', open);
 
   onInput(node, nodeStatus, async ({ msg, send, signal }) => {
     const { vin, runner, unsent } = await selfPolling.running();

@@ -3,7 +3,6 @@ import {
   GuardRunner,
   guardText,
   parseGuardRequest,
-  parseVin,
   VehicleError,
   type GuardEvent,
   type GuardPollResult,
@@ -13,13 +12,10 @@ import { showGuardState } from './shared/status/guard-status';
 import { guardWordsOf } from './shared/words/guard-words';
 import { onInput } from './shared/input/input-handler';
 import { guardOptions, parseMinutes, parseOptions, type GuardOptions } from './shared/input/options';
-import { typedProperty } from './shared/input/typed-property';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
-import { startSelfPolling } from './shared/polling/self-polling';
-import { ownedStoreOf } from './shared/vehicle/state-store';
-import { vehicleOf } from './shared/vehicle/vehicle-node';
+import { openCar, startSelfPolling, type Opening } from './shared/polling/self-polling';
 
 interface OpenedGuard {
   vin: string;
@@ -34,22 +30,13 @@ interface OpenedGuard {
 export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
-  const { store } = ownedStoreOf(RED);
-  const key = `guard/${node.id}`;
 
-  const open = async (signal: AbortSignal): Promise<OpenedGuard> => {
+  const open = async ({ signal, store, key, wake }: Opening<GuardRead>): Promise<OpenedGuard> => {
     const options = parseOptions(guardOptions, config);
-    const { vehicle: id, poll } = options;
-    const vehicle = vehicleOf(RED, id);
-    // Evaluated once: what the guard remembers is of one car.
-    const started = { _msgid: '' };
-    const own = await typedProperty(RED, node, options, 'vin', started);
-    const settings = {
+    const { client, poller, vin, settings } = await openCar(RED, node, options, 'minutes', (minutes) => ({
       ...options,
-      minutes: parseMinutes(await typedProperty(RED, node, options, 'minutes', started)),
-    };
-    const { client, poller } = await vehicle.account();
-    const vin = parseVin(vehicle.chooseVin(own));
+      minutes: parseMinutes(minutes),
+    }));
     const runner = await GuardRunner.open({
       settings,
       client,
@@ -57,16 +44,16 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
       store,
       key,
       clock: clock(),
-      onDue: () => selfPolling.wake([]),
+      onDue: () => wake([]),
       onSaveFailed: () => node.warn(translate(RED, 'warning.guard.notKept')),
     });
-    if (poll === 0) return { vin, runner, polls: false, initial: null, endPolling: () => undefined };
+    if (options.poll === 0) return { vin, runner, polls: false, initial: null, endPolling: () => undefined };
     if (!signal.aborted) nodeStatus.show('waiting', 'checking');
     const initial = await runner.initialRead(signal);
-    const endPolling = runner.startPolling(poller, poll, selfPolling.wake);
+    const endPolling = runner.startPolling(poller, options.poll, wake);
     return { vin, runner, polls: true, initial, endPolling };
   };
-  const selfPolling = startSelfPolling<GuardRead, OpenedGuard>(RED, node, { store, key }, open);
+  const selfPolling = startSelfPolling(RED, node, 'guard', open);
 
   onInput(node, nodeStatus, async ({ msg, send, signal }) => {
     const guard = await selfPolling.running();

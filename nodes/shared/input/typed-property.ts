@@ -7,7 +7,7 @@ import { redactor } from '../vehicle/redaction';
 const literalTypes = new Set(['str', 'num']);
 
 /** The options of a node, with `<name>Type` beside each typed property. */
-type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };
+export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };
 
 /**
  * The value of a property that a person can also take from the message, the context, the environment or an expression.

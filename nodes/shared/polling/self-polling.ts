@@ -1,8 +1,22 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { DuePoll, StateStore } from '../../../src/index';
+import { parseVin, type Account, type DuePoll, type StateStore } from '../../../src/index';
 import type { Message } from '../input/message';
+import { typedProperty, type Typed } from '../input/typed-property';
 import { isDeleted } from '../node-red/flows';
 import { beginWithRetries } from './begin-with-retries';
+import { ownedStoreOf } from '../vehicle/state-store';
+import { vehicleOf } from '../vehicle/vehicle-node';
+
+/** What a node opens its runner with. */
+export interface Opening<Read> {
+  /** Where the node stores what it knows of its car. */
+  store: StateStore;
+  key: string;
+  /** Aborted when the node closes. */
+  signal: AbortSignal;
+  /** Makes the node send a message to itself. */
+  wake(this: void, reads: readonly Read[], duePoll?: DuePoll): void;
+}
 
 /** The runner of a node and its polling, from the first message until the node closes. */
 interface Opened {
@@ -19,8 +33,6 @@ interface OwnPoll<Read> {
 export interface SelfPolling<Read, Running> {
   /** Resolves with the runner, which is opened again if opening it has failed. */
   running(): Promise<Running>;
-  /** Makes the node send a message to itself. */
-  wake(reads: readonly Read[], duePoll?: DuePoll): void;
   /** Undefined for a message that came from a flow. */
   ownPoll(msg: Message): OwnPoll<Read> | undefined;
 }
@@ -29,15 +41,16 @@ export interface SelfPolling<Read, Running> {
  * Opens what the node runs for its car, and lets the node poll by messages to itself, because its input handler sends and reports. The
  * first such message has no read: what the node knew before a restart continues. While opening fails, it is tried again, and such a
  * message reports each new reason.
- * @param state what the node stores; removed with the node
- * @param open its signal is aborted when the node closes
+ * @param collection of what the node stores; it is removed with the node
  */
 export function startSelfPolling<Read, Running extends Opened>(
   RED: NodeAPI,
   node: Node,
-  state: { store: StateStore; key: string },
-  open: (signal: AbortSignal) => Promise<Running>,
+  collection: 'event' | 'guard',
+  open: (opening: Opening<Read>) => Promise<Running>,
 ): SelfPolling<Read, Running> {
+  const { store } = ownedStoreOf(RED);
+  const key = `${collection}/${node.id}`;
   const ownPolls = new WeakMap<Message, OwnPoll<Read>>();
   let opened: Promise<Running> | undefined;
 
@@ -48,7 +61,7 @@ export function startSelfPolling<Read, Running extends Opened>(
   };
   const closing = new AbortController();
   const running = (): Promise<Running> => {
-    opened ??= open(closing.signal).catch((error: unknown) => {
+    opened ??= open({ store, key, signal: closing.signal, wake }).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
@@ -68,16 +81,37 @@ export function startSelfPolling<Read, Running extends Opened>(
       const found = await opened?.catch(() => undefined);
       found?.endPolling();
       await found?.runner.end();
-      if (isDeleted(RED, node, removed)) await state.store.remove(state.key);
+      if (isDeleted(RED, node, removed)) await store.remove(key);
     };
     void close()
       .catch(() => undefined)
       .then(done);
   });
 
-  return {
-    running,
-    wake,
-    ownPoll: (msg) => ownPolls.get(msg),
-  };
+  return { running, ownPoll: (msg) => ownPolls.get(msg) };
+}
+
+/** The vehicle of a node and its settings, one of which is a typed property. */
+interface OpenedCar<Settings> extends Pick<Account, 'client' | 'poller'> {
+  vin: string;
+  settings: Settings;
+}
+
+/**
+ * The VIN and the typed property are evaluated once, because what the node stores is of one car.
+ * @param parse gets the value of the typed property
+ */
+export async function openCar<Name extends string, Settings>(
+  RED: NodeAPI,
+  node: Node,
+  options: { vehicle: string } & Typed<'vin' | Name>,
+  name: Name,
+  parse: (value: unknown) => Settings,
+): Promise<OpenedCar<Settings>> {
+  const vehicle = vehicleOf(RED, options.vehicle);
+  const started = { _msgid: '' };
+  const own = await typedProperty(RED, node, options, 'vin', started);
+  const settings = parse(await typedProperty(RED, node, options, name, started));
+  const { client, poller } = await vehicle.account();
+  return { client, poller, vin: parseVin(vehicle.chooseVin(own)), settings };
 }
