@@ -16,6 +16,7 @@ const buttons = {
   'Unlock the tailgate for a parcel': ['The code was right', 'Unlock the tailgate'],
   'Start the engine behind arming': ['Arm for a minute', 'Start, 10 minutes'],
   'Two cars side by side': ['Read both', 'Lock both'],
+  'Trips into a CSV file': [],
   'Home Assistant through MQTT': [],
 };
 

@@ -5,6 +5,7 @@ import { electricCar, startSimulator, type CarOptions, type Simulator } from '..
 import { ManualClock } from '../support/manual-clock';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';
+import type { FlowNode } from './checkout';
 import { deployExample } from './example-flow';
 
 const minute = 60_000;
@@ -34,16 +35,21 @@ describe('The examples with events', function () {
 
   const file = (): string => join(nodeRed.userDir, 'trips.csv');
   /** Deploys an example, and waits until its event node knows the car. */
-  const deploy = async (example: string, car: CarOptions, path: string): Promise<void> => {
+  const deploy = async (example: string, car: CarOptions, path: string): Promise<FlowNode[]> => {
     service = await startSimulator({ clock, cars: [car] });
+    return start(example, path);
+  };
+  const start = async (example: string, path: string): Promise<FlowNode[]> => {
     const changes: Record<string, object> = {
       'connected-vehicle-event': { poll: 1 },
       file: { filename: file() },
     };
-    await deployExample(nodeRed, service, example, (node) => ({ ...node, ...changes[node.type] }));
+    service.clearRequests();
+    const nodes = await deployExample(nodeRed, service, example, (node) => ({ ...node, ...changes[node.type] }));
     // The second poll begins when the first one has been read.
     const polls = (): number => service.requests.filter((request) => request.path.endsWith(path)).length;
     while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    return nodes;
   };
   const away: CarOptions = { vin: 'YV1EXAMPLEEVENTS1', location: { latitude: 57.75, longitude: 12.1 } };
   const driveHome = async (): Promise<void> => {
@@ -64,13 +70,21 @@ describe('The examples with events', function () {
     );
   });
 
-  it('“Trips into a CSV file” writes one line for a trip', async () => {
-    await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
-    await driveHome();
-    assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
+  it('“Trips into a CSV file” writes the names of the columns on a click, and one line for a trip, also after a restart', async () => {
+    const nodes = await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
+    const button = nodes.find(({ name }) => name === 'Column names')?.id ?? '';
+    await fetch(`${nodeRed.url}inject/${button}`, { method: 'POST' });
     await sidebar.next('Saved');
-    const ended = new Date(clock.now()).toISOString().slice(0, 16);
-    assert.equal(await readFile(file(), 'utf8'), `ended,km,odometer\n${ended},12,1012\n`);
+    let expected = 'ended,km,odometer\n';
+    for (const odometer of [1012, 1024]) {
+      sidebar.clear();
+      await driveHome();
+      assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
+      await sidebar.next('Saved');
+      expected += `${new Date(clock.now()).toISOString().slice(0, 16)},12,${odometer}\n`;
+      assert.equal(await readFile(file(), 'utf8'), expected);
+      await start('Trips into a CSV file', '/odometer');
+    }
   });
 
   it('“Tell me when something happens” says what happened', async () => {
