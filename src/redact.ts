@@ -2,8 +2,8 @@ import { asVehicleError, VehicleError } from './errors';
 import { shortVin, vinPattern } from './vin';
 
 /**
- * Removes secrets and whole VINs from whatever leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
- * (`docs/message-contract.md` 6). Everything that writes such text is built with one.
+ * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
+ * (`docs/message-contract.md` 6). Everything that writes such a text gets a redactor.
  *
  * A known secret is removed as it is and percent-encoded. Text that looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
  * member named `refresh_token`) is removed as well, because a token may be too new to be known.

@@ -24,7 +24,7 @@ const maxOthersFirst = 4;
 const maxSlowdown = 64;
 
 /**
- * Computes how many requests per hour the reads' share of the day can sustain. The service counts the last 24 hours, so this records
+ * Computes how many requests per hour can be sent so that the quota of the day lasts. The service counts the last 24 hours, so this records
  * when requests were sent, to know when they leave the count. Requests from before the start count as spread over the day.
  */
 export class DailyPacer {

@@ -70,8 +70,8 @@ const minute = 60_000;
 const hour = 60 * minute;
 const quotaCheckMs = 5 * minute;
 
-/** State that the vehicles of an account share. Times are monotonic. */
-interface Shared {
+/** The parts of an account that the pollers of all its vehicles share. Times are monotonic. */
+interface AccountContext {
   options: PollerOptions;
   clock: Clock;
   startup: StartupLimiter;
@@ -81,7 +81,7 @@ interface Shared {
 
 /** Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same moments, so that they share requests. */
 export class Poller {
-  readonly #shared: Shared;
+  readonly #shared: AccountContext;
   readonly #vehicles = new Map<string, VehiclePoller>();
   readonly #pacers = { connected: new DailyPacer(), energy: new DailyPacer(), location: new DailyPacer() };
   #slowdowns = { connected: noSlowdown, energy: noSlowdown, location: noSlowdown };
@@ -151,7 +151,7 @@ interface Subscription {
 
 class VehiclePoller {
   readonly #id: string;
-  readonly #shared: Shared;
+  readonly #shared: AccountContext;
   readonly #profile: PollingProfile | null;
   /** Those that read the doors come first: the doors decide about the others. */
   #subscriptions: readonly Subscription[] = [];
@@ -161,7 +161,7 @@ class VehiclePoller {
   #doorsMs: number | null = null;
   #cancel: () => void = () => undefined;
 
-  constructor(id: string, shared: Shared) {
+  constructor(id: string, shared: AccountContext) {
     this.#id = id;
     this.#shared = shared;
     this.#profile = shared.options.adaptive

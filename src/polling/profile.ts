@@ -51,7 +51,7 @@ const activeMs = 10 * minute;
 /** A car locks itself when it drives off: "not in use" counts only where it was read this long after the last change. */
 const settleMs = 5 * minute;
 const maxIntervalMs = 6 * hour;
-/** A read that failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows never that seldom. */
+/** A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows keep their interval. */
 const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };
@@ -72,7 +72,7 @@ export interface PolledFailure {
 export interface LastFailure {
   /** When the service allows the next try, on the profile's clock. */
   retryAt: number | null;
-  /** How many in a row were not retryable. */
+  /** How many failures in a row were not retryable. */
   lasting: number;
 }
 

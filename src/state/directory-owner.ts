@@ -10,7 +10,8 @@ const defaultBeatMs = 10_000;
 /**
  * Makes this process the owner of a directory, until it ends. Of two Node-RED processes on one user directory, only the owner may change
  * commands, watches and journals: to the other one they would look like those of a process that ended.
- * @returns false if another process that lives is the owner; where that is not certain, it takes until two renewals of the mark are missed
+ * @returns false if another process is the owner and lives. Where only its mark can show that it lives, the answer takes as long as two
+ * renewals of the mark
  */
 export async function ownDirectory(
   directory: string,

@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
   /**
    * Milliseconds since an arbitrary moment of this process. It never goes back or jumps when the machine's clock is set: durations
-   * within a process are measured with it, `now` is for what is shown, stored or compared with the service.
+   * within a process are measured with it. `now` is for what is shown, stored or compared with the service.
    */
   monotonic(): number;
   /** Calls back once after `ms`, unless the returned function is called first. */

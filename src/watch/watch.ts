@@ -176,7 +176,7 @@ interface Proof {
   verified: boolean | null;
   /** Doors that are open in the newest reading; none where the engine was read. */
   open: string[];
-  /** The source, as it begins a clause of a sentence. */
+  /** Names the source in a sentence. */
   source: 'the doors say' | 'the engine status says';
 }
 

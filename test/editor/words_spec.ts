@@ -102,7 +102,7 @@ describe('The words of the editor', () => {
         for (const key of keys) assert.ok(has(shared, `status.${key}`), key);
       });
 
-      it('has a badge for every error, short enough to be read at a glance', () => {
+      it('has a status text for every error, short enough to be read at a glance', () => {
         for (const code of Object.keys(errorCodes)) {
           const text = words(language, 'runtime').get(`status.failed.${code}`);
           assert.ok(text !== undefined && text.length <= 20, `${code}: ${text}`);

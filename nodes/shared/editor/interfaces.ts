@@ -2,7 +2,7 @@ import { services, type InterfaceName, type ServiceProfile } from '../../../src/
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** The versions of the connected interface that have something; `v2Unlisted`: the specification does not list it there. */
+/** The versions of the connected interface that have a read or a command; `v2Unlisted`: the specification does not list it there. */
 export interface Versions {
   v1: boolean;
   v2: boolean;

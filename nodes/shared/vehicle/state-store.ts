@@ -36,7 +36,7 @@ export function stateStoreOf(RED: NodeAPI): StateStore {
 const ownedStores = new Map<string, OwnedStore>();
 
 /**
- * The store for what only one process may change: commands, watches, journals. While another Node-RED on the same user directory
+ * The store for what only one process may change: commands, watches, journals, guards and events. While another Node-RED on the same user directory
  * is the owner of those, they are kept in memory. Each deploy tries again.
  */
 export function ownedStoreOf(RED: NodeAPI): OwnedStore {

@@ -30,7 +30,7 @@ export interface OpenWatchInfo {
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/** The tab "Cars" shows this of the cars of one configuration: only facts that flows have read, in bounded memory. */
+/** The facts about the cars of one configuration that the tab "Cars" shows: only those that flows have read, in bounded memory. */
 export class Overview implements VehicleObserver {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
