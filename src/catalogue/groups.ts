@@ -40,7 +40,7 @@ interface Place {
   members: readonly string[];
 }
 
-/** A number: the factor from each unit that the service may use to the unit of docs/service.md 2.8. */
+/** A number: the factor from each unit that the service may use, in words (src/catalogue/units.ts), to the unit of docs/service.md 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
   /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
@@ -73,18 +73,13 @@ export interface Ungrouped {
 export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
 
 const perMile = 1.609344;
-const lengths = { km: 1, kilometers: 1, kilometres: 1, mi: perMile, miles: perMile } as const;
-const volumes = { l: 1, liters: 1, litres: 1 } as const;
-const speeds = { 'km/h': 1, kilometers_per_hour: 1, 'kilometers per hour': 1, mph: perMile } as const;
-const consumptions = {
-  'l/100km': 1,
-  'l/100 km': 1,
-  liters_per_100_kilometers: 1,
-  'liters per 100 kilometers': 1,
-} as const;
-const hours = { h: 1, hours: 1 } as const;
+const lengths = { kilometers: 1, miles: perMile } as const;
+const volumes = { liters: 1 } as const;
+const speeds = { 'kilometers per hour': 1, 'miles per hour': perMile } as const;
+const consumptions = { 'liters per 100 kilometers': 1 } as const;
+const hours = { hours: 1 } as const;
 /** Some cars give days and others months (docs/field-notes.md 6.2). */
-const months = { months: 1, month: 1, days: 12 / 365.25, day: 12 / 365.25 } as const;
+const months = { months: 1, days: 12 / 365.25 } as const;
 
 /** AJAR is not closed (docs/field-notes.md 6.2), so it counts as open, as it does for the doors themselves. */
 const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;

@@ -122,9 +122,9 @@ function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measure
 
 /** A number without a unit is in the unit that the service's documentation names first, unless it may be in several. */
 function factorOf(units: Readonly<Record<string, number>>, unit: string | null): number | null {
-  const word = unit?.trim().toLowerCase() ?? '';
-  if (word !== '') return Object.hasOwn(units, word) ? (units[word] ?? null) : null;
-  return 'days' in units ? null : 1;
+  if ((unit?.trim() ?? '') === '') return 'days' in units ? null : 1;
+  const word = unitInWords(unit) ?? '';
+  return Object.hasOwn(units, word) ? (units[word] ?? null) : null;
 }
 
 function inWord(row: GroupedWord, resource: Resource, given: Scalar): Converted {
