@@ -119,6 +119,7 @@ function filterList(): void {
       $(group).toggle(left.length > 0);
       found += left.length;
     });
+  part('reads').toggle(found > 0);
   part('nothing').toggle(found === 0);
 }
 
@@ -201,10 +202,10 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     vinType: { value: 'str' },
     read: {
       value: 'windows',
-      required: true,
       label: say('label.read'),
       validate(value, _opt) {
-        return validateTyped(this, 'read', value, () => true);
+        // In the open form, the list below has the value and the field is empty.
+        return validateTyped(this, 'read', value, () => isFromList() || value !== '' || say('noReads'));
       },
     },
     readType: { value: 'str' },

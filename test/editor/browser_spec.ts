@@ -127,6 +127,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.equal(await part('chosen').innerText(), 'Choose at least one value');
     await type('#connected-vehicle-filter', 'nothing like it');
     assert.equal(await part('nothing').innerText(), 'Nothing found.');
+    assert.equal(await part('reads').isVisible(), false);
     await type('#connected-vehicle-filter', 'tyre pressure');
     assert.equal(await part('reads').locator('label:visible').count(), 4);
     await part('reads').getByText('Front left tyre pressure').click();
@@ -138,6 +139,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       await part('chosen').innerText(),
       'Chosen: Vehicle details, Front left tyre pressure, Distance to service',
     );
+    assert.equal(await page.locator('.car-form .input-error').count(), 0);
     await page.locator('.car-form summary').click();
     await page.locator('#node-input-interface').selectOption('v1');
     assert.equal(await part('interface').innerText(), 'Not available in version 1: Vehicle details.');

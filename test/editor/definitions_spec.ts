@@ -377,6 +377,8 @@ describe('The validators', () => {
       'connected-vehicle-status.noReads',
     );
     assert.equal(validate('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
+    assert.equal(validate('connected-vehicle-status', 'read', ''), 'connected-vehicle-status.noReads');
+    assert.equal(validate('connected-vehicle-status', 'read', 'windows'), true);
   });
 });
 
