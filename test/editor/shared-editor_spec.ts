@@ -57,6 +57,15 @@ describe('The functions that the forms share', () => {
     ]);
   });
 
+  it('say why a configuration cannot be checked that was deleted in the editor and not deployed', () => {
+    const editor = sharedEditor([]);
+    const shown: unknown[] = [];
+    editor.connectedVehicle.checkFindings('car', (lines) => shown.push(...lines));
+    assert.deepEqual(editor.requests, []);
+    assert.equal(shown.length, 1);
+    assert.match(String(shown[0]), /dialog\.check\.deleted/);
+  });
+
   it('drop an answer that comes after the form asked for something else', () => {
     const editor = sharedEditor([car]);
     editor.connectedVehicle.showAnswer('car', {}, String, () => undefined);

@@ -119,7 +119,9 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
 
 /** Checks a configuration as it is in the flows, with its stored credentials. */
 export function checkFindings(id: string, done: (lines: Line[]) => void): void {
-  const { _def, ...node } = RED.nodes.node(id) as unknown as EditorNode<Record<string, unknown>>;
+  const found = RED.nodes.node(id) as EditorNode<Record<string, unknown>> | null | undefined;
+  if (!found) return done(linesOfFindings({ error: { code: 'deleted', message: '' } }, false));
+  const { _def, ...node } = found;
   const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
   ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: nodesOf(id) }, (answer) =>
     done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
