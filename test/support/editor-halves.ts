@@ -128,6 +128,7 @@ export function sharedEditor(
     append: () => element,
     toggleClass: () => element,
     removeClass: () => element,
+    get: () => undefined,
     text(text: string) {
       shown.push(text);
       return element;
