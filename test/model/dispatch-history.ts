@@ -180,7 +180,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
         );
         met.refusedByTheService += 1;
       } else if (/may still be under way/.test(error.message)) met.busy += 1;
-      else if (/within its longest wait/.test(error.message)) met.late += 1;
+      else if (/could not be sent within \d+ seconds/.test(error.message)) met.late += 1;
       else if (/replaced this waiting one/.test(error.message)) met.replaced += 1;
       else if (error.code === 'CANCELLED') met.cancelled += 1;
       else if (error.message === 'Disarmed.') met.disarmed += 1;
