@@ -1,8 +1,8 @@
 import type { CommandOptions } from './shared/input/options';
 
 const {
-  accessOfCommand,
   isNotAllowed,
+  needsOfCommand,
   addSearchWords,
   ask,
   chooseVehicle,
@@ -14,7 +14,6 @@ const {
   nodeField: field,
   part,
   saveProperties,
-  scopesOfCommand,
   serviceInterfaces,
   sharedText,
   showInterface,
@@ -26,7 +25,6 @@ const {
   titleOf,
   validateTyped,
   unlockDurationLimits,
-  versionsOfCommand,
   validateVin,
   validateWhole,
   wordsOf,
@@ -78,15 +76,12 @@ function showCommand(): void {
   part('wait').toggle(waits);
   part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
   part('duration').text(say('duration', unlockDurationLimits));
-  part('access').text(
-    isNotAllowed(accessOfCommand(name)) ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '',
-  );
-  const scopes = isCommandName(name) ? scopesOfCommand(name, interfaces) : [];
+  const needs = isCommandName(name) ? [{ title: titleOfCommand(name), ...needsOfCommand(name, interfaces) }] : [];
+  const scopes = needs.flatMap((one) => one.scopes);
+  const isForbidden = needs.some(({ access }) => isNotAllowed(access));
+  part('access').text(isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '');
   showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
-  showInterface(
-    isCommandName(name) ? [{ title: titleOfCommand(name), versions: versionsOfCommand(name) }] : [],
-    textOf(field('interface')),
-  );
+  showInterface(needs, textOf(field('interface')));
 }
 
 /** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */

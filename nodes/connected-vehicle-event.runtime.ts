@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { EventRunner, eventText, parseEventSettings, type EventRead, type VehicleEvent } from '../src/index';
+import { EventRunner, eventText, type VehicleEvent } from '../src/index';
 import { eventWordsOf } from './shared/words/event-words';
 import { onInput, showFailure } from './shared/input/input-handler';
 import { eventOptions, parseOptions, type EventOptions } from './shared/input/options';
@@ -25,13 +25,11 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
 
-  const open = async ({ signal, store, key, wake }: Opening<EventRead>): Promise<OpenedEvents> => {
+  const open = async ({ signal, store, key, wake }: Opening<EventRunner>): Promise<OpenedEvents> => {
     const options = parseOptions(eventOptions, config);
-    const { client, poller, vin, settings } = await openCar(RED, node, options, 'level', (level) =>
-      parseEventSettings({ ...options, level }),
-    );
+    const { client, poller, vin, value: level } = await openCar(RED, node, options, 'level');
     const runner = await EventRunner.open({
-      settings,
+      settings: { ...options, level },
       client,
       vin,
       store,

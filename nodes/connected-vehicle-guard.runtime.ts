@@ -1,13 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import {
-  GuardRunner,
-  guardText,
-  parseGuardRequest,
-  VehicleError,
-  type GuardEvent,
-  type GuardPollResult,
-  type GuardRead,
-} from '../src/index';
+import { GuardRunner, guardText, parseGuardRequest, VehicleError, type GuardPollResult } from '../src/index';
 import { showGuardState } from './shared/status/guard-status';
 import { guardWordsOf } from './shared/words/guard-words';
 import { onInput } from './shared/input/input-handler';
@@ -31,14 +23,11 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
 
-  const open = async ({ signal, store, key, wake }: Opening<GuardRead>): Promise<OpenedGuard> => {
+  const open = async ({ signal, store, key, wake }: Opening<GuardRunner>): Promise<OpenedGuard> => {
     const options = parseOptions(guardOptions, config);
-    const { client, poller, vin, settings } = await openCar(RED, node, options, 'minutes', (minutes) => ({
-      ...options,
-      minutes: parseMinutes(minutes),
-    }));
+    const { client, poller, vin, value: minutes } = await openCar(RED, node, options, 'minutes');
     const runner = await GuardRunner.open({
-      settings,
+      settings: { ...options, minutes: parseMinutes(minutes) },
       client,
       vin,
       store,
@@ -63,7 +52,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     if (reading !== undefined && !isSameVin(reading.vin, vin))
       throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
-    const sendEvents = (events: GuardEvent[]): void => {
+    const sendEvents = (events: GuardPollResult['events']): void => {
       for (const event of events) {
         const payload = { text: guardText(event, guardWordsOf(RED)), ...event };
         const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };

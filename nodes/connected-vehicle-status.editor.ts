@@ -1,7 +1,6 @@
 import type { StatusOptions } from './shared/input/options';
 
 const {
-  accessOfRead,
   isNotAllowed,
   addSearchWords,
   ask,
@@ -14,9 +13,9 @@ const {
   nodeField: field,
   part,
   validatePoll,
+  needsOfRead,
   readThemes,
   saveProperties,
-  scopesOfRead,
   serviceInterfaces,
   sharedText,
   showAnswer,
@@ -30,7 +29,6 @@ const {
   validateTyped,
   typeOf,
   valueTypeOf,
-  versionsOfRead,
   validateVin,
   wordsOf,
 } = connectedVehicle;
@@ -77,7 +75,7 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = serviceInterfaces();
   const lineOf = (name: string): JQuery => {
-    const isUnserved = isReadName(name) && scopesOfRead(name, interfaces).length === 0;
+    const isUnserved = isReadName(name) && needsOfRead(name, interfaces).scopes.length === 0;
     const isMissing = isUnserved || equipment[name] === false;
     const remarks = isMissing
       ? [say(isUnserved ? 'missing' : 'lacking')]
@@ -137,8 +135,7 @@ function showChoice(): void {
   const interfaces = serviceInterfaces();
   const needs = names.filter(isReadName).map((name) => ({
     title: titleOfRead(name),
-    versions: versionsOfRead(name),
-    scopes: scopesOfRead(name, interfaces),
+    ...needsOfRead(name, interfaces),
   }));
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
   const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
@@ -153,10 +150,8 @@ function showChoice(): void {
     .toggleClass('warning', isSeveral() && first === undefined);
   part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  const forbidden = names.filter((name) => isReadName(name) && isNotAllowed(accessOfRead(name)));
-  part('access').text(
-    forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.map(titleOfRead).join(', ') }) : '',
-  );
+  const forbidden = needs.filter(({ access }) => isNotAllowed(access)).map(({ title }) => title);
+  part('access').text(forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.join(', ') }) : '');
   showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
   showInterface(connected, textOf(field('interface')));
   if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));

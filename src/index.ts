@@ -9,7 +9,7 @@ export { checkAccount, findVehicles, type Finding, type FoundVehicle } from './a
 export type { VehicleClient, VehicleObserver } from './client';
 export { createRedactor } from './redact';
 export { resolveService } from './service';
-export { serviceNames, services, type ServiceProfile } from './catalogue/services';
+export { serviceNames, services } from './catalogue/services';
 export { systemClock, type Clock } from './util/clock';
 export { isRecord } from './util/json';
 export { isLoopback } from './util/loopback';
@@ -30,23 +30,19 @@ export {
   needsVehicle,
   titleOf,
   type AnyReadName,
-  type ApiName,
   type InterfaceName,
   type ReadName,
 } from './catalogue/reads';
-export { readThemes, valueTypeOf, versionsOfRead } from './catalogue/read-list';
+export { readThemes, valueTypeOf } from './catalogue/read-list';
 export { unitInWords } from './catalogue/units';
 
-// The tables of commands, their outcomes and the scopes of both.
-export { commandNames, isCommandName, unlockDurationLimits, versionsOfCommand } from './catalogue/commands';
-export { meaningOf } from './catalogue/outcomes';
+// The table of commands, and what reads and commands need.
+export { commandNames, isCommandName, unlockDurationLimits } from './catalogue/commands';
 export {
   accessNames,
-  accessOfCommand,
-  accessOfRead,
   defaultAccess,
-  scopesOfCommand,
-  scopesOfRead,
+  needsOfCommand,
+  needsOfRead,
   signInScopes,
   type AccessName,
 } from './catalogue/scopes';
@@ -72,26 +68,15 @@ export { callsPerDay } from './polling/calls';
 export type { DuePoll } from './polling/poller';
 
 // Openings, and the guard that reports when one stays open.
-export {
-  defaultWatch,
-  openingKeys,
-  openingKinds,
-  openings,
-  watchNames,
-  type OpeningKey,
-  type OpeningKind,
-} from './openings';
+export { defaultWatch, openingKeys, openingKinds, openings, watchNames, type OpeningKind } from './openings';
 export { parseGuardRequest } from './guard/request';
 export { GuardRunner, type GuardPollResult } from './guard/guard-runner';
-export type { GuardRead } from './guard/read-openings';
 export { guardText } from './guard/text';
-export type { GuardEvent } from './guard/types';
 
 // Events of a vehicle.
 export { EventRunner } from './events/event-runner';
-export { parseEventSettings } from './events/settings';
 export { eventText } from './events/text';
-export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
+export { eventNames, eventPolls, type VehicleEvent } from './events/types';
 
 // The state that outlives a restart.
 export { openOwnedStore, type OwnedStore } from './state/owned-store';

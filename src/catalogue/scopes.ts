@@ -1,5 +1,6 @@
-import { commands, isCommandName, requestDetails, type Command } from './commands';
+import { commands, isCommandName, requestDetails, versionsOfCommand, type Command, type CommandName } from './commands';
 import { groupedResources, groups, type GroupedResource } from './groups';
+import { versionsOfRead } from './read-list';
 import {
   connectedReads,
   isSingleInterfaceReadName,
@@ -50,6 +51,20 @@ export function scopesOfCommand(name: string, available: readonly InterfaceName[
   const { routes, scopes }: Command = commands[name];
   return hasRoute(routes, available) ? scopes : [];
 }
+
+/** What a read needs: an access, scopes, and one of the versions of the connected interface. */
+export const needsOfRead = (name: ReadName, available: readonly InterfaceName[]) => ({
+  access: accessOfRead(name),
+  scopes: scopesOfRead(name, available),
+  versions: versionsOfRead(name),
+});
+
+/** The same for a command. */
+export const needsOfCommand = (name: CommandName, available: readonly InterfaceName[]) => ({
+  access: accessOfCommand(name),
+  scopes: scopesOfCommand(name, available),
+  versions: versionsOfCommand(name),
+});
 
 /** The scopes that a sign-in asks for (docs/service.md 5.2): every read of the status, and what `access` adds. */
 export function scopesOfService(

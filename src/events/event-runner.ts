@@ -5,6 +5,7 @@ import type { DuePoll, Poller } from '../polling/poller';
 import { ReportedFailures } from '../polling/reported-failures';
 import type { StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
+import { parseEventSettings } from './settings';
 import { applyReading, factValueShape, parseEventState, type EventState } from './reducer';
 import {
   eventNames,
@@ -20,7 +21,8 @@ import {
 } from './types';
 
 export interface EventRunnerOptions {
-  settings: EventSettings;
+  /** As a form or a person wrote them. */
+  settings: Parameters<typeof parseEventSettings>[0];
   client: Pick<VehicleClient, 'read' | 'clockSkewMs'>;
   /** State that was stored for another vehicle is ignored. */
   vin: string;
@@ -88,29 +90,37 @@ const parseUnsent = (stored: readonly unknown[]): Unsent[] =>
  */
 export class EventRunner {
   readonly #options: EventRunnerOptions;
+  readonly #settings: EventSettings;
   readonly #failures = new ReportedFailures<EventRead>();
   #state: EventState;
   #unsent: Unsent[];
   #stored: string;
   #isSaved = true;
 
-  private constructor(options: EventRunnerOptions, stored: { state?: unknown; unsent?: unknown[] }) {
+  private constructor(
+    options: EventRunnerOptions,
+    settings: EventSettings,
+    stored: { state?: unknown; unsent?: unknown[] },
+  ) {
     this.#options = options;
+    this.#settings = settings;
     this.#state = parseEventState(stored.state);
     this.#unsent = parseUnsent(stored.unsent ?? []);
     this.#stored = this.#content();
   }
 
+  /** @throws VehicleError CONFIG where the settings cannot work */
   static async open(options: EventRunnerOptions): Promise<EventRunner> {
+    const settings = parseEventSettings(options.settings);
     const read = await options.store.read(options.key).catch(() => null);
     const stored = storedShape.safeParse(read?.value);
-    return new EventRunner(options, stored.success && stored.data.vin === options.vin ? stored.data : {});
+    return new EventRunner(options, settings, stored.success && stored.data.vin === options.vin ? stored.data : {});
   }
 
   /** The events that a former process stored and did not mark as sent; those that are no longer chosen are left out. */
   async takeUnsent(): Promise<VehicleEvent[]> {
-    const { settings, onDropped } = this.#options;
-    const chosen = this.#unsent.filter(({ event }) => settings.events.includes(event.event));
+    const { onDropped } = this.#options;
+    const chosen = this.#unsent.filter(({ event }) => this.#settings.events.includes(event.event));
     const unsent = chosen.filter(({ tries }) => tries < maxTries);
     if (unsent.length < chosen.length) onDropped();
     this.#unsent = unsent.map(({ event, tries }) => ({ event, tries: tries + 1 }));
@@ -125,7 +135,7 @@ export class EventRunner {
   }
 
   get reads(): EventRead[] {
-    return readsForEvents(this.#options.settings.events);
+    return readsForEvents(this.#settings.events);
   }
 
   /**
@@ -134,7 +144,7 @@ export class EventRunner {
    * @returns ends it
    */
   startPolling(poller: Poller, seconds: number, poll: (reads: EventRead[], due: DuePoll) => void): () => void {
-    const ends = eventPolls(this.#options.settings.events, seconds).map((group) =>
+    const ends = eventPolls(this.#settings.events, seconds).map((group) =>
       poller.start({ vin: this.#options.vin, reads: group.reads, everyMs: group.poll * 1000 }, (due) =>
         poll(
           group.reads.filter((read) => due.reads.includes(read)),
@@ -150,7 +160,7 @@ export class EventRunner {
    * @throws VehicleError CANCELLED through the signal
    */
   async poll(reads: readonly EventRead[], signal: AbortSignal, due?: DuePoll): Promise<EventPollResult> {
-    const { client, vin, clock, settings } = this.#options;
+    const { client, vin, clock } = this.#options;
     const payloads: EventReading['payloads'] = {};
     const receivedAt: EventReading['receivedAt'] = {};
     const failures = new Map<EventRead, VehicleError>();
@@ -168,7 +178,7 @@ export class EventRunner {
     };
     await Promise.all(reads.map(readOne));
     const reading = { at: clock.now(), payloads, receivedAt, skewMs: client.clockSkewMs };
-    const { state, events } = applyReading(this.#state, reading, settings);
+    const { state, events } = applyReading(this.#state, reading, this.#settings);
     this.#state = state;
     this.#unsent = [...this.#unsent, ...events.map((event) => ({ event, tries: 1 }))];
     await this.#save();

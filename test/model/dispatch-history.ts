@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import {
-  meaningOf,
   openAccount,
   pastedToken,
   resolveService,
@@ -8,6 +7,7 @@ import {
   type Account,
   type CommandRecord,
 } from '../../src/index';
+import { meaningOf } from '../../src/catalogue/outcomes';
 import type { DispatchOptions } from '../../src/commands/dispatcher';
 import { watchCommand } from '../../src/watch/watch';
 import { demoCar } from '../../src/simulator/index';

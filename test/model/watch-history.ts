@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert';
 import {
   commandNames,
   followWatch,
-  meaningOf,
   MemoryStateStore,
   openAccount,
   pastedToken,
@@ -12,7 +11,7 @@ import {
   type OpenWatch,
   type WatchReport,
 } from '../../src/index';
-import { outcomes, statusWord } from '../../src/catalogue/outcomes';
+import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { openAccount, VehicleError, type Account, type ServiceProfile } from '../../../src/index';
+import { openAccount, VehicleError, type Account, type AccountOptions } from '../../../src/index';
 import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
 import { demoAccountOptions } from '../vehicle/demo-car';
 import {
@@ -117,7 +117,7 @@ function hasSameAddresses(before: VehicleOptions, now: VehicleOptions): boolean 
 /** The addresses that get key, tokens, client ID and client secret. */
 const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 
-const originOf = (service: ServiceProfile, name: (typeof addressNames)[number]): string =>
+const originOf = (service: AccountOptions['service'], name: (typeof addressNames)[number]): string =>
   service[name] === '' ? '' : new URL(service[name]).origin;
 
 const config = (sentence: string): Error => new VehicleError('CONFIG', sentence);

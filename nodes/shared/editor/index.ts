@@ -32,8 +32,6 @@ export { validateVin, validateWhole, type Validity } from './validators';
 export { sharedText, wordsOf } from './texts';
 export {
   accessNames,
-  accessOfCommand,
-  accessOfRead,
   commandNames,
   defaultAccess,
   defaultWatch,
@@ -41,15 +39,13 @@ export {
   interfaceNames,
   isCommandName,
   isReadName,
+  needsOfCommand,
+  needsOfRead,
   openingKinds,
   readThemes,
-  scopesOfCommand,
-  scopesOfRead,
   shortVin,
   titleOf,
   unlockDurationLimits,
   valueTypeOf,
-  versionsOfCommand,
-  versionsOfRead,
   vinPattern,
 } from '../../../src/index';

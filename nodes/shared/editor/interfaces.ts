@@ -1,4 +1,4 @@
-import { services, type InterfaceName, type ServiceProfile } from '../../../src/index';
+import { services, type InterfaceName } from '../../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
@@ -17,7 +17,7 @@ interface Served {
 
 /** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
 export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
-  const profiles: Record<string, ServiceProfile> = services;
+  const profiles: Record<string, { availableInterfaces: readonly InterfaceName[] }> = services;
   const { service = '', interfaces } = RED.nodes.node(vehicle) ?? {};
   if (service === 'custom' && interfaces !== undefined) return interfaces;
   return (profiles[service] ?? services.custom).availableInterfaces;

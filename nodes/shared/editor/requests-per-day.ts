@@ -1,4 +1,4 @@
-import { callsPerDay, type ApiName } from '../../../src/index';
+import { callsPerDay } from '../../../src/index';
 import { serviceInterfaces } from './interfaces';
 import { readsOfNode } from './node-reads';
 import { validateWhole, type Validity } from './validators';
@@ -6,13 +6,13 @@ import { sharedText } from './texts';
 
 /** The APIs, each of which has a quota of its own, and the keys of the texts about their requests. */
 export const callsTexts = { connected: 'calls', energy: 'callsEnergy', location: 'callsLocation' } as const;
-export const apis = ['connected', 'energy', 'location'] as const satisfies readonly ApiName[];
+export const apis = ['connected', 'energy', 'location'] as const;
 
 /**
  * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive polling an estimate.
  * @param edited a node as it stands in an open form, in place of itself
  */
-export function callsOf(vehicle: string | undefined, edited?: FlowNode): Record<ApiName, number> {
+export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnType<typeof callsPerDay> {
   const { vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
   // Nothing is shared: each read of each node is a request.
   const alone = String(shareFor) === '0';

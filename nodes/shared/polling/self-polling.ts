@@ -7,34 +7,41 @@ import { beginWithRetries } from './begin-with-retries';
 import { ownedStoreOf } from '../vehicle/state-store';
 import { vehicleOf } from '../vehicle/vehicle-node';
 
+/** Reads a car; it ends with its node. */
+interface Runner {
+  poll(reads: readonly never[], ...more: never[]): unknown;
+  end(): Promise<void>;
+}
+type ReadsOf<Polled extends Runner> = Parameters<Polled['poll']>[0];
+
 /** What a node opens its runner with. */
-export interface Opening<Read> {
+export interface Opening<Polled extends Runner> {
   /** Where the node stores what it knows of its car. */
   store: StateStore;
   key: string;
   /** Aborted when the node closes. */
   signal: AbortSignal;
   /** Makes the node send a message to itself. */
-  wake(this: void, reads: readonly Read[], duePoll?: DuePoll): void;
+  wake(this: void, reads: ReadsOf<Polled>, duePoll?: DuePoll): void;
 }
 
 /** The runner of a node and its polling, from the first message until the node closes. */
-interface Opened {
-  runner: { end(): Promise<void> };
+interface Polling {
+  runner: Runner;
   endPolling(): void;
 }
 
 /** The reads of a message that a node sends to itself; `duePoll` where the poller asked for them. */
-interface OwnPoll<Read> {
-  reads: readonly Read[];
+interface OwnPoll<Polled extends Runner> {
+  reads: ReadsOf<Polled>;
   duePoll: DuePoll | undefined;
 }
 
-export interface SelfPolling<Read, Running> {
+interface SelfPolling<Running extends Polling> {
   /** Resolves with the runner, which is opened again if opening it has failed. */
   running(): Promise<Running>;
   /** Undefined for a message that came from a flow. */
-  ownPoll(msg: Message): OwnPoll<Read> | undefined;
+  ownPoll(msg: Message): OwnPoll<Running['runner']> | undefined;
 }
 
 /**
@@ -43,18 +50,18 @@ export interface SelfPolling<Read, Running> {
  * message reports each new reason.
  * @param collection of what the node stores; it is removed with the node
  */
-export function startSelfPolling<Read, Running extends Opened>(
+export function startSelfPolling<Running extends Polling>(
   RED: NodeAPI,
   node: Node,
   collection: 'event' | 'guard',
-  open: (opening: Opening<Read>) => Promise<Running>,
-): SelfPolling<Read, Running> {
+  open: (opening: Opening<Running['runner']>) => Promise<Running>,
+): SelfPolling<Running> {
   const { store } = ownedStoreOf(RED);
   const key = `${collection}/${node.id}`;
-  const ownPolls = new WeakMap<Message, OwnPoll<Read>>();
+  const ownPolls = new WeakMap<Message, OwnPoll<Running['runner']>>();
   let opened: Promise<Running> | undefined;
 
-  const wake = (reads: readonly Read[], duePoll?: DuePoll): void => {
+  const wake = (reads: ReadsOf<Running['runner']>, duePoll?: DuePoll): void => {
     const msg: Message = { _msgid: RED.util.generateId() };
     ownPolls.set(msg, { reads, duePoll });
     node.receive(msg);
@@ -91,27 +98,23 @@ export function startSelfPolling<Read, Running extends Opened>(
   return { running, ownPoll: (msg) => ownPolls.get(msg) };
 }
 
-/** The vehicle of a node and its settings, one of which is a typed property. */
-interface OpenedCar<Settings> extends Pick<Account, 'client' | 'poller'> {
+/** The vehicle of a node, and the value of another typed property. */
+interface OpenedCar extends Pick<Account, 'client' | 'poller'> {
   vin: string;
-  settings: Settings;
+  value: unknown;
 }
 
-/**
- * The VIN and the typed property are evaluated once, because what the node stores is of one car.
- * @param parse gets the value of the typed property
- */
-export async function openCar<Name extends string, Settings>(
+/** The VIN and the other typed property are evaluated once, because what the node stores is of one car. */
+export async function openCar<Name extends string>(
   RED: NodeAPI,
   node: Node,
   options: { vehicle: string } & Typed<'vin' | Name>,
   name: Name,
-  parse: (value: unknown) => Settings,
-): Promise<OpenedCar<Settings>> {
+): Promise<OpenedCar> {
   const vehicle = vehicleOf(RED, options.vehicle);
   const started = { _msgid: '' };
   const own = await typedProperty(RED, node, options, 'vin', started);
-  const settings = parse(await typedProperty(RED, node, options, name, started));
+  const value = await typedProperty(RED, node, options, name, started);
   const { client, poller } = await vehicle.account();
-  return { client, poller, vin: parseVin(vehicle.chooseVin(own)), settings };
+  return { client, poller, vin: parseVin(vehicle.chooseVin(own)), value };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
-import { createTokenSource, resolveService, type AccountOptions, type ServiceProfile } from '../../../src/index';
+import { createTokenSource, resolveService, type AccountOptions } from '../../../src/index';
 import type { VehicleCredentials, VehicleOptions } from '../input/options';
 import { learnCredentials, redactor } from './redaction';
 import { sessionOf } from './session';
@@ -8,7 +8,7 @@ import { stateStoreOf } from './state-store';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
-export function serviceOf(options: VehicleOptions): ServiceProfile {
+export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
   if (options.service === 'custom') return resolveService('custom', options);
   // The other profiles leave only the redirect URL to the person.
   return resolveService(options.service, { redirectUrl: options.redirectUrl });
@@ -27,7 +27,10 @@ export const settingsOf = (
 });
 
 /** The application that signs in, and the service that its tokens are for. */
-export const clientOf = ({ baseUrl, tokenUrl }: ServiceProfile, { clientId, clientSecret }: VehicleCredentials) => ({
+export const clientOf = (
+  { baseUrl, tokenUrl }: AccountOptions['service'],
+  { clientId, clientSecret }: VehicleCredentials,
+) => ({
   audience: new URL(baseUrl).origin,
   tokenUrl,
   clientId,

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { accessNames, scopesOfCommand, scopesOfRead, services } from '../../../src/index';
-import { scopesOfService } from '../../../src/catalogue/scopes';
+import { accessNames, services } from '../../../src/index';
+import { scopesOfCommand, scopesOfRead, scopesOfService } from '../../../src/catalogue/scopes';
 import { everyScope } from '../../../src/simulator/index';
 
 const { availableInterfaces } = services['volvo-cars'];

@@ -1,4 +1,4 @@
-import { isRecord, openingKeys, openings, type OpeningKey, type Reading, type ReadName } from '../../../../src/index';
+import { isRecord, openingKeys, openings, type Reading, type ReadName } from '../../../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {
@@ -24,6 +24,7 @@ const singles = [
   'odometer',
 ] as const;
 
+type OpeningKey = keyof typeof openings;
 export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model';
 export type Facts = Partial<Record<FactName, Fact>>;
 
