@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { openAccount, type Account, type StateStore } from '../src/index';
+import { openAccount, VehicleError, type Account, type StateStore } from '../src/index';
 import { accountOptionsOf } from './shared/vehicle/account-options';
 import { forgetSignIns, removeStoredGrants } from './shared/admin/sign-in';
 import { demoAccountOptions } from './shared/vehicle/demo-car';
@@ -31,9 +31,12 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   const journal = { store: signalling(ownStore), key: `journal/${node.id}` };
   const shared = { store: stateStoreOf(RED), journal, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
+  let isClosed = false;
   let demoVin: string | undefined;
 
   const open = async (): Promise<Account> => {
+    // A node that was slow to ask would open an account that nobody closes.
+    if (isClosed) throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = parseOptions(vehicleOptions, config);
     const observer = openOverview(node.id, `${options.service} ${options.baseUrl}`);
     if (options.service !== 'demo')
@@ -70,6 +73,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   });
 
   node.on('close', (removed: boolean, done: () => void) => {
+    isClosed = true;
     const deleted = isDeleted(RED, node, removed);
     if (removed) forgetSignIns(RED, node.id);
     if (deleted) forgetOverview(node.id);

@@ -28,6 +28,13 @@ describe('connected-vehicle', () => {
     assert.equal(await baseUrlOf('v'), url);
   });
 
+  it('opens no account for a node that asks after the deploy that closed the vehicle', async () => {
+    await flow.load({ type: 'connected-vehicle-status' });
+    const closed = flow.node('v') as VehicleNode;
+    await flow.unload();
+    await assert.rejects(closed.account(), { code: 'CANCELLED' });
+  });
+
   it('has a petrol and an electric demo car', async () => {
     await flow.load({ type: 'connected-vehicle-status', read: 'details' }, { demoCar: 'electric' }, {}, [
       { id: 'v2', type: 'connected-vehicle', service: 'demo' },
