@@ -36,7 +36,8 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
 
   const open = async (): Promise<Account> => {
     // A node that was slow to ask would open an account that nobody closes.
-    if (isClosed) throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+    if (isClosed)
+      throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = parseOptions(vehicleOptions, config);
     const observer = openOverview(node.id, `${options.service} ${options.baseUrl}`);
     if (options.service !== 'demo')

@@ -64,10 +64,15 @@ export const outcomes = {
   },
 } as const satisfies Record<string, StatusMeaning>;
 
-/** The meaning of a status that is not in the table, and of a missing one. */
+/** The meaning of a status that is not in the table. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
   sentence: 'The service answered with an unknown word, so the result of the command is not known. Look at the car.',
+};
+
+const missingStatus: StatusMeaning = {
+  outcome: 'undetermined',
+  sentence: 'The service did not say what became of the command, so its result is not known. Look at the car.',
 };
 
 /** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */
@@ -75,5 +80,6 @@ export const statusWord = (requestStatus: string | null): string => requestStatu
 
 export function meaningOf(requestStatus: string | null): StatusMeaning {
   const word = statusWord(requestStatus);
+  if (word === '') return missingStatus;
   return Object.hasOwn(outcomes, word) ? outcomes[word as keyof typeof outcomes] : unnamedStatus;
 }

@@ -49,4 +49,9 @@ describe('What a request status means', () => {
     ])
       assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
   });
+
+  it('is told without an unknown word where the answer has no status', () => {
+    for (const missing of [null, ' ']) assert.doesNotMatch(meaningOf(missing).sentence, /word/);
+    assert.match(meaningOf('NEARLY_DONE').sentence, /unknown word/);
+  });
 });
