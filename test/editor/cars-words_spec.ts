@@ -5,6 +5,7 @@ import { openingKeys } from '../../src/index';
 import { openingNames } from '../../src/simulator/car-view-state';
 import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/controls';
 import { demoFaultNames } from '../../src/simulator/demo-faults';
+import { wordsOf } from '../../src/simulator/page/words';
 import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
@@ -52,5 +53,13 @@ describe('The words of the tab "Cars"', () => {
     );
     for (const outcome of ['pending', 'succeeded', 'failed', 'undetermined'])
       assert.ok(known.has(`outcome.${outcome}`));
+  });
+
+  it('name each outcome of a command as the statuses of the nodes and the page of the demo cars do', () => {
+    for (const language of languages)
+      for (const [outcome, word] of Object.entries(wordsOf(language).outcome)) {
+        assert.equal(catalogue(language).get(`outcome.${outcome}`), word);
+        assert.equal(words(language, 'runtime').get(`status.outcome.${outcome}`), `__command__: ${word}`);
+      }
   });
 });
