@@ -1,7 +1,14 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
 import { defaultWatch } from '../../src/index';
-import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote } from '../support/editor-browser';
+import {
+  formIsOpen,
+  launchBrowser,
+  openEditor,
+  partOf,
+  pendingNote,
+  skipAfterFailure,
+} from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 interface FlowNode {
@@ -12,7 +19,7 @@ interface FlowNode {
 
 describe(`The editor in a browser${pendingNote}`, function () {
   this.timeout(60_000);
-  this.bail(true);
+  skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
   let page: Page;

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
-import { launchBrowser, loadEditor, openEditor, pendingNote } from '../support/editor-browser';
+import { launchBrowser, loadEditor, openEditor, pendingNote, skipAfterFailure } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
@@ -59,7 +59,7 @@ const flows = [
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   this.timeout(60_000);
-  this.bail(true);
+  skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
   let page: Page;

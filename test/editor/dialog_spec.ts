@@ -3,12 +3,12 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
+import { launchBrowser, openEditor, partOf, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   this.timeout(60_000);
-  this.bail(true);
+  skipAfterFailure(this);
   let service: Simulator;
   let nodeRed: RealNodeRed;
   let browser: Browser;

@@ -20,6 +20,17 @@ export async function launchBrowser(suite: Mocha.Context): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
+/** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */
+export function skipAfterFailure(suite: Mocha.Suite): void {
+  let hasFailed = false;
+  suite.beforeEach(function () {
+    if (hasFailed) this.skip();
+  });
+  suite.afterEach(function () {
+    hasFailed ||= this.currentTest?.state === 'failed';
+  });
+}
+
 export interface EditorOptions {
   locale?: string;
   height?: number;
