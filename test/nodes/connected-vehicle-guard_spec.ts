@@ -312,14 +312,18 @@ describe(type, () => {
         await pass(1);
       }
     };
+    await live(1);
+    await until(() => warnings.length > 0);
     await live(10);
     assert.equal(warnings.length, 1);
     rmSync(folder);
     await live(3);
+    await until(() => storedGuards().length > 0);
     assert.equal(storedGuards().length, 1);
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'in the way again');
     await live(3);
+    await until(() => warnings.length > 1);
     assert.equal(warnings.length, 2);
   });
 
