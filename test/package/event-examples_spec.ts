@@ -6,7 +6,7 @@ import { ManualClock } from '../support/manual-clock';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';
 import type { FlowNode } from './checkout';
-import { deployExample } from './example-flow';
+import { buttonOf, deployExample, pressButton } from './example-flow';
 
 const minute = 60_000;
 
@@ -72,8 +72,7 @@ describe('The examples with events', function () {
 
   it('“Trips into a CSV file” writes the names of the columns on a click, and one line for a trip, also after a restart', async () => {
     const nodes = await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
-    const button = nodes.find(({ name }) => name === 'Column names')?.id ?? '';
-    await fetch(`${nodeRed.url}inject/${button}`, { method: 'POST' });
+    await pressButton(nodeRed, buttonOf(nodes, 'Column names'));
     await sidebar.next('Saved');
     let expected = 'ended,km,odometer\n';
     for (const odometer of [1012, 1024]) {

@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { deployExample } from './example-flow';
+import { buttonOf, deployExample, pressButton } from './example-flow';
 
 /** The examples where something goes wrong, in a real Node-RED. */
 describe('The examples in trouble', function () {
@@ -27,12 +27,7 @@ describe('The examples in trouble', function () {
   });
   afterEach(() => service.close());
 
-  /** Node-RED answers a deploy before its nodes are there. */
-  const press = async (name: string): Promise<void> => {
-    const id = nodes.find((node) => node.type === 'inject' && node['name'] === name)?.id ?? '';
-    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${id}`, { method: 'POST' })).ok; tries += 1)
-      assert.ok(tries < 200, name);
-  };
+  const press = (name: string): Promise<void> => pressButton(nodeRed, buttonOf(nodes, name));
   const shown = (name: string): unknown[] => sidebar.shown.filter((one) => one.name === name).map(({ value }) => value);
 
   describe('Lock when everybody left', () => {

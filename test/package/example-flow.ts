@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials } from '../support/flow';
@@ -26,3 +27,13 @@ export async function deployExample(
   await nodeRed.admin('POST', 'flows', { flows: held, credentials: { [vehicle]: demoCredentials } });
   return held;
 }
+
+/** Presses the button of an inject node. Node-RED answers a deploy before its nodes are there. */
+export async function pressButton({ url }: Pick<RealNodeRed, 'url'>, inject: string): Promise<void> {
+  for (let tries = 0; !(await fetch(`${url}inject/${inject}`, { method: 'POST' })).ok; tries += 1)
+    assert.ok(tries < 200, inject);
+}
+
+/** The id of the inject node of this name. */
+export const buttonOf = (nodes: readonly FlowNode[], name: string): string =>
+  nodes.find((node) => node.type === 'inject' && node['name'] === name)?.id ?? '';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
+import { pressButton } from './example-flow';
 import { installTarball, packTarball, type Tarball } from './tarball';
 import { chargingMemberNames, connectedReadNames, resourceNames } from '../../src/catalogue/reads';
 import { eventNames } from '../../src/events/types';
@@ -131,12 +132,6 @@ describe('The packed tarball', function () {
     const response = await fetch(nodeRed.url + path, { headers });
     assert.equal(response.status, 200, path);
     return response.text();
-  };
-
-  /** Node-RED answers a deploy before its nodes are there. */
-  const press = async (inject: string): Promise<void> => {
-    for (let tries = 0; !(await fetch(`${nodeRed.url}inject/${inject}`, { method: 'POST' })).ok; tries += 1)
-      assert.ok(tries < 200, inject);
   };
 
   describe('holds', () => {
@@ -285,7 +280,7 @@ describe('The packed tarball', function () {
             if (button !== null) {
               const inject = flows.find(({ z, type, name }) => z === tab && type === 'inject' && name === button);
               sidebar.clear();
-              await press(inject?.id ?? '');
+              await pressButton(nodeRed, inject?.id ?? '');
             }
             const shows = flows.filter(({ z, type, name }) => z === tab && type === 'debug' && name === debug);
             if (debug === null) continue;

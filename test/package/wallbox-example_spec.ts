@@ -4,8 +4,9 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { deployExample } from './example-flow';
+import { buttonOf, deployExample, pressButton } from './example-flow';
 
 /** The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc. */
 describe('The example “Solar surplus through a wallbox”', function () {
@@ -15,7 +16,7 @@ describe('The example “Solar surplus through a wallbox”', function () {
   let service: Simulator;
   let nodeRed: RealNodeRed;
   let sidebar: DebugSidebar;
-  let buttons: Map<unknown, string>;
+  let nodes: FlowNode[];
   const published: string[] = [];
   let wake = (): void => undefined;
 
@@ -35,12 +36,11 @@ describe('The example “Solar surplus through a wallbox”', function () {
     const changes: Record<string, object> = {
       'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port), autoConnect: true },
     };
-    const nodes = await deployExample(nodeRed, service, 'Solar surplus through a wallbox', (node) => ({
+    nodes = await deployExample(nodeRed, service, 'Solar surplus through a wallbox', (node) => ({
       ...node,
       ...changes[node.type],
       once: false,
     }));
-    buttons = new Map(nodes.filter(({ type }) => type === 'inject').map(({ name, id }) => [name, id]));
   });
   after(async () => {
     sidebar?.close();
@@ -54,8 +54,7 @@ describe('The example “Solar surplus through a wallbox”', function () {
   const press = async (name: string, count: number): Promise<string[]> => {
     published.length = 0;
     sidebar.clear();
-    // Node-RED answers a deploy before its nodes are there.
-    while (!(await fetch(`${nodeRed.url}inject/${buttons.get(name)}`, { method: 'POST' })).ok);
+    await pressButton(nodeRed, buttonOf(nodes, name));
     await sidebar.next('In words');
     while (published.length < count) await new Promise<void>((resolve) => (wake = resolve));
     return [...published].sort();
