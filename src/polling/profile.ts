@@ -15,21 +15,22 @@ import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedWindowOpen' | 'parked' | 'parkedNight';
 
 /**
- * How many times longer than its own interval a read waits, 1 where the table has no number. A parked, locked car shows the next change in its doors first, so the
+ * How many times longer than its own interval a read waits, 1 where the table has no number. A number of `parked` holds at night and with a
+ * window open, too, where these have none of their own. A parked, locked car shows the next change in its doors first, so the
  * doors are never slowed, and a change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its energy is
  * not slowed. The position only changes with a trip, whose end makes the reads in `dueAfterTrip` due.
  */
 export const activityFactors = {
   doors: { commandPending: 1 / 4 },
   windows: { parkedWindowOpen: 5, parked: 30, parkedNight: 60 },
-  engine: { parkedWindowOpen: 5, parked: 5, parkedNight: 15 },
-  levels: { commandPending: 5, active: 5, parkedWindowOpen: 90, parked: 90, parkedNight: 180 },
-  fuel: { parkedWindowOpen: 8, parked: 8, parkedNight: 12 },
-  accessibility: { parkedWindowOpen: 4, parked: 4, parkedNight: 8 },
-  energy: { commandPending: 5, active: 5, driving: 15, parkedWindowOpen: 15, parked: 15, parkedNight: 30 },
-  location: { driving: 24, parkedWindowOpen: 24, parked: 24, parkedNight: 24 },
-  odometer: { parkedWindowOpen: 6, parked: 6, parkedNight: 6 },
-  rest: { parkedWindowOpen: 6, parked: 6, parkedNight: 6 },
+  engine: { parked: 5, parkedNight: 15 },
+  levels: { commandPending: 5, active: 5, parked: 90, parkedNight: 180 },
+  fuel: { parked: 8, parkedNight: 12 },
+  accessibility: { parked: 4, parkedNight: 8 },
+  energy: { commandPending: 5, active: 5, driving: 15, parked: 15, parkedNight: 30 },
+  location: { driving: 24, parked: 24 },
+  odometer: { parked: 6 },
+  rest: { parked: 6 },
 } as const satisfies Record<string, Partial<Record<VehicleActivity, number>>>;
 
 /** Reads that follow the same schedule. */
@@ -37,7 +38,7 @@ export type PollGroup = keyof typeof activityFactors;
 
 export function activityFactorOf(group: PollGroup, activity: VehicleActivity): number {
   const factors: Partial<Record<VehicleActivity, number>> = activityFactors[group];
-  return factors[activity] ?? 1;
+  return factors[activity] ?? (activity.startsWith('parked') ? factors.parked : undefined) ?? 1;
 }
 
 const dueAfterChange: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
