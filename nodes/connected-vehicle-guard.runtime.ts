@@ -4,6 +4,7 @@ import { showGuardState } from './shared/status/guard-status';
 import { guardWordsOf } from './shared/words/guard-words';
 import { onInput } from './shared/input/input-handler';
 import { guardOptions, parseMinutes, parseOptions, type GuardOptions } from './shared/input/options';
+import { deploysOf } from './shared/node-red/deploys';
 import { translate } from './shared/node-red/i18n';
 import { clock } from './shared/node-red/time';
 import { nodeStatusOf } from './shared/status/node-status';
@@ -22,6 +23,11 @@ interface OpenedGuard {
 export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
+  const deploys = deploysOf(RED);
+  const whenSendable = async (signal: AbortSignal): Promise<void> => {
+    await deploys.whenOver(clock(), signal);
+    signal.throwIfAborted();
+  };
 
   const open = async ({ signal, store, key, wake }: Opening<GuardRunner>): Promise<OpenedGuard> => {
     const options = parseOptions(guardOptions, config);
@@ -34,6 +40,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
       key,
       clock: clock(),
       onDue: () => wake([]),
+      whenSendable: () => whenSendable(signal),
       onSaveFailed: () => node.warn(translate(RED, 'warning.guard.notKept')),
     });
     if (options.poll === 0) return { vin, runner, polls: false, initial: null, endPolling: () => undefined };
@@ -59,6 +66,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
         send(event.type === 'clear' ? [null, out] : [out, null]);
       }
     };
+    await whenSendable(signal);
     let polled = guard.initial ?? { events: [], failure: null, isNewFailure: false };
     guard.initial = null;
     sendEvents(polled.events);

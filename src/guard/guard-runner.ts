@@ -25,6 +25,8 @@ export interface GuardRunnerOptions {
   clock: Clock;
   /** Called when a tick is due. */
   onDue: () => void;
+  /** Awaited between a read and the step that follows from it: the state after the step says that its events were sent. */
+  whenSendable?: () => Promise<void>;
   /** Called when the state could not be stored, once until it can be stored again. */
   onSaveFailed: () => void;
 }
@@ -158,8 +160,9 @@ export class GuardRunner {
     signal: AbortSignal,
     duePoll?: ReadOpeningsOptions['poll'],
   ): Promise<GuardPollResult> {
-    const { client, vin } = this.#options;
+    const { client, vin, whenSendable } = this.#options;
     const { reading, failures } = await readOpenings({ client, vin, reads, signal, poll: duePoll });
+    await whenSendable?.();
     return { events: this.step(reading), ...this.#failures.record(reads, failures) };
   }
 

@@ -72,6 +72,19 @@ describe(type, () => {
     assert.equal(said(0).length, 1);
   });
 
+  it('holds an alert back until a deploy is over, because the next node may be closed', async () => {
+    await load({ minutes: 0, watch: ['window'] });
+    await pass(3);
+    const endDeploy = await flow.beginDeploy();
+    service.car().openWindow('frontLeft');
+    service.clearRequests();
+    await until(() => service.requests.some(({ status }) => status === 200));
+    await pass(0.25);
+    assert.deepEqual(said(0), []);
+    await endDeploy();
+    await until(() => said(0).length === 1);
+  });
+
   it('says again after the set time, not in quiet hours, and not while snoozed', async () => {
     await load({ minutes: 5, repeat: 5, quietHours: '08:20-09:00' });
     service.car().openDoor('tailGate');

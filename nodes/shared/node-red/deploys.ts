@@ -38,7 +38,7 @@ class Deploys {
     { clock, signal, isDelivered }: { clock: Clock; signal: AbortSignal; isDelivered?: () => Promise<boolean> },
   ): Promise<boolean> {
     for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
-      await this.#whenOver(clock, signal);
+      await this.whenOver(clock, signal);
       if (signal.aborted) return false;
       begun = this.#begun;
       send();
@@ -50,7 +50,7 @@ class Deploys {
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async #whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
+  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!this.#over.signal.aborted && !signal.aborted) {
       try {
         await clock.sleep(maxWaitMs, AbortSignal.any([signal, this.#over.signal]));
