@@ -1,7 +1,8 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
+import { isRecord } from '../util/json';
 import { oddAnswer, oldest, unwrap, type Parsed } from './readings';
-import { jsonObject, parseMeasured, toNumber, type Scalar } from './schemas';
+import { parseMeasured, toNumber, type Scalar } from './schemas';
 
 /** One member of the energy state (docs/message-contract.md 3). */
 export interface ChargingMember {
@@ -42,21 +43,18 @@ export function parseChargingMember(name: ChargingMemberName, body: unknown): Pa
   return { payload, measuredAt: payload.timestamp };
 }
 
-const isMember = (input: unknown): boolean => {
-  const member = jsonObject.safeParse(input);
-  return member.success && (Object.hasOwn(member.data, 'value') || Object.hasOwn(member.data, 'status'));
-};
+const isMember = (input: unknown): boolean =>
+  isRecord(input) && (Object.hasOwn(input, 'value') || Object.hasOwn(input, 'status'));
 
 /** @param kind null for a member that is new: its value goes through as it came */
 function memberOf(kind: MemberKind | null, input: unknown): ChargingMember {
-  const member = jsonObject.safeParse(input);
-  if (!member.success) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
-  const { status, code, value, updatedAt } = member.data;
+  if (!isRecord(input)) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
+  const { status, code, value, updatedAt } = input;
   // The member's own status decides, not the capabilities (docs/energy-location-api.md 2.4).
   if (typeof status === 'string' && status.trim().toUpperCase() !== 'OK')
     return cannotTell(codeOf(code) ?? codeOf(status));
   if (value === undefined || value === null) return cannotTell(codeOf(code));
-  const measured = parseMeasured({ timestamp: updatedAt, ...member.data });
+  const measured = parseMeasured({ timestamp: updatedAt, ...input });
   const read = measured.value === null ? null : valueOf(kind, measured.value);
   if (read === null) return cannotTell('UNREADABLE');
   return { value: read, unit: unitOf(kind, measured.unit), timestamp: measured.timestamp };
@@ -90,8 +88,8 @@ const codeOf = (input: unknown): string | null =>
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
   const outer = unwrap(body, 'the charging capabilities of the car');
-  const inner = jsonObject.safeParse(outer['getEnergyState']);
-  const entries = Object.entries(inner.success ? inner.data : outer).map(
+  const { getEnergyState: inner } = outer;
+  const entries = Object.entries(isRecord(inner) ? inner : outer).map(
     ([name, value]) => [name === 'chargingSystemStatus' ? 'chargingStatus' : name, value] as const,
   );
   const copies = entries.map(([name, value]) => [name, copyOf(value, maxLevels)]);

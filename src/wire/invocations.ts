@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { invocationShape, jsonObject, toTimestamp } from './schemas';
+import { isRecord } from '../util/json';
+import { invocationShape, toTimestamp } from './schemas';
 
 /** The link to the details of a v1 command (docs/service.md 2.5). */
 export interface AsyncLink {
@@ -30,9 +31,8 @@ const cut = (text: string | null, length: number): string | null => text?.slice(
 const longestDuration = 1e9;
 
 function layersOf(body: unknown): z.infer<typeof invocationShape>[] {
-  const outer = jsonObject.safeParse(body);
-  const inner = outer.success ? jsonObject.safeParse(outer.data['data']) : outer;
-  return [inner, outer].flatMap((layer) => (layer.success ? [invocationShape.parse(layer.data)] : []));
+  const inner = isRecord(body) ? body['data'] : undefined;
+  return [inner, body].filter(isRecord).map((layer) => invocationShape.parse(layer));
 }
 
 /** The explicit status of an answer, `invokeStatus` or that of a v1 link; null if it has none. */

@@ -1,5 +1,6 @@
+import { isRecord } from '../util/json';
 import { oddAnswer, unwrap, type Parsed } from './readings';
-import { jsonObject, toNumber, toTimestamp } from './schemas';
+import { toNumber, toTimestamp } from './schemas';
 
 /** The position of the car at the end of its last trip (docs/message-contract.md 3); an unknown part is null. */
 export interface VehicleLocation {
@@ -17,14 +18,13 @@ export interface VehicleLocation {
 /** A GeoJSON feature (docs/energy-location-api.md 3): the longitude comes first. */
 export function parseLocation(body: unknown): Parsed<VehicleLocation> {
   const feature = unwrap(body, 'a location');
-  const geometry = jsonObject.safeParse(feature['geometry']);
-  const properties = jsonObject.safeParse(feature['properties']);
-  if (!geometry.success && !properties.success) throw oddAnswer('a location');
-  const { coordinates = null, type = 'Point' } = geometry.success ? geometry.data : {};
+  const { geometry, properties } = feature;
+  if (!isRecord(geometry) && !isRecord(properties)) throw oddAnswer('a location');
+  const { coordinates = null, type = 'Point' } = isRecord(geometry) ? geometry : {};
   const [longitude, latitude, altitude] =
     type === 'Point' && Array.isArray(coordinates) ? coordinates.slice(0, 3).map(toNumber) : [];
   const isKnown = isWithin(latitude, 90) && isWithin(longitude, 180) && (latitude !== 0 || longitude !== 0);
-  const { heading = null, timestamp = null } = properties.success ? properties.data : {};
+  const { heading = null, timestamp = null } = isRecord(properties) ? properties : {};
   const degrees = toNumber(heading);
   const measuredAt = toTimestamp(timestamp);
   return {

@@ -4,12 +4,12 @@ import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { judgeOpenings, type Openness } from '../openings';
+import { isRecord } from '../util/json';
 import {
   accessibilityShape,
   commandItem,
   detailsShape,
   isMeasured,
-  jsonObject,
   notMeasured,
   parseMeasured,
   toNumber,
@@ -78,18 +78,15 @@ export const oddAnswer = (what: string): VehicleError =>
 
 /** The body's `data`, or the body itself (docs/field-notes.md 1.2). */
 export function unwrap(body: unknown, what: string): Record<string, unknown> {
-  const outer = jsonObject.safeParse(body);
-  if (!outer.success) throw oddAnswer(what);
-  if (!Object.hasOwn(outer.data, 'data')) return outer.data;
-  if (outer.data['data'] === null) return {};
-  const inner = jsonObject.safeParse(outer.data['data']);
-  if (!inner.success) throw oddAnswer(what);
-  return inner.data;
+  if (!isRecord(body)) throw oddAnswer(what);
+  if (!Object.hasOwn(body, 'data')) return body;
+  const data = body['data'] ?? {};
+  if (!isRecord(data)) throw oddAnswer(what);
+  return data;
 }
 
 function unwrapList(body: unknown, name: string): unknown[] {
-  const outer = jsonObject.safeParse(body);
-  const list = outer.success ? (outer.data['data'] ?? outer.data[name]) : body;
+  const list = isRecord(body) ? (body['data'] ?? body[name]) : body;
   if (!Array.isArray(list)) throw oddAnswer('a list');
   return list;
 }
@@ -184,16 +181,9 @@ export const oldest = (timestamps: (string | null)[]): string | null =>
 
 /** docs/service.md 2.8 in any envelope of docs/field-notes.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
-  const outer = jsonObject.safeParse(body);
-  if (!outer.success) throw oddAnswer(`the resource ${name}`);
-  const data = jsonObject.safeParse(outer.data['data']);
-  const candidates = [
-    data.success ? data.data[name] : undefined,
-    outer.data[name],
-    outer.data['resourceValue'],
-    outer.data['data'],
-    outer.data,
-  ];
+  if (!isRecord(body)) throw oddAnswer(`the resource ${name}`);
+  const { data, resourceValue } = body;
+  const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
   const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
   const payload = resourceReading(name, found === undefined ? notMeasured : parseMeasured(found));
   return { payload, measuredAt: payload.timestamp };

@@ -5,11 +5,6 @@ import * as z from 'zod/mini';
  * or odd, and does not affect the other members (docs/field-notes.md 6.1). An unreadable member becomes null.
  */
 
-/** A JSON object; anything else is no answer of this service. */
-export const jsonObject = z.custom<Record<string, unknown>>(
-  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
-);
-
 export type Scalar = string | number | boolean;
 
 const scalar = z.catch(z.nullable(z.union([z.string(), z.number(), z.boolean()])), null);
@@ -18,8 +13,9 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** The usual form, which differs from the result only in its fraction digits. Converting it through a `Date` takes four times as long. */
-const utcPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+/** The usual form, on a day that every month has: the result differs only in its fraction digits. A `Date` would take eight times as long. */
+const utcPattern =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?Z$/;
 
 /** Unix times up to this are seconds (docs/field-notes.md 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
@@ -29,10 +25,7 @@ const millisecondsEnd = 1e14;
 export function toTimestamp(input: unknown): string | null {
   if (typeof input === 'string') {
     const utc = utcPattern.exec(input);
-    if (utc !== null) {
-      const time = `${utc[1]}.${(utc[2] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
-      return Number.isNaN(Date.parse(time)) ? null : time;
-    }
+    if (utc !== null) return `${utc[1]}.${(utc[2] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
     const iso = isoPattern.exec(input.trim());
     if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
     return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
