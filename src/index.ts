@@ -10,6 +10,7 @@ export type { VehicleClient, VehicleObserver } from './client';
 export { createRedactor } from './redact';
 export { resolveService } from './service';
 export { serviceNames, services } from './catalogue/services';
+export { withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
 export { isRecord } from './util/json';
 export { isLoopback } from './util/loopback';

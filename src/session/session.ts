@@ -1,5 +1,6 @@
+import { createTransport, type Transport } from '../transport';
+import { systemClock, type Clock } from '../util/clock';
 import { GrantStore, type GrantStoreOptions } from './grant-store';
-import { sendOnce } from './send-once';
 import { SignIns } from './sign-in';
 import { TokenManagers } from './token-managers';
 
@@ -18,4 +19,16 @@ export function openSession(options: GrantStoreOptions): Session {
     ...(clock && { clock }),
   });
   return { managers, signIns: new SignIns(managers) };
+}
+
+/** Sends single requests, each over a transport of its own that is closed afterwards. */
+function sendOnce(clock: Clock = systemClock): Transport['send'] {
+  return async (request) => {
+    const transport = createTransport({ clock });
+    try {
+      return await transport.send(request);
+    } finally {
+      await transport.close();
+    }
+  };
 }

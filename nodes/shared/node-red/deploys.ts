@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { Clock } from '../../../src/index';
+import { withSignals, type Clock } from '../../../src/index';
 
 /** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
 const maxWaitMs = 30_000;
@@ -53,7 +53,7 @@ class Deploys {
   async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!this.#over.signal.aborted && !signal.aborted) {
       try {
-        await clock.sleep(maxWaitMs, AbortSignal.any([signal, this.#over.signal]));
+        await withSignals([signal, this.#over.signal], (either) => clock.sleep(maxWaitMs, either));
         return;
       } catch {
         // Another deploy may have begun.
