@@ -19,6 +19,7 @@ import { typedProperty } from './shared/input/typed-property';
 import { startPolling } from './shared/polling/status-polling';
 import { keptNote, showReading } from './shared/status/reading-status';
 import { safeError } from './shared/vehicle/redaction';
+import { deploysOf } from './shared/node-red/deploys';
 import { clock } from './shared/node-red/time';
 import { showMissingVehicle, vehicleOf } from './shared/vehicle/vehicle-node';
 
@@ -27,6 +28,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
   showMissingVehicle(RED, node, nodeStatus, config.vehicle);
+  const deploys = deploysOf(RED);
   const last = new LastReadings();
   /** The reads that are due, for each message that is a poll. */
   const polls = new WeakMap<Message, DuePoll>();
@@ -72,7 +74,9 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
       showReading(nodeStatus, RED, reading);
       const keeps = options.emit === 'changes' || options.poll > 0;
       const changed = keeps && last.remember(key(), reading);
-      if (options.emit === 'always' || changed) send(fill(msg, reading));
+      if (options.emit === 'always') send(fill(msg, reading));
+      // A change that gets lost would not be sent again.
+      else if (changed) await deploys.send(() => send(fill(msg, reading)), { clock: clock(), signal });
     } catch (error) {
       // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
       const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());

@@ -234,6 +234,18 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.length, 2);
   });
 
+  it('holds a change back until a deploy is over, because the next node may be closed', async () => {
+    await load({ emit: 'changes' });
+    await flow.ask();
+    const endDeploy = await flow.beginDeploy();
+    flow.send({ read: 'doors' });
+    await flow.until(() => flow.badges.some(({ text = '' }) => text.includes('locked')));
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(flow.outputs[0]?.length, 1);
+    await endDeploy();
+    await flow.until(() => flow.outputs[0]?.length === 2);
+  });
+
   it('polls by itself, keeps the last value when a poll fails, and says so', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
