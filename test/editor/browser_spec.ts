@@ -54,6 +54,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await page
       .locator(`.red-ui-palette-node[data-palette-type="${nodeType}"]`)
       .dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x, y } });
+    await page.locator('g.red-ui-flow-node-group').nth(before.length).waitFor();
     const id = (await flowNodeIds()).find((other) => !before.includes(other)) ?? '';
     await openNode(id);
     if (vehicle !== undefined) await page.locator('#node-input-vehicle').selectOption({ label: vehicle });
@@ -73,6 +74,8 @@ describe(`The editor in a browser${pendingNote}`, function () {
   async function closeDialog(button: 'node-dialog-ok' | 'node-config-dialog-ok'): Promise<void> {
     await page.locator(`#${button}`).click();
     await page.waitForSelector(`#${button}`, { state: 'detached' });
+    // The form slides out, and what is dropped on it falls on no flow.
+    if (button === 'node-dialog-ok') await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   }
 
   async function deploy(): Promise<FlowNode[]> {

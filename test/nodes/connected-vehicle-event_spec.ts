@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { electricCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, fixedStatus, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
+import { removeFolder } from '../support/remove-folder';
 
 const type = 'connected-vehicle-event';
 const second = 1_000;
@@ -107,7 +108,7 @@ describe(type, () => {
     await until(() => payloads().length === 1);
     const [sent] = payloads();
     await flow.unload();
-    rmSync(state, { recursive: true });
+    await removeFolder(state);
     cpSync(`${state}-killed`, state, { recursive: true });
     await load({ events: ['unlocked', 'locked'] });
     await until(() => payloads().length === 1);

@@ -6,6 +6,7 @@ import type { Clock } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, fixedStatus, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
+import { removeFolder } from '../support/remove-folder';
 
 const type = 'connected-vehicle-guard';
 const second = 1_000;
@@ -333,7 +334,7 @@ describe(type, () => {
     await live(3);
     await until(() => storedGuards().length > 0);
     assert.equal(storedGuards().length, 1);
-    rmSync(folder, { recursive: true });
+    await removeFolder(folder);
     writeFileSync(folder, 'in the way again');
     await live(3);
     await until(() => warnings.length > 1);

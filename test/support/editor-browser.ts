@@ -70,7 +70,11 @@ export async function loadEditor(page: Page, url: string): Promise<void> {
 
 /** A form slides in. Before its end, a menu that opens closes again, and what the form covers is not what a reader sees. */
 export const formIsOpen = (page: Page): Promise<unknown> =>
-  page.waitForFunction("document.querySelector('.red-ui-tray')?.style.right === '0px'");
+  page.waitForFunction(() => {
+    const tray = [...document.querySelectorAll('.red-ui-tray')].at(-1);
+    // The computed style, because the form moves by a CSS transition to the `right` of its own style.
+    return tray !== undefined && getComputedStyle(tray).right === '0px';
+  });
 
 /** A part of an open form that is no property. */
 export const partOf = (page: Page, name: string) => page.locator(`.car-form [data-part="${name}"]`);
