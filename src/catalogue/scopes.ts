@@ -52,7 +52,7 @@ export function scopesOfCommand(name: string, available: readonly InterfaceName[
   return hasRoute(routes, available) ? scopes : [];
 }
 
-/** What a read needs: an access, scopes, and one of the versions of the connected interface. */
+/** The needs of a read: an access, scopes, and one of the versions of the connected interface. */
 export const needsOfRead = (name: ReadName, available: readonly InterfaceName[]) => ({
   access: accessOfRead(name),
   scopes: scopesOfRead(name, available),

@@ -63,7 +63,7 @@ function translated(known: readonly Sentence[], text: string): string {
   return sentences.join(' ');
 }
 
-/** What is filled in: a sentence, or names with commas between them. */
+/** Translates a value of a sentence: another sentence, or names with commas between them. */
 function listIn(known: readonly Sentence[], text: string): string {
   const whole = translated(known, text);
   return whole === text

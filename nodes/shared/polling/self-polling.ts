@@ -14,9 +14,9 @@ interface Runner {
 }
 type ReadsOf<Polled extends Runner> = Parameters<Polled['poll']>[0];
 
-/** What a node opens its runner with. */
+/** The tools with which a node opens its runner. */
 export interface Opening<Polled extends Runner> {
-  /** Where the node stores what it knows of its car. */
+  /** The store and the key of the node's knowledge of its car. */
   store: StateStore;
   key: string;
   /** Aborted when the node closes. */
