@@ -16,8 +16,8 @@ export interface InFlightCommands {
 }
 
 /**
- * Keeps the commands that are in flight, in the form of watches. If the node is closed or the process ends before the answer, the record is sent on after
- * the next start, when the wires lead somewhere, and can be followed then.
+ * Keeps the commands that are in flight, in the form of watches. If the node is closed or the process ends before the answer, the
+ * record is sent on after the next start, when the wires lead somewhere, and can be followed then.
  * @param sendRecord gets the record as undetermined, and the message that sent the command
  */
 export function persistInFlightCommands(
