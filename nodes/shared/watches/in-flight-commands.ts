@@ -9,7 +9,7 @@ import { isTakenOver, WatchPersistence } from './watch-persistence';
 export interface InFlightCommands {
   /** Before the first byte leaves, and again where the answer comes too late to be sent on. */
   keep(record: CommandRecord, msg: Message): Promise<void>;
-  /** Sends the record on, and forgets the command when the next node has it. False where the node was closed first. */
+  /** Sends the record on, and forgets the command when the result node that got it has stored it. False where the node was closed first. */
   handOver(record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean>;
   /** The command was refused, or not sent after all. */
   forget(id: string): Promise<void>;
@@ -32,8 +32,11 @@ export function persistInFlightCommands(
   const handOver = async (record: CommandRecord, send: () => void, signal: AbortSignal): Promise<boolean> => {
     const isDelivered = (): Promise<boolean> => isTakenOver(record.id);
     const isSent = await deploys.send(send, { clock: clock(), signal, isDelivered });
-    if (isSent) await watches.forget(record.id);
-    return isSent;
+    if (!isSent) return false;
+    // A result node that got the record is still writing it: a kill in between must leave one of the two on disk.
+    await isDelivered();
+    await watches.forget(record.id);
+    return true;
   };
 
   const resume = async (): Promise<void> => {

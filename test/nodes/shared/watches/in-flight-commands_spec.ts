@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, promises as disk, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Simulator } from '../../../../src/simulator/index';
@@ -65,6 +65,39 @@ describe('a command whose answer nobody was there for', () => {
     flow.send();
     await pass(() => flow.caught.length === 1);
     await pass(() => kept().length === 0);
+  });
+
+  it('is kept until the result node has stored it, however slow the disk is', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    await load();
+    const kinds: string[] = [];
+    flow.node('watch').on('input', () => kinds.push(`handed over, ${kept().length} kept`));
+    const { rename } = disk;
+    let store = (): void => undefined;
+    const isStored = new Promise<void>((resolve) => (store = resolve));
+    const isStoring = new Promise<void>((began) => {
+      disk.rename = async (from, to) => {
+        if (String(to).includes(join('state', 'watches'))) {
+          began();
+          await isStored;
+        }
+        await rename(from, to);
+      };
+    });
+    try {
+      flow.send();
+      const storing = isStoring.then(() => true);
+      while (!(await Promise.race([storing, clock.advance(0)])));
+      // Whatever the command node does now takes fewer steps of the disk than these.
+      for (let step = 0; step < 50; step += 1) await disk.readdir(directory());
+      assert.deepEqual([...kinds, kept().length], ['handed over, 1 kept', 1]);
+      store();
+      await pass(() => kept().length === 0);
+      assert.equal(flow.outputs[1]?.length, 1);
+    } finally {
+      store();
+      disk.rename = rename;
+    }
   });
 
   for (const [what, left, there] of [
