@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
@@ -28,8 +29,8 @@ const compile = (project) =>
 const filesOfTheirOwn = {
   name: 'files-of-their-own',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.{1,2}\/errors$/ }, ({ resolveDir }) =>
-      resolveDir.startsWith(`${root}src`) ? { path: './errors.js', external: true } : undefined,
+    onResolve({ filter: /\/errors$/ }, ({ path, resolveDir }) =>
+      resolve(resolveDir, path) === `${root}src/errors` ? { path: './errors.js', external: true } : undefined,
     );
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
     onResolve({ filter: /^\.\.\/runtime$/ }, () => ({ path: './runtime.js', external: true }));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const histories = process.argv[2] ?? '10000';
 const specs = [
-  'watch/watch-model_spec',
+  'commands/watch-model_spec',
   'commands/dispatch-model_spec',
   'guard/guard-oracle_spec',
   'events/events-oracle_spec',

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { isLocalReadName, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
-import { carFactsOf } from './car-facts';
+import { carFactsOf } from './car/facts';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
 import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
 import { Journal, readJournal } from './commands/journal';
-import { RequestCore } from './request/core';
-import { logRequests, type LoggedRequest } from './request/request-log';
+import { RequestCore } from './http/requests';
+import { logRequests, type LoggedRequest } from './http/request-log';
 import type { Redactor } from './redact';
-import type { Reading } from './reading';
+import type { Reading } from './car/reading';
 import { Poller, type ReadsQuota } from './polling/poller';
-import { ApiKeyRegistry } from './request/api-key-registry';
-import type { Quota, QuotaSnapshot } from './limits/rate-limiter';
-import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './session/token-source';
+import { ApiKeyRegistry } from './http/api-key-registry';
+import type { Quota, QuotaSnapshot } from './http/rate-limiter';
+import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { MemoryStateStore, type StateStore } from './state/state-store';
-import { createTransport, type Transport } from './transport';
+import { createTransport, type Transport } from './http/transport';
 
 export interface AccountOptions {
   /** As `resolveService` gives it. */

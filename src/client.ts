@@ -25,7 +25,7 @@ import {
   type ReadName,
   type ResourceName,
 } from './catalogue/reads';
-import type { CarFacts, FittedName } from './car-facts';
+import type { CarFacts, FittedName } from './car/facts';
 import type { ServiceProfile } from './catalogue/services';
 import type { Clock } from './util/clock';
 import type { CommandRecord } from './record';
@@ -38,10 +38,10 @@ import {
   parseRuntimeMinutes,
   parseUnlockDuration,
 } from './inputs';
-import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './reading';
+import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './car/reading';
 import { withSignals } from './util/abort';
-import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './request/core';
-import { addressOf, chooseInterface, followLink, mediaType } from './service';
+import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './http/requests';
+import { addressOf, chooseInterface, followLink, mediaType } from './http/addresses';
 import { parseVin } from './vin';
 import {
   parseCharging,

@@ -5,10 +5,10 @@
 
 // An account: the client and everything that it uses.
 export { openAccount, type Account, type AccountOptions } from './account';
-export { checkAccount, findVehicles, type Finding, type FoundVehicle } from './account-check';
+export { checkAccount, findVehicles, type Finding, type FoundVehicle } from './check';
 export type { VehicleClient, VehicleObserver } from './client';
 export { createRedactor } from './redact';
-export { resolveService } from './service';
+export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
@@ -20,7 +20,7 @@ export { VehicleError } from './errors';
 
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';
-export { pastedToken } from './session/token-source';
+export { pastedToken } from './http/token-source';
 export { openSession, type Session } from './session/session';
 
 // The tables of reads, resources and units.
@@ -53,23 +53,23 @@ export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from '
 export { parseVin, shortVin, vinPattern } from './vin';
 
 // Readings.
-export { LastReadings } from './last-readings';
-export { placeOf, readEach, type AnyReading, type Reading } from './reading';
+export { LastReadings } from './car/last-readings';
+export { placeOf, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';
 export type { JournalEntry } from './commands/journal';
 export { cancelledId, parseRecord, type CommandRecord } from './record';
-export { followWatch } from './watch/follow-watch';
-export type { WatchReport } from './watch/watch';
-export { WatchStore, type OpenWatch } from './watch/watch-store';
+export { followWatch } from './commands/follow-watch';
+export type { WatchReport } from './commands/follow';
+export { WatchStore, type OpenWatch } from './commands/watch-store';
 
 // Polling.
 export { callsPerDay } from './polling/calls';
 export type { DuePoll } from './polling/poller';
 
 // Openings, and the guard that reports when one stays open.
-export { defaultWatch, openingKeys, openingKinds, openings, watchNames, type OpeningKind } from './openings';
+export { defaultWatch, openingKeys, openingKinds, openings, watchNames, type OpeningKind } from './catalogue/openings';
 export { parseGuardRequest } from './guard/request';
 export { GuardRunner, type GuardPollResult } from './guard/guard-runner';
 export { guardText } from './guard/text';

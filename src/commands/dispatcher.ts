@@ -3,7 +3,7 @@ import type { Clock } from '../util/clock';
 import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
 import { endingAt, withSignals } from '../util/abort';
-import type { WatchReport } from '../watch/watch';
+import type { WatchReport } from './follow';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
 import { isFinal, type QueueSlot, type VehicleCommandQueue } from './vehicle-command-queue';
 import { waitUntilAvailable } from './wait-until-available';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Reading } from '../reading';
+import type { Reading } from '../car/reading';
 import { outcomeShape, type CommandRecord } from '../record';
 import { StateFault, type StateStore } from '../state/state-store';
 

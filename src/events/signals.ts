@@ -1,6 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
-import { openingState } from '../openings';
+import { openingState } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import type { EventName, EventSettings, Position } from './types';
 
@@ -60,7 +60,7 @@ const wordSignal = (
 const corners = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'] as const;
 const same = (member: string): string => member;
 
-/** AJAR is open, as everywhere (src/openings.ts). */
+/** AJAR is open, as everywhere (src/catalogue/openings.ts). */
 const openingSignal = (
   read: 'windows' | 'doors',
   members: readonly string[],

@@ -1,4 +1,4 @@
-import { lockState, openingKeys, openings, openingState } from '../openings';
+import { lockState, openingKeys, openings, openingState } from '../catalogue/openings';
 import { unknownOpening, type GuardState, type OpeningState } from './state';
 import type { GuardReading } from './types';
 

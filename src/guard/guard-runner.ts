@@ -6,7 +6,7 @@ import { ReportedFailures } from '../polling/reported-failures';
 import type { StateStore } from '../state/state-store';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
-import type { WatchName } from '../openings';
+import type { WatchName } from '../catalogue/openings';
 import { readOpenings, type GuardRead, type ReadOpeningsOptions } from './read-openings';
 import { Guard } from './reducer';
 import type { GuardEvent, GuardInput, GuardView } from './types';

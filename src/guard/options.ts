@@ -8,7 +8,7 @@ import {
   type OpeningKey,
   type OpeningKind,
   type WatchName,
-} from '../openings';
+} from '../catalogue/openings';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
 /** The settings of a guard; each has a default. Numbers may be text, as an editor's form stores them. */

@@ -1,7 +1,7 @@
 import type { VehicleClient } from '../client';
 import { inUseOf } from '../catalogue/accessibility';
 import { asVehicleError, type VehicleError } from '../errors';
-import type { OpeningRead } from '../openings';
+import type { OpeningRead } from '../catalogue/openings';
 import type { DuePoll } from '../polling/poller';
 import type { GuardReading } from './types';
 
@@ -56,6 +56,6 @@ export async function readOpenings({
   return { reading, failures };
 }
 
-/** True if only the sunroof is unknown: then the car has one (src/openings.ts). */
+/** True if only the sunroof is unknown: then the car has one (src/catalogue/openings.ts). */
 export const hasUnknownSunroof = (unknown: unknown): boolean =>
   Array.isArray(unknown) && unknown.length === 1 && unknown[0] === 'sunroof';

@@ -1,6 +1,6 @@
 import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } from './types';
 import { applyReading } from './apply-reading';
-import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../openings';
+import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { parseGuardSettings, type GuardOptions, type GuardSettings } from './options';
 import {
   closedKeys,

@@ -1,6 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
-import { watchNames, type OpeningRead, type WatchName } from '../openings';
+import { watchNames, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import { minutesSchema } from './options';
 import { hasUnknownSunroof } from './read-openings';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { openingKeys, openings, type OpeningKey } from '../openings';
+import { openingKeys, openings, type OpeningKey } from '../catalogue/openings';
 
 /** Milliseconds since 1970, UTC, as far as a Date reaches. */
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));

@@ -1,5 +1,5 @@
 import type { GuardEvent, NamedOpening, OpenOpening } from './types';
-import { openingKeys, openings, type OpeningKind } from '../openings';
+import { openingKeys, openings, type OpeningKind } from '../catalogue/openings';
 
 /** The words of a language. */
 export interface GuardWords {

@@ -1,4 +1,4 @@
-import type { OpeningKind, OpeningRead, WatchName } from '../openings';
+import type { OpeningKind, OpeningRead, WatchName } from '../catalogue/openings';
 
 /** The payload of the read `windows` or `doors` (docs/message-contract.md 3). A missing or odd member is unknown. */
 export type OpeningMembers = Readonly<

@@ -4,7 +4,7 @@ import { fingerprint, importedKey, signInKey } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
 import { nobodySignedIn, TokenManager, type GrantState } from './token-manager';
 import type { TokenManagers } from './token-managers';
-import { isoTime, pastedToken, type TokenDescription, type TokenSource } from './token-source';
+import { isoTime, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
 export interface TokenSourceOptions {
   /** A pasted access token. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
-import type { Transport } from '../transport';
+import type { Transport } from '../http/transport';
 import type { Clock } from '../util/clock';
 import { isLoopback } from '../util/loopback';
 import { parseJson } from '../util/json';
-import { readClaims, scopesSchema } from './claims';
-import { isHeaderSafe, isPrintable, unusable } from './token-source';
+import { readClaims, scopesSchema } from '../http/claims';
+import { isHeaderSafe, isPrintable, unusable } from '../http/token-source';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];

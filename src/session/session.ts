@@ -1,4 +1,4 @@
-import { createTransport, type Transport } from '../transport';
+import { createTransport, type Transport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
 import { GrantStore, type GrantStoreOptions } from './grant-store';
 import { SignIns } from './sign-in';

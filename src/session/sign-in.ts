@@ -12,7 +12,7 @@ import {
   type Tokens,
 } from './oauth';
 import type { TokenManagers } from './token-managers';
-import { isoTime } from './token-source';
+import { isoTime } from '../http/token-source';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */

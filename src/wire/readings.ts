@@ -3,7 +3,7 @@ import { doorMembers, lockWords, openingWords, windowMembers, type Member } from
 import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
-import { judgeOpenings, type Openness } from '../openings';
+import { judgeOpenings, type Openness } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import {
   accessibilityShape,

@@ -9,7 +9,7 @@ import {
 } from '../../src/index';
 import { meaningOf } from '../../src/catalogue/outcomes';
 import type { DispatchOptions } from '../../src/commands/dispatcher';
-import { watchCommand } from '../../src/watch/watch';
+import { watchCommand } from '../../src/commands/follow';
 import { demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';

@@ -3,7 +3,7 @@ import type { Car } from '../../src/simulator/index';
 import { withDefaults, type SimulatorOptions } from '../../src/simulator/options';
 import { Service } from '../../src/simulator/service';
 import { Tokens } from '../../src/simulator/tokens';
-import type { Transport, TransportRequest, TransportResponse } from '../../src/transport';
+import type { Transport, TransportRequest, TransportResponse } from '../../src/http/transport';
 import type { ManualClock } from '../support/manual-clock';
 
 /** What becomes of a request on its way. `unheard`: everything is done, nothing is answered. `connecting`: the first byte leaves late. */

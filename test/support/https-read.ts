@@ -1,4 +1,4 @@
-import { createTransport } from '../../src/transport';
+import { createTransport } from '../../src/http/transport';
 
 /** A process of its own, for what Node reads from its environment at the start: reads a URL and prints status or error. */
 const transport = createTransport();

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { type Account, type CommandRecord, MemoryStateStore, type VehicleError } from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { StateFault } from '../../../src/state/state-store';
-import { watchCommand } from '../../../src/watch/watch';
+import { watchCommand } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';

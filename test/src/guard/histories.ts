@@ -1,7 +1,7 @@
 import type { GuardInput, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import type { GuardSettings } from '../../../src/guard/options';
-import type { OpeningKind, WatchName } from '../../../src/openings';
-import { openingKinds } from '../../../src/openings';
+import type { OpeningKind, WatchName } from '../../../src/catalogue/openings';
+import { openingKinds } from '../../../src/catalogue/openings';
 import type { Random } from '../../support/random';
 import { changesOf, zoneNames, type History } from './oracle';
 

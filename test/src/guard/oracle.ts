@@ -1,5 +1,5 @@
 import type { GuardEvent, GuardInput, NamedOpening, OpenOpening } from '../../../src/guard/types';
-import type { OpeningKind, WatchName } from '../../../src/openings';
+import type { OpeningKind, WatchName } from '../../../src/catalogue/openings';
 
 /**
  * The guard once more, as stupid as possible: no state, no timers. At every minute, and after every input, it works out from

@@ -3,7 +3,7 @@ import { doorMembers, windowMembers } from '../../../src/catalogue/members';
 import { VehicleError } from '../../../src/errors';
 import { Guard } from '../../../src/guard/reducer';
 import { parseSnooze } from '../../../src/guard/request';
-import { openingKinds, watchNames, type WatchName } from '../../../src/openings';
+import { openingKinds, watchNames, type WatchName } from '../../../src/catalogue/openings';
 import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import type { GuardSettings } from '../../../src/guard/options';
 import type { GuardState } from '../../../src/guard/state';

@@ -7,7 +7,7 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from '../../../src/simulator';
-import { createTransport, type Transport } from '../../../src/transport';
+import { createTransport, type Transport } from '../../../src/http/transport';
 
 const tokenPath = '/as/token.oauth2';
 

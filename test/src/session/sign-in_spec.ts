@@ -8,7 +8,7 @@ import { createTokenSource } from '../../../src/session/create-token-source';
 import { TokenManagers } from '../../../src/session/token-managers';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
-import type { TokenSource } from '../../../src/session/token-source';
+import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';

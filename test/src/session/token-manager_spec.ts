@@ -6,7 +6,7 @@ import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
 import { TokenManagers, type TokenManagersOptions } from '../../../src/session/token-managers';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
-import type { TokenSource } from '../../../src/session/token-source';
+import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';

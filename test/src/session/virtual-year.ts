@@ -8,12 +8,12 @@ import { createTokenSource } from '../../../src/session/create-token-source';
 import { TokenManagers } from '../../../src/session/token-managers';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
-import type { TokenSource } from '../../../src/session/token-source';
+import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import type { StateStore } from '../../../src/state/state-store';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { createTransport, type Transport } from '../../../src/transport';
+import { createTransport, type Transport } from '../../../src/http/transport';
 import { removeFolder } from '../../support/remove-folder';
 
 /**

@@ -10,14 +10,19 @@ const root = resolve(__dirname, '../../../../..');
 const filesOf = (folder: string): string[] => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`);
 
 /** The code behind Check, the sign-in and the state of the token: its failures are shown in a dialog. */
-const behindDialogs = [...filesOf('src/session'), ...filesOf('nodes/shared/admin'), 'src/service.ts', 'src/account.ts'];
+const behindDialogs = [
+  ...filesOf('src/session'),
+  ...filesOf('nodes/shared/admin'),
+  'src/http/addresses.ts',
+  'src/account.ts',
+];
 
 /** The code that says what became of a command: the tab "Cars" lists it. */
 const behindCommands = [
   'src/catalogue/outcomes.ts',
   'src/commands/journal.ts',
-  'src/watch/follow-watch.ts',
-  'src/watch/watch.ts',
+  'src/commands/follow-watch.ts',
+  'src/commands/follow.ts',
   'src/wire/failures.ts',
 ];
 

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describeReading, languageOf, translate } from '../../../../nodes/runtime';
 import { isReadName, type AnyReading, type Reading } from '../../../../src/index';
 import { readNames } from '../../../../src/catalogue/reads';
-import { severalReading, type ReadingInfo } from '../../../../src/reading';
+import { severalReading, type ReadingInfo } from '../../../../src/car/reading';
 
 const at = '2026-06-01T21:40:00.000';
 const info = (read: string, more: Partial<ReadingInfo> = {}): ReadingInfo => {

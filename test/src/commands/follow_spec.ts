@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { parseRecord, type CommandRecord, type VehicleClient, type VehicleError } from '../../../src/index';
-import { watchCommand, type WatchOptions, type WatchUpdate } from '../../../src/watch/watch';
+import { watchCommand, type WatchOptions, type WatchUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { provesFitted } from './openings';
-import type { StateStore } from './state/state-store';
+import { provesFitted } from '../catalogue/openings';
+import type { StateStore } from '../state/state-store';
 
 /** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
 const isFitted = z.catch(z.nullable(z.boolean()), false);

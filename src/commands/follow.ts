@@ -1,7 +1,7 @@
 import { commands, isCommandName, type Command } from '../catalogue/commands';
 import { meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
-import { openingKeys, openings } from '../openings';
+import { openingKeys, openings } from '../catalogue/openings';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';

@@ -1,8 +1,8 @@
-import type { AnyReadName, InterfaceName } from './catalogue/reads';
-import { asVehicleError, VehicleError, type ErrorReport } from './errors';
-import type { Answer } from './request/core';
-import type { Openness } from './openings';
-import { oldest, type Parsed } from './wire/readings';
+import type { AnyReadName, InterfaceName } from '../catalogue/reads';
+import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
+import type { Answer } from '../http/requests';
+import type { Openness } from '../catalogue/openings';
+import { oldest, type Parsed } from '../wire/readings';
 
 /** `msg.vehicle` of one read (docs/message-contract.md 3). */
 export interface ReadingInfo extends Partial<Openness> {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import type { VehicleError } from '../../src/index';
+import type { VehicleError } from '../../../src/index';
 import {
   connectTimeoutMs,
   createTransport,
@@ -10,8 +10,8 @@ import {
   readConnections,
   type Transport,
   type TransportRequest,
-} from '../../src/transport';
-import { ManualClock } from '../support/manual-clock';
+} from '../../../src/http/transport';
+import { ManualClock } from '../../support/manual-clock';
 
 describe('transport', () => {
   let server: Server;

@@ -1,14 +1,14 @@
 import { systemClock, type Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
-import type { TokenSource } from '../session/token-source';
-import { isReset, type Transport, type TransportResponse } from '../transport';
+import type { TokenSource } from './token-source';
+import { isReset, type Transport, type TransportResponse } from './transport';
 import { failureOf, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import { parseJson } from '../util/json';
-import type { RateLimiter, RequestKind } from '../limits/rate-limiter';
+import type { RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import type { SharedReads } from './shared-reads';
 

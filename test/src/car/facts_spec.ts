@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, type Reading } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { CarFacts } from '../../src/car-facts';
-import { closeAccounts, openTestAccount } from '../support/account';
+import { MemoryStateStore, type Reading } from '../../../src/index';
+import { startSimulator, type Simulator } from '../../../src/simulator/index';
+import { CarFacts } from '../../../src/car/facts';
+import { closeAccounts, openTestAccount } from '../../support/account';
 
 describe('A car without a sunroof', () => {
   let service: Simulator;

@@ -2,7 +2,7 @@ import { meaningOf } from '../catalogue/outcomes';
 import type { VehicleClient } from '../client';
 import { linkSignals } from '../util/abort';
 import { systemClock } from '../util/clock';
-import { watchCommand, type WatchOptions, type WatchReport, type WatchUpdate } from './watch';
+import { watchCommand, type WatchOptions, type WatchReport, type WatchUpdate } from './follow';
 import type { OpenWatch } from './watch-store';
 
 type FollowOptions = Omit<WatchOptions, 'startedAt' | 'history'> & {

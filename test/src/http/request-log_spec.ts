@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { logRequests } from '../../../src/request/request-log';
+import { logRequests } from '../../../src/http/request-log';
 import { VehicleError } from '../../../src/index';
-import type { Transport, TransportRequest } from '../../../src/transport';
+import type { Transport, TransportRequest } from '../../../src/http/transport';
 import { ManualClock } from '../../support/manual-clock';
 
 const request: TransportRequest = {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { SlidingWindow } from '../../../src/limits/window';
+import { SlidingWindow } from '../../../src/http/window';
 
 const second = 1_000;
 const minute = 60 * second;

@@ -1,4 +1,4 @@
-import { lockWords, openingWords } from './catalogue/members';
+import { lockWords, openingWords } from './members';
 
 /** The kinds of openings, in the guard's options `watch` and `minutesFor` and in its events. */
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
@@ -84,7 +84,7 @@ const unspecified = 'UNSPECIFIED';
 
 /**
  * Judges the members of a window or door status.
- * @param hasSunroof false if the service has never reported a state of the sunroof (src/car-facts.ts)
+ * @param hasSunroof false if the service has never reported a state of the sunroof (src/car/facts.ts)
  */
 export function judgeOpenings(members: Iterable<readonly [name: string, value: unknown]>, hasSunroof = true): Openness {
   const open: string[] = [];

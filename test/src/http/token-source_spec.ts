@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { pastedToken } from '../../../src/session/token-source';
+import { pastedToken } from '../../../src/http/token-source';
 import { ManualClock } from '../../support/manual-clock';
 
 const jwt = (claims: object): string =>

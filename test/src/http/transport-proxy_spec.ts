@@ -7,14 +7,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { VehicleError } from '../../src/index';
-import { createTransport, readConnections, type Transport, type TransportRequest } from '../../src/transport';
-import { userAgent } from '../../src/util/user-agent';
-import { packageJson } from '../package/checkout';
-import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy';
-import { ManualClock } from '../support/manual-clock';
-import { testCertificate } from '../support/test-certificate';
-import { removeFolder } from '../support/remove-folder';
+import type { VehicleError } from '../../../src/index';
+import { createTransport, readConnections, type Transport, type TransportRequest } from '../../../src/http/transport';
+import { userAgent } from '../../../src/util/user-agent';
+import { packageJson } from '../../package/checkout';
+import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
+import { ManualClock } from '../../support/manual-clock';
+import { testCertificate } from '../../support/test-certificate';
+import { removeFolder } from '../../support/remove-folder';
 
 /** Only the proxy can resolve this name: no name server answers for `.test` (RFC 6761). */
 const host = 'service.test';
@@ -148,7 +148,7 @@ describe('transport behind a proxy', () => {
       const file = join(folder, 'certificate.pem');
       writeFileSync(file, testCertificate.cert);
       const read = async (env: Record<string, string>): Promise<string> => {
-        const script = join(__dirname, '../support/https-read.js');
+        const script = join(__dirname, '../../support/https-read.js');
         const { stdout } = await promisify(execFile)(process.execPath, [script, `https://${host}/`], {
           env: { PATH: process.env['PATH'], HTTPS_PROXY: proxy.url, ...env },
         });

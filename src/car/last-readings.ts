@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyReadName } from './catalogue/reads';
+import type { AnyReadName } from '../catalogue/reads';
 import { severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
 
 interface Last {

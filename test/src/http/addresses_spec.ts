@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleError } from '../../src/index';
-import { followLink, resolveService } from '../../src/service';
+import type { VehicleError } from '../../../src/index';
+import { followLink, resolveService } from '../../../src/http/addresses';
 
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError } from '../../../src/errors';
-import { createSharedReads, type SharedRead, type SharedReads } from '../../../src/request/shared-reads';
+import { createSharedReads, type SharedRead, type SharedReads } from '../../../src/http/shared-reads';
 import { ManualClock } from '../../support/manual-clock';
 
 /** A service that answers when the test says so, and counts what it was asked. */

@@ -1,7 +1,7 @@
-import { isLoopback } from './util/loopback';
-import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from './catalogue/reads';
-import { services, type ServiceName, type ServiceProfile } from './catalogue/services';
-import { VehicleError } from './errors';
+import { isLoopback } from '../util/loopback';
+import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
+import { services, type ServiceName, type ServiceProfile } from '../catalogue/services';
+import { VehicleError } from '../errors';
 
 /** The parts of a profile that the configuration may set (docs/message-contract.md 2). */
 const settable = [

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../util/clock';
 import { VehicleError, type ErrorCode } from '../errors';
-import type { Transport, TransportRequest } from '../transport';
+import type { Transport, TransportRequest } from './transport';
 import { shortVin, vinPattern } from '../vin';
 import { failureOf } from '../wire/failures';
 

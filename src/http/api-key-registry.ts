@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { RateLimiter, type CountStore, type Quota } from '../limits/rate-limiter';
+import { RateLimiter, type CountStore, type Quota } from './rate-limiter';
 import type { StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
-import type { Answer } from './core';
+import type { Answer } from './requests';
 import { createSharedReads, type SharedReads } from './shared-reads';
 
 /**

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError, type ErrorCode } from '../../../src/errors';
-import { RateLimiter, type RateLimiterOptions, type RequestKind } from '../../../src/limits/rate-limiter';
+import { RateLimiter, type RateLimiterOptions, type RequestKind } from '../../../src/http/rate-limiter';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';

@@ -1,10 +1,10 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Client, EnvHttpProxyAgent, Pool, type Dispatcher, type buildConnector } from 'undici';
-import { systemClock, type Clock } from './util/clock';
-import { isLoopback } from './util/loopback';
-import { userAgent } from './util/user-agent';
-import { asVehicleError, cancelledError, VehicleError } from './errors';
+import { systemClock, type Clock } from '../util/clock';
+import { isLoopback } from '../util/loopback';
+import { userAgent } from '../util/user-agent';
+import { asVehicleError, cancelledError, VehicleError } from '../errors';
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {

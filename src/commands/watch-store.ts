@@ -3,7 +3,7 @@ import { outcomeShape, parseRecord, type CommandRecord } from '../record';
 import { removeAll, type StateStore } from '../state/state-store';
 import { DeliveredIds } from './delivered-ids';
 import { keptProperties } from './kept-properties';
-import type { StatusChange, WatchReport } from './watch';
+import type { StatusChange, WatchReport } from './follow';
 
 /** A watch without a result yet, with all that is needed to resume it. */
 export interface OpenWatch {
@@ -65,7 +65,7 @@ export class WatchStore {
     this.#delivered = new DeliveredIds(store, `delivered/${collection === 'watches' ? '' : `${collection}/`}${owner}`);
   }
 
-  /** Stores a watch; of its message, only small plain properties are stored (src/watch/kept-properties.ts). @throws StateFault */
+  /** Stores a watch; of its message, only small plain properties are stored (src/commands/kept-properties.ts). @throws StateFault */
   async put(watch: OpenWatch): Promise<void> {
     if (this.#isCleared) return;
     const write = this.#store.write(this.#keyOf(watch.record.id), { ...watch, msg: keptProperties(watch.msg) });

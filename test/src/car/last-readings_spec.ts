@@ -1,6 +1,13 @@
 import { strict as assert } from 'node:assert';
-import { LastReadings, readEach, VehicleError, type AnyReading, type AnyReadName, type Reading } from '../../src/index';
-import type { ReadingInfo, SeveralReading } from '../../src/reading';
+import {
+  LastReadings,
+  readEach,
+  VehicleError,
+  type AnyReading,
+  type AnyReadName,
+  type Reading,
+} from '../../../src/index';
+import type { ReadingInfo, SeveralReading } from '../../../src/car/reading';
 
 const info = (changes: Partial<ReadingInfo> = {}): ReadingInfo => ({
   vin: 'YV4952NA4F120DEMO',
