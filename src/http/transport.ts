@@ -1,6 +1,5 @@
-import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { Client, EnvHttpProxyAgent, Pool, type Dispatcher, type buildConnector } from 'undici';
+import { Socket } from 'node:net';
+import { buildConnector, Client, EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
 import { isLoopback } from '../util/loopback';
 import { userAgent } from '../util/user-agent';
@@ -56,14 +55,19 @@ export interface TransportOptions {
 
 /** @throws VehicleError CONFIG where a proxy variable holds no address */
 export function createTransport({ clock = systemClock, env = process.env }: TransportOptions = {}): Transport {
-  const proxies = proxiesOf(env);
+  const options: ConnectionOptions = {
+    clock,
+    proxies: proxiesOf(env),
+    // One for all connections, so that later ones resume the TLS session. Its own time limit would not be on the clock.
+    connector: buildConnector({ timeout: 0 }),
+  };
   const pools = new Map<string, Connections>();
   const underWay = new Set<Exchange>();
   let closed = false;
 
   const poolFor = (origin: string): Connections => {
     let pool = pools.get(origin);
-    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, { clock, proxies })));
+    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, options)));
     return pool;
   };
 
@@ -99,7 +103,7 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
       const { origin } = request.url;
       if (request.method === 'GET') return exchange(request, poolFor(origin).dispatcher);
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
-      const own = new Connections(origin, 1, { clock, proxies });
+      const own = new Connections(origin, 1, options);
       try {
         return await exchange(request, own.dispatcher);
       } finally {
@@ -115,15 +119,23 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
   };
 }
 
+interface ConnectionOptions {
+  clock: Clock;
+  proxies: Proxies | null;
+  connector: buildConnector.connector;
+}
+
 /** The connections to one origin. */
 class Connections {
   readonly dispatcher: Dispatcher;
   /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
   readonly #sockets = new Set<Socket>();
   readonly #clock: Clock;
+  readonly #connector: buildConnector.connector;
 
-  constructor(origin: string, connections: number, { clock, proxies }: { clock: Clock; proxies: Proxies | null }) {
+  constructor(origin: string, connections: number, { clock, proxies, connector }: ConnectionOptions) {
     this.#clock = clock;
+    this.#connector = connector;
     const connect = this.#connect;
     // The time limits are those of `Exchange`, on the clock that tests own.
     const options = { connect, headersTimeout: 0, bodyTimeout: 0 };
@@ -146,35 +158,16 @@ class Connections {
     await destroyed;
   }
 
-  readonly #connect: buildConnector.connector = ({ hostname, port, protocol, servername }, callback) => {
-    const isSecure = protocol === 'https:';
-    const socket = isSecure
-      ? connectTls({
-          host: hostname,
-          port: Number(port || 443),
-          ALPNProtocols: ['http/1.1'],
-          ...(servername !== undefined && { servername }),
-        })
-      : connectTcp({ host: hostname, port: Number(port || 80) });
-    this.#sockets.add(socket);
-    const cancelTimer = this.#clock.after(connectTimeoutMs, () => socket.destroy(timedOut(connectTimeoutMs)));
-    let isConnecting = true;
-    const end = (error: Error | null): void => {
-      if (!isConnecting) return;
-      isConnecting = false;
+  readonly #connect: buildConnector.connector = (target, callback) => {
+    // The declared type leaves out that the connector returns its socket.
+    const socket: unknown = this.#connector(target, (...result) => {
       cancelTimer();
-      if (error === null) callback(null, socket);
-      else callback(error, null);
-    };
-    socket
-      .setNoDelay(true)
-      .setKeepAlive(true, 60_000)
-      .once(isSecure ? 'secureConnect' : 'connect', () => end(null))
-      .on('error', end)
-      .once('close', () => {
-        this.#sockets.delete(socket);
-        end(new Error('The connection was closed'));
-      });
+      callback(...result);
+    });
+    if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
+    const cancelTimer = this.#clock.after(connectTimeoutMs, () => socket.destroy(timedOut(connectTimeoutMs)));
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
   };
 }
 

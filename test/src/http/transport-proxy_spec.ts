@@ -1,12 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { VehicleError } from '../../../src/index';
 import { createTransport, readConnections, type Transport, type TransportRequest } from '../../../src/http/transport';
 import { userAgent } from '../../../src/util/user-agent';
@@ -14,7 +9,6 @@ import { packageJson } from '../../package/checkout';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { ManualClock } from '../../support/manual-clock';
 import { testCertificate } from '../../support/test-certificate';
-import { removeFolder } from '../../support/remove-folder';
 
 /** Only the proxy can resolve this name: no name server answers for `.test` (RFC 6761). */
 const host = 'service.test';
@@ -140,24 +134,5 @@ describe('transport behind a proxy', () => {
     await ask();
     assert.equal(requests[0]?.headers['user-agent'], userAgent);
     assert.ok(userAgent.endsWith(`/${packageJson.version}`));
-  });
-
-  it('reports a certificate that is not trusted, and trusts what NODE_EXTRA_CA_CERTS names', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
-    try {
-      const file = join(folder, 'certificate.pem');
-      writeFileSync(file, testCertificate.cert);
-      const read = async (env: Record<string, string>): Promise<string> => {
-        const script = join(__dirname, '../../support/https-read.js');
-        const { stdout } = await promisify(execFile)(process.execPath, [script, `https://${host}/`], {
-          env: { PATH: process.env['PATH'], HTTPS_PROXY: proxy.url, ...env },
-        });
-        return stdout.trim();
-      };
-      assert.match(await read({}), /certificate .* is not trusted .*NODE_EXTRA_CA_CERTS/);
-      assert.equal(await read({ NODE_EXTRA_CA_CERTS: file }), '200 secure');
-    } finally {
-      await removeFolder(folder);
-    }
   });
 });

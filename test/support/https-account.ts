@@ -1,0 +1,41 @@
+import {
+  createTokenSource,
+  MemoryStateStore,
+  openAccount,
+  openSession,
+  pastedToken,
+  resolveService,
+} from '../../src/index';
+
+/**
+ * A process of its own, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
+ * refreshes a token at the service with this base URL, and prints what each of them gave: `ok` or the sentence of the error.
+ */
+const baseUrl = process.argv[2] ?? '';
+const account = openAccount({
+  service: resolveService('custom', { baseUrl }),
+  apiKey: 'key',
+  tokens: pastedToken('token'),
+  limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+  random: () => 0,
+});
+const { managers } = openSession({ state: new MemoryStateStore() });
+const tokens = createTokenSource({
+  refreshToken: 'refresh',
+  client: { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' },
+  owner: 'owner',
+  managers,
+});
+const resultOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: Error) => error.message,
+  );
+
+void (async () => {
+  const read = await resultOf(account.client.vehicles());
+  const command = await resultOf(account.client.send('flash', { vin: 'YV1TEST0000000000', interface: 'v2' }));
+  const token = await resultOf(tokens.get());
+  console.log(JSON.stringify({ read, command, token }));
+  await Promise.all([account.close(), tokens.close()]);
+})();
