@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { programOf } from './parts';
+
+/** Files of a certificate and its key, in PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/** The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`); `npm run world` makes it. */
+export function authorityFolder(): string {
+  const folder = process.env['WORLD_AUTHORITY'];
+  if (folder === undefined) throw new Error('These tests need the environment of npm run world.');
+  return folder;
+}
+
+const openssl = async (...args: readonly string[][]): Promise<unknown> =>
+  promisify(execFile)(await programOf('openssl'), args.flat());
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+/** Makes an authority, `authority.pem` and `authority.key`. */
+export async function makeAuthority(folder: string): Promise<Certificate> {
+  const authority = { cert: join(folder, 'authority.pem'), key: join(folder, 'authority.key') };
+  await mkdir(folder, { recursive: true });
+  await openssl(
+    ['req', '-x509', ...newKey, '-keyout', authority.key, '-out', authority.cert],
+    ['-days', '2', '-subj', '/CN=Authority of the tests', '-addext', 'basicConstraints=critical,CA:TRUE'],
+  );
+  return authority;
+}
+
+/**
+ * A certificate for these names, signed by the authority in a folder (default: the one that the processes of the tests trust).
+ * @param folder gets the files, named after the first name
+ */
+export async function issueCertificate(
+  folder: string,
+  names: readonly [string, ...string[]],
+  { authority = authorityFolder(), days = 1 }: { authority?: string; days?: number } = {},
+): Promise<Certificate> {
+  const [first] = names;
+  const issued = { cert: join(folder, `${first}.pem`), key: join(folder, `${first}.key`) };
+  await openssl(
+    ['req', '-x509', ...newKey, '-keyout', issued.key, '-out', issued.cert, '-days', String(days)],
+    ['-CA', join(authority, 'authority.pem'), '-CAkey', join(authority, 'authority.key'), '-subj', `/CN=${first}`],
+    ['-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`],
+    ['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'extendedKeyUsage=serverAuth'],
+  );
+  return issued;
+}
+
+/** The texts of the files, for a server of Node. */
+export const readCertificate = async ({ cert, key }: Certificate): Promise<Certificate> => ({
+  cert: await readFile(cert, 'utf8'),
+  key: await readFile(key, 'utf8'),
+});
