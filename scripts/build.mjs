@@ -165,7 +165,9 @@ async function buildPage() {
     readFile(`${page}index.html`, 'utf8'),
   ]);
   const whole = html.replace('{{style}}', () => style).replace('{{script}}', () => script);
-  await Promise.all(['src/simulator', 'nodes'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)));
+  await Promise.all(
+    ['src/simulator/control', 'nodes'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)),
+  );
 }
 
 await rm(`${root}dist`, { recursive: true, force: true });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { ApiName } from '../catalogue/reads';
-import type { Car } from './car';
-import { Control, isControl } from './control';
-import { Faults } from './faults';
-import { Identity } from './identity';
-import { withDefaults, type SimulatorOptions } from './options';
-import { SimulatorServer, type Count, type RecordedRequest } from './server';
-import { Service } from './service';
-import { everyScope, Tokens } from './tokens';
+import type { Car } from './car/car';
+import { Control, isControl } from './control/control';
+import { Faults } from './service/faults';
+import { Identity } from './service/identity';
+import { withDefaults, type SimulatorOptions } from './service/options';
+import { SimulatorServer, type Count, type RecordedRequest } from './service/server';
+import { Service } from './service/service';
+import { everyScope, Tokens } from './service/tokens';
 
 /**
  * The simulated service: an HTTP server on a loopback address with cars that have a state. It is written from docs/service.md, and
@@ -117,16 +117,16 @@ export {
   milesCar,
   quirkyCar,
   type CarProfile,
-} from './car-profiles';
-export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './click';
-export { demoFaultOf, type DemoFault } from './demo-faults';
-export type { CarPart, CarViewState, OpeningName, OpeningState } from './car-view-state';
-export type { CarChanges, CarOptions } from './car-changes';
-export { byRule, type CarState } from './car-state';
-export type { Car } from './car';
-export type { Invocation } from './invocation';
-export type { Fault, FaultOptions, Faults } from './faults';
-export { realLimits, type LimitOptions } from './limits';
-export type { Count, RecordedRequest } from './server';
-export type { SimulatorOptions } from './options';
-export { everyScope } from './tokens';
+} from './car/profiles';
+export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './control/click';
+export { demoFaultOf, type DemoFault } from './control/demo-faults';
+export type { CarPart, CarViewState, OpeningName, OpeningState } from './control/car-view-state';
+export type { CarChanges, CarOptions } from './car/changes';
+export { byRule, type CarState } from './car/state';
+export type { Car } from './car/car';
+export type { Invocation } from './car/invocation';
+export type { Fault, FaultOptions, Faults } from './service/faults';
+export { realLimits, type LimitOptions } from './service/limits';
+export type { Count, RecordedRequest } from './service/server';
+export type { SimulatorOptions } from './service/options';
+export { everyScope } from './service/tokens';

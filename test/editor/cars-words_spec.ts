@@ -2,9 +2,9 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openingKeys } from '../../src/index';
-import { openingNames } from '../../src/simulator/car-view-state';
-import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/controls';
-import { demoFaultNames } from '../../src/simulator/demo-faults';
+import { openingNames } from '../../src/simulator/control/car-view-state';
+import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/control/controls';
+import { demoFaultNames } from '../../src/simulator/control/demo-faults';
 import { wordsOf } from '../../src/simulator/page/words';
 import { languages, words } from '../support/editor-halves';
 

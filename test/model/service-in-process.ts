@@ -1,8 +1,8 @@
 import { VehicleError } from '../../src/index';
 import type { Car } from '../../src/simulator/index';
-import { withDefaults, type SimulatorOptions } from '../../src/simulator/options';
-import { Service } from '../../src/simulator/service';
-import { Tokens } from '../../src/simulator/tokens';
+import { withDefaults, type SimulatorOptions } from '../../src/simulator/service/options';
+import { Service } from '../../src/simulator/service/service';
+import { Tokens } from '../../src/simulator/service/tokens';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/http/transport';
 import type { ManualClock } from '../support/manual-clock';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
 import { commandNames } from '../../src/index';
 import { readNames } from '../../src/catalogue/reads';
-import { refusals } from '../../src/simulator/answer';
+import { refusals } from '../../src/simulator/service/answer';
 import { startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf, signInAtPage } from './editor-client';
 import { customVehicle, Flow, type NodeConfig, type Received } from './flow';

@@ -1,4 +1,10 @@
-import { openingNames, type CarPart, type CarViewState, type OpeningName, type OpeningState } from '../car-view-state';
+import {
+  openingNames,
+  type CarPart,
+  type CarViewState,
+  type OpeningName,
+  type OpeningState,
+} from '../control/car-view-state';
 
 /**
  * A car from above, as one SVG: what is open, locked, plugged in and charging. It depends on nothing but the DOM, so that

@@ -1,8 +1,8 @@
-import type { CarClick, SimulatedCarView } from '../click';
-import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn, type ClickMode } from '../controls';
-import { demoFaultNames, demoFaultOf, demoFaults } from '../demo-faults';
-import type { Fault } from '../faults';
-import type { CarPart } from '../car-view-state';
+import type { CarClick, SimulatedCarView } from '../control/click';
+import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn, type ClickMode } from '../control/controls';
+import { demoFaultNames, demoFaultOf, demoFaults } from '../control/demo-faults';
+import type { Fault } from '../service/faults';
+import type { CarPart } from '../control/car-view-state';
 import { carSvg, drawCar, partOf, signalCar } from './car-view';
 import { wordsOf } from './words';
 

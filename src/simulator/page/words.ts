@@ -1,6 +1,6 @@
 import type { Outcome } from '../../catalogue/outcomes';
-import type { CarSwitchName } from '../controls';
-import type { DemoFault } from '../demo-faults';
+import type { CarSwitchName } from '../control/controls';
+import type { DemoFault } from '../control/demo-faults';
 import type { CarViewWords } from './car-view';
 
 /** The texts of the page, by language. */

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { request } from 'node:http';
 import { classicCar, demoCar } from '../../../src/simulator';
-import { demoFaultNames, demoFaultOf } from '../../../src/simulator/demo-faults';
+import { demoFaultNames, demoFaultOf } from '../../../src/simulator/control/demo-faults';
 import { Bench, credentials } from './support';
 
 describe('the control interface of the simulator', () => {

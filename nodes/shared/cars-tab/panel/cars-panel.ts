@@ -1,7 +1,13 @@
 import { isLoopback } from '../../../../src/index';
 import type { CarClick } from '../../../../src/simulator/index';
-import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn } from '../../../../src/simulator/controls';
-import { demoFaultNames } from '../../../../src/simulator/demo-faults';
+import {
+  carSliders,
+  carSwitches,
+  carSwitchNames,
+  clickModes,
+  clickOn,
+} from '../../../../src/simulator/control/controls';
+import { demoFaultNames } from '../../../../src/simulator/control/demo-faults';
 import type { CarSummary } from '../runtime/cars';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';

@@ -1,10 +1,10 @@
 /** The changes that tests and the control interface make to a simulated car: their schema, and errors that name each wrong part. */
 
 import * as z from 'zod/mini';
-import { chargingMemberNames, isResourceName, resourceNames, type ResourceName } from '../catalogue/reads';
-import { VehicleError } from '../errors';
-import { modelPathOf, resourceWords, valueProblem, type ResourceValue } from './car-resources';
-import { newState } from './car-state';
+import { chargingMemberNames, isResourceName, resourceNames, type ResourceName } from '../../catalogue/reads';
+import { VehicleError } from '../../errors';
+import { modelPathOf, resourceWords, valueProblem, type ResourceValue } from './resources';
+import { newState } from './state';
 import { groups } from './groups';
 
 const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Clock } from '../util/clock';
+import type { Clock } from '../../util/clock';
 import {
   commands,
   isCommandName,
@@ -7,7 +7,7 @@ import {
   unlockDurationLimits,
   type Command,
   type CommandRoute,
-} from '../catalogue/commands';
+} from '../../catalogue/commands';
 import {
   connectedReadNames,
   connectedReads,
@@ -22,14 +22,14 @@ import {
   type InterfaceName,
   type SingleInterfaceReadName,
   type Route,
-} from '../catalogue/reads';
-import { groups as groupRows } from '../catalogue/groups';
+} from '../../catalogue/reads';
+import { groups as groupRows } from '../../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
-import type { Car } from './car';
+import type { Car } from '../car/car';
 import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
 import { capabilitiesBody, energyBody, groupBody, locationBody } from './common-bodies';
-import { groups } from './groups';
-import { maxRuntimeMinutes } from './invocation';
+import { groups } from '../car/groups';
+import { maxRuntimeMinutes } from '../car/invocation';
 import { extendedListScope } from './tokens';
 
 /** The handler of one path and method, and the requirements that a request must meet first (docs/service.md 4, 5). */

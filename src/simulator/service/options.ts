@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock, type Clock } from '../util/clock';
-import type { CarOptions } from './car-changes';
-import { demoCar } from './car-profiles';
-import { interfaceNames, type InterfaceName } from '../catalogue/reads';
+import { systemClock, type Clock } from '../../util/clock';
+import type { CarOptions } from '../car/changes';
+import { demoCar } from '../car/profiles';
+import { interfaceNames, type InterfaceName } from '../../catalogue/reads';
 import type { LimitOptions } from './limits';
 
 /** Options of a simulated service. Everything has a default. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../util/clock';
-import { commands, requestDetails } from '../catalogue/commands';
-import { groups } from '../catalogue/groups';
-import { readNames, readScopes } from '../catalogue/reads';
+import type { Clock } from '../../util/clock';
+import { commands, requestDetails } from '../../catalogue/commands';
+import { groups } from '../../catalogue/groups';
+import { readNames, readScopes } from '../../catalogue/reads';
 
 /** The scope of the lists that only the real dialect serves (docs/field-notes.md 3.2). */
 export const extendedListScope = 'vehicle:attributes';

@@ -1,4 +1,4 @@
-import type { CarChanges, CarOptions } from './car-changes';
+import type { CarChanges, CarOptions } from './changes';
 
 /** Commands that only some cars take, so each car names its own (docs/energy-location-api.md 5). */
 export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;

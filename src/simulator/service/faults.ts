@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod/mini';
-import { VehicleError } from '../errors';
+import { VehicleError } from '../../errors';
 import { errorShapes, htmlPage, refusals, refuse, type Answer, type RefusalContext, type RefusalName } from './answer';
 
 /** Faults on demand: their effect, the requests that they hit, and how often. One schema serves tests and control interface. */

@@ -1,9 +1,9 @@
-import { resources, type InterfaceName, type ResourceName } from '../catalogue/reads';
-import type { Car } from './car';
-import { optionalCommands } from './car-profiles';
-import type { ResourceValue } from './car-resources';
-import { commandNames } from '../catalogue/commands';
-import type { Invocation } from './invocation';
+import { resources, type InterfaceName, type ResourceName } from '../../catalogue/reads';
+import type { Car } from '../car/car';
+import { optionalCommands } from '../car/profiles';
+import type { ResourceValue } from '../car/resources';
+import { commandNames } from '../../catalogue/commands';
+import type { Invocation } from '../car/invocation';
 
 export type ConnectedInterface = 'connected-v1' | 'connected-v2';
 

@@ -1,9 +1,9 @@
-import { chargingMemberNames, type ChargingMemberName } from '../catalogue/reads';
-import { energyMessages, energyState, isClaimed, type EnergyValue } from './battery';
-import type { Car } from './car';
-import type { ResourceValue } from './car-resources';
+import { chargingMemberNames, type ChargingMemberName } from '../../catalogue/reads';
+import { energyMessages, energyState, isClaimed, type EnergyValue } from '../car/battery';
+import type { Car } from '../car/car';
+import type { ResourceValue } from '../car/resources';
 import { putMember, withDigits } from './dialect';
-import type { Group, GroupMember } from './groups';
+import type { Group, GroupMember } from '../car/groups';
 
 /** The bodies that both dialects have: energy, location, and the groups of connected v2 (docs/energy-location-api.md 2 to 4). */
 

@@ -1,4 +1,4 @@
-import type { FaultOptions } from './faults';
+import type { FaultOptions } from '../service/faults';
 
 /** Faults that a person sets with a click. Each lets the next request to the service fail. */
 export const demoFaults = {

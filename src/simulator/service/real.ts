@@ -1,6 +1,6 @@
-import { doorMembers, windowMembers, type Member } from '../catalogue/members';
-import { resources, type Resource } from '../catalogue/reads';
-import type { Car } from './car';
+import { doorMembers, windowMembers, type Member } from '../../catalogue/members';
+import { resources, type Resource } from '../../catalogue/reads';
+import type { Car } from '../car/car';
 import {
   commandsOf,
   imageUrl,

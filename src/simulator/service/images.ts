@@ -1,5 +1,5 @@
 import type { Answer } from './answer';
-import type { Car } from './car';
+import type { Car } from '../car/car';
 import type { ServiceRequest } from './request';
 
 const drawings = {

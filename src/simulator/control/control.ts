@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../util/clock';
-import { VehicleError } from '../errors';
-import type { Answer } from './answer';
-import type { Car } from './car';
-import { parseChanges, parseTrip } from './car-changes';
+import type { Clock } from '../../util/clock';
+import { VehicleError } from '../../errors';
+import type { Answer } from '../service/answer';
+import type { Car } from '../car/car';
+import { parseChanges, parseTrip } from '../car/changes';
 import { clickCar, parseClick, viewOf } from './click';
-import { parseFault, type Faults } from './faults';
+import { parseFault, type Faults } from '../service/faults';
 import { controlPage } from './control-page';
-import type { ServiceRequest } from './request';
-import { Router } from './router';
-import type { RecordedRequest, SimulatorServer } from './server';
+import type { ServiceRequest } from '../service/request';
+import { Router } from '../service/router';
+import type { RecordedRequest, SimulatorServer } from '../service/server';
 
 /**
  * The control interface: the cars, the faults and the record of requests as JSON below `/control`, and a page at `/` that

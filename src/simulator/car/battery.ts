@@ -1,5 +1,5 @@
-import { chargingMemberNames, type ChargingMemberName } from '../catalogue/reads';
-import type { CarState } from './car-state';
+import { chargingMemberNames, type ChargingMemberName } from '../../catalogue/reads';
+import type { CarState } from './state';
 
 /**
  * The drive battery: how its charge grows, and the energy state that follows from it (docs/energy-location-api.md 2.2, 2.3, 8).

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../util/clock';
+import type { Clock } from '../../util/clock';
 import { htmlPage, type Answer } from './answer';
 import { authorizePath, signInPage } from './identity-page';
 import type { Settings } from './options';

@@ -1,14 +1,14 @@
 /** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
 
 import * as z from 'zod/mini';
-import { meaningOf, type Outcome } from '../catalogue/outcomes';
-import { VehicleError } from '../errors';
-import { chargingStatus, hasTank } from './battery';
-import type { Car } from './car';
-import type { CarChanges } from './car-changes';
-import type { DoorName, WindowName } from './car-state';
+import { meaningOf, type Outcome } from '../../catalogue/outcomes';
+import { VehicleError } from '../../errors';
+import { chargingStatus, hasTank } from '../car/battery';
+import type { Car } from '../car/car';
+import type { CarChanges } from '../car/changes';
+import type { DoorName, WindowName } from '../car/state';
 import { demoFaultNames, demoFaultOf, demoFaults, type DemoFault } from './demo-faults';
-import type { Faults } from './faults';
+import type { Faults } from '../service/faults';
 import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
 
 /** The group and the member of the car's state that hold an opening. */

@@ -7,8 +7,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock } from '../util/clock';
-import { VehicleError } from '../errors';
+import type { Clock } from '../../util/clock';
+import { VehicleError } from '../../errors';
 import type { Answer, RefusalContext } from './answer';
 import { distort, faultAnswer, type Fault, type Faults } from './faults';
 import type { ServiceRequest } from './request';

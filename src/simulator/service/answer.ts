@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../catalogue/reads';
+import type { InterfaceName } from '../../catalogue/reads';
 
 /** An HTTP response: an object is sent as JSON, a text as it is. */
 export interface Answer {

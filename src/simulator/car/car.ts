@@ -1,8 +1,8 @@
-import type { Clock } from '../util/clock';
-import { isResourceName, type ResourceName } from '../catalogue/reads';
-import { VehicleError } from '../errors';
+import type { Clock } from '../../util/clock';
+import { isResourceName, type ResourceName } from '../../catalogue/reads';
+import { VehicleError } from '../../errors';
 import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
-import { asBoolean, modelPathOf, type ResourceValue } from './car-resources';
+import { asBoolean, modelPathOf, type ResourceValue } from './resources';
 import {
   asCarChanges,
   parseChanges,
@@ -11,8 +11,8 @@ import {
   type CarOptions,
   type Override,
   type Trip,
-} from './car-changes';
-import { newState, type CarState, type DoorName, type WindowName } from './car-state';
+} from './changes';
+import { newState, type CarState, type DoorName, type WindowName } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 
 /** Something that happens to the car at a time to come. */

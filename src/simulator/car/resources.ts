@@ -1,4 +1,4 @@
-import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import { resources, type Resource, type ResourceName } from '../../catalogue/reads';
 
 /** The value of an extended resource of a simulated car (docs/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;

@@ -1,5 +1,5 @@
-import type { Clock } from '../util/clock';
-import type { ApiName } from '../catalogue/reads';
+import type { Clock } from '../../util/clock';
+import type { ApiName } from '../../catalogue/reads';
 
 /** The limits of docs/field-notes.md 5. One that is not given does not apply. */
 export interface LimitOptions {

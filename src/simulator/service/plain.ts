@@ -1,7 +1,7 @@
-import { commands, isCommandName, type Command } from '../catalogue/commands';
-import { doorMembers, windowMembers } from '../catalogue/members';
-import { interfacePaths, resources, type Resource } from '../catalogue/reads';
-import type { Car } from './car';
+import { commands, isCommandName, type Command } from '../../catalogue/commands';
+import { doorMembers, windowMembers } from '../../catalogue/members';
+import { interfacePaths, resources, type Resource } from '../../catalogue/reads';
+import type { Car } from '../car/car';
 import { commandsOf, imageUrl, iso, putMember, resourceValue, yearAfter, type Dialect } from './dialect';
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from './answer';
+import type { Answer } from '../service/answer';
 
 /** The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs). */
 let html: string | undefined;

@@ -1,7 +1,7 @@
 import { Access } from './access';
 import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
-import { Car } from './car';
-import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../catalogue/reads';
+import { Car } from '../car/car';
+import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../../catalogue/reads';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
 import { Limits } from './limits';

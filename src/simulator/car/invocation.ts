@@ -1,4 +1,4 @@
-import { byRule, type CarState, type PlanStep } from './car-state';
+import { byRule, type CarState, type PlanStep } from './state';
 
 /** A command as it came over the wire. */
 export interface InvocationRequest {

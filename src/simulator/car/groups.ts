@@ -1,8 +1,8 @@
-import type { GroupName } from '../catalogue/groups';
-import type { ResourceName } from '../catalogue/reads';
+import type { GroupName } from '../../catalogue/groups';
+import type { ResourceName } from '../../catalogue/reads';
 import { hasTank, rangeKm } from './battery';
-import type { ResourceValue } from './car-resources';
-import type { CarState, StatisticName } from './car-state';
+import type { ResourceValue } from './resources';
+import type { CarState, StatisticName } from './state';
 
 /**
  * The groups of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). Each member shows a

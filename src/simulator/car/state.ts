@@ -1,8 +1,8 @@
 /** The state of a simulated car. */
 
-import type { doorMembers, windowMembers } from '../catalogue/members';
-import { resourceNames, type ChargingMemberName, type ResourceName } from '../catalogue/reads';
-import { defaultValue, modelPathOf, type ResourceValue } from './car-resources';
+import type { doorMembers, windowMembers } from '../../catalogue/members';
+import { resourceNames, type ChargingMemberName, type ResourceName } from '../../catalogue/reads';
+import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
 /** The status of a step of a command plan that stands for the result of the car's own rules (docs/service.md 3). */
 export const byRule = 'BY_RULE';
