@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { provesFitted } from '../catalogue/openings';
-import type { StateStore } from '../state/state-store';
+import { setNewest } from '../util/bounded';
+import { readUndamaged, type StateStore } from '../state/state-store';
 
 /** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
 const isFitted = z.catch(z.nullable(z.boolean()), false);
@@ -16,10 +17,23 @@ const factOf = { sunroof: 'hasSunroof', tankLid: 'hasTankLid' } as const;
 /** An opening that not every car has. */
 export type FittedName = keyof typeof factOf;
 
+/** More cars than any account has, although a message can name any VIN. */
+const maxCars = 1_000;
+
+interface Car {
+  /** What was learned, and what is stored as soon as that was read. */
+  facts: Facts;
+  isRead: boolean;
+  reading: Promise<void> | null;
+}
+
 /** Facts about a car that never change, as they are kept in the state store. */
 export class CarFacts {
   readonly #store: StateStore;
-  readonly #facts = new Map<string, Promise<Facts>>();
+  /** The one that was used last comes last. */
+  readonly #cars = new Map<string, Car>();
+  /** The keys of the store; the one that was written last comes last. */
+  #stored: Promise<Map<string, true>> | null = null;
 
   constructor(store: StateStore) {
     this.#store = store;
@@ -27,49 +41,62 @@ export class CarFacts {
 
   /** Whether the car has an opening: true as soon as the service has reported a state once; null if that is not known. */
   async isFitted(vin: string, name: FittedName): Promise<boolean | null> {
-    return (await this.#of(vin))[factOf[name]];
+    return (await this.#of(vin)).facts[factOf[name]];
   }
 
   /** Learns from a state of an opening whether the car has it. */
   async learnFitted(vin: string, name: FittedName, value: unknown): Promise<void> {
-    const facts = await this.#of(vin);
-    if (facts[factOf[name]] === true || !provesFitted(value)) return;
-    facts[factOf[name]] = true;
-    await this.#save(vin, facts);
+    const car = await this.#of(vin);
+    if (car.facts[factOf[name]] === true || !provesFitted(value)) return;
+    car.facts[factOf[name]] = true;
+    await this.#save(vin, car);
   }
 
   /** The fuel type, which never changes: `ask` is called until it has returned one. */
   async fuelType(vin: string, ask: () => Promise<string | null>): Promise<string | null> {
-    const facts = await this.#of(vin);
-    if (facts.fuelType !== null) return facts.fuelType;
-    facts.fuelType = await ask();
-    if (facts.fuelType !== null) await this.#save(vin, facts);
-    return facts.fuelType;
+    const car = await this.#of(vin);
+    if (car.facts.fuelType !== null) return car.facts.fuelType;
+    const fuelType = await ask();
+    car.facts.fuelType = fuelType;
+    if (fuelType !== null) await this.#save(vin, car);
+    return fuelType;
   }
 
-  /** Stores what is known. If that fails, it is learned again after a restart. */
-  async #save(vin: string, facts: Facts): Promise<void> {
-    const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
-    await this.#store.write(keyOf(vin), known).catch(() => undefined);
-  }
-
-  #of(vin: string): Promise<Facts> {
-    let reading = this.#facts.get(vin);
-    if (reading === undefined) {
-      reading = this.#read(vin);
-      this.#facts.set(vin, reading);
-    }
-    return reading;
-  }
-
-  async #read(vin: string): Promise<Facts> {
+  /** Stores what is known, but not before the stored facts were read. If that fails, they are learned again after a restart. */
+  async #save(vin: string, { facts, isRead }: Car): Promise<void> {
+    if (!isRead) return;
+    const key = keyOf(vin);
     try {
-      return factsShape.parse((await this.#store.read(keyOf(vin)))?.value ?? {});
+      await this.#store.write(key, facts);
+      this.#stored ??= this.#store.list('car/').then((keys) => new Map(keys.map((one) => [one, true])));
+      for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
-      return { hasSunroof: null, hasTankLid: null, fuelType: null };
+      this.#stored = null;
+    }
+  }
+
+  async #of(vin: string): Promise<Car> {
+    const car = this.#cars.get(vin) ?? { facts: nothingKnown(), isRead: false, reading: null };
+    setNewest(this.#cars, vin, car, maxCars);
+    if (!car.isRead) await (car.reading ??= this.#read(vin, car));
+    return car;
+  }
+
+  /** Tried again at the next use where it fails. */
+  async #read(vin: string, car: Car): Promise<void> {
+    try {
+      const stored = factsShape.parse((await readUndamaged(this.#store, keyOf(vin))) ?? {});
+      const learned = Object.entries(car.facts).filter(([, value]) => value !== null);
+      car.facts = { ...stored, ...Object.fromEntries(learned) };
+      car.isRead = true;
+      if (learned.length > 0) await this.#save(vin, car);
+    } catch {
+      car.reading = null;
     }
   }
 }
+
+const nothingKnown = (): Facts => ({ hasSunroof: null, hasTankLid: null, fuelType: null });
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;
 

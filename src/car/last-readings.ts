@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyReadName } from '../catalogue/reads';
+import { setNewest } from '../util/bounded';
 import { severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
 
 interface Last {
@@ -30,12 +31,8 @@ export class LastReadings {
       const known = before?.parts.get(vehicle.read);
       return known === undefined || !sameValues(known.payload, payload);
     });
-    this.#readings.delete(key);
-    this.#readings.set(key, {
-      reading: copy,
-      parts: new Map([...(before?.parts ?? []), ...fresh.map((part) => [part.vehicle.read, part] as const)]),
-    });
-    for (const oldest of [...this.#readings.keys()].slice(0, -maxReadings)) this.#readings.delete(oldest);
+    const parts = new Map([...(before?.parts ?? []), ...fresh.map((part) => [part.vehicle.read, part] as const)]);
+    setNewest(this.#readings, key, { reading: copy, parts }, maxReadings);
     return changed || before === undefined;
   }
 

@@ -3,7 +3,7 @@ import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { DuePoll, Poller } from '../polling/poller';
 import { ReportedFailures } from '../polling/reported-failures';
-import type { StateStore } from '../state/state-store';
+import { readUndamaged, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { parseEventSettings } from './settings';
 import { applyReading, factValueShape, parseEventState, type EventState } from './reducer';
@@ -109,11 +109,10 @@ export class EventRunner {
     this.#stored = this.#content();
   }
 
-  /** @throws VehicleError CONFIG where the settings cannot work */
+  /** @throws VehicleError CONFIG for faulty settings, and where the stored state cannot be read: it may be readable later */
   static async open(options: EventRunnerOptions): Promise<EventRunner> {
     const settings = parseEventSettings(options.settings);
-    const read = await options.store.read(options.key).catch(() => null);
-    const stored = storedShape.safeParse(read?.value);
+    const stored = storedShape.safeParse(await readUndamaged(options.store, options.key));
     return new EventRunner(options, settings, stored.success && stored.data.vin === options.vin ? stored.data : {});
   }
 

@@ -3,7 +3,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import type { DuePoll, Poller } from '../polling/poller';
 import { ReportedFailures } from '../polling/reported-failures';
-import type { StateStore } from '../state/state-store';
+import { readUndamaged, type StateStore } from '../state/state-store';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { WatchName } from '../catalogue/openings';
@@ -72,11 +72,10 @@ export class GuardRunner {
     this.#state = guard.resume(stored, this.#startedAt);
   }
 
-  /** @throws VehicleError CONFIG */
+  /** @throws VehicleError CONFIG for faulty settings, and where the stored state cannot be read: it may be readable later */
   static async open(options: GuardRunnerOptions): Promise<GuardRunner> {
     const guard = new Guard(options.settings);
-    const read = await options.store.read(options.key).catch(() => null);
-    const stored = storedShape.safeParse(read?.value);
+    const stored = storedShape.safeParse(await readUndamaged(options.store, options.key));
     const isOfVehicle = stored.success && stored.data.vin === options.vin;
     return new GuardRunner(options, guard, isOfVehicle ? stored.data.state : undefined);
   }

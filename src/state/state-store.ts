@@ -59,6 +59,19 @@ export class StateFault extends VehicleError {
   }
 }
 
+/**
+ * The stored value of a key; undefined where nothing is stored, or only something damaged, which the next write puts aside.
+ * @throws StateFault where it may be readable later: whoever goes on without it overwrites it
+ */
+export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string): Promise<unknown> {
+  try {
+    return (await store.read(key))?.value;
+  } catch (error) {
+    if (error instanceof StateFault && error.fault === 'damaged') return undefined;
+    throw error;
+  }
+}
+
 /** The collection of a key. @throws TypeError where the caller made up a key that no store can hold */
 export function collectionOf(key: string): string {
   const [, collection] = /^([a-z][a-z-]{0,30})\//.exec(key) ?? [];

@@ -97,23 +97,45 @@ describe('An opening that the car was known to have', () => {
     });
 });
 
-describe('The facts about a car in a store that could not be read', () => {
+describe('The facts about a car', () => {
   const vin = 'YV4952NA4F120DEMO';
 
-  it('are stored without a guess about what was not learned', async () => {
+  it('are neither guessed nor overwritten while the store cannot be read, and stored together with what it has afterwards', async () => {
     const store = new MemoryStateStore();
-    const unreadable = {
-      read: () => Promise.reject(new Error('not readable')),
+    await new CarFacts(store).learnFitted(vin, 'sunroof', 'CLOSED');
+    let isReadable = false;
+    const fickle = {
+      read: (key: string) => (isReadable ? store.read(key) : Promise.reject(new Error('not readable'))),
       write: store.write.bind(store),
       remove: store.remove.bind(store),
       list: store.list.bind(store),
     };
-    const facts = new CarFacts(unreadable);
-    await facts.learnFitted(vin, 'sunroof', 'UNSPECIFIED');
+    const facts = new CarFacts(fickle);
     assert.equal(await facts.isFitted(vin, 'sunroof'), null);
     assert.equal(await facts.fuelType(vin, () => Promise.resolve('ELECTRIC')), 'ELECTRIC');
+    assert.equal(await facts.fuelType(vin, () => assert.fail('asked again')), 'ELECTRIC');
+    assert.equal(await new CarFacts(store).isFitted(vin, 'sunroof'), true);
+    isReadable = true;
+    assert.equal(await facts.isFitted(vin, 'sunroof'), true);
+    assert.equal(await facts.isFitted(vin, 'tankLid'), false);
     const restarted = new CarFacts(store);
-    assert.equal(await restarted.isFitted(vin, 'sunroof'), false);
+    assert.equal(await restarted.isFitted(vin, 'sunroof'), true);
     assert.equal(await restarted.fuelType(vin, () => Promise.resolve(null)), 'ELECTRIC');
+  });
+
+  it('are kept of the last 1,000 cars, in memory and in the store', async () => {
+    const store = new MemoryStateStore();
+    const facts = new CarFacts(store);
+    const name = (i: number): string => `VIN${i}`;
+    for (let i = 0; i < 1_200; i += 1) await facts.learnFitted(name(i), 'sunroof', 'CLOSED');
+    assert.equal((await store.list('car/')).length, 1_000);
+    const restarted = new CarFacts(store);
+    await restarted.learnFitted('ANOTHER', 'sunroof', 'CLOSED');
+    assert.equal((await store.list('car/')).length, 1_000);
+    for (const [i, isKnown] of [
+      [0, false],
+      [1_199, true],
+    ] as const)
+      assert.equal(await restarted.isFitted(name(i), 'sunroof'), isKnown, name(i));
   });
 });

@@ -1,0 +1,15 @@
+/**
+ * Sets a key as the newest of a map and removes the oldest ones above `max`.
+ * @returns the removed keys
+ */
+export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): K[] {
+  map.delete(key);
+  map.set(key, value);
+  const removed: K[] = [];
+  for (const oldest of map.keys()) {
+    if (map.size <= max) break;
+    map.delete(oldest);
+    removed.push(oldest);
+  }
+  return removed;
+}
