@@ -99,6 +99,8 @@ const readTimeoutMs = 30_000;
 /** How long a request may wait for the rate limiter; for a read, the pauses between tries included. */
 const maxWaitMs = 60_000;
 const maxReadTries = 3;
+/** The one at hand, which may be old, and a new one. */
+const maxRefusedTokens = 2;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 
@@ -190,11 +192,12 @@ export class RequestCore {
       throw error;
     }
     const failure = isSuccess(response) ? null : this.#failure(response, request);
+    if (failure === null) this.#options.tokens.onAccepted(token);
     // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
-    if (failure.code === 'SIGN_IN_REQUIRED') await this.#options.tokens.onUnauthorized(token, request.signal);
+    if (failure.code === 'SIGN_IN_REQUIRED' && (await this.#hasNewToken(token, request.signal))) throw tokenReplaced();
     throw failure;
   }
 
@@ -211,17 +214,20 @@ export class RequestCore {
   async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
     const deadline = this.#clock.monotonic() + maxWaitMs;
     // The service is known to answer 401 to a valid key or token at times (docs/field-notes.md 6.2): one more try, never a loop.
-    let mayRetryRefusal = true;
+    let mayRetryKey = true;
+    let refusedTokens = 0;
     let mayRetryReset = true;
     for (let attempt = 1; ;) {
       const { answer, failure, token } = await this.#readOnce(request, deadline, signal);
       if (answer !== undefined) return answer;
-      if (failure.code === 'SIGN_IN_REQUIRED' || failure.code === 'API_KEY_REFUSED') {
-        const again =
-          mayRetryRefusal &&
-          (failure.code === 'API_KEY_REFUSED' || (await this.#options.tokens.onUnauthorized(token, signal)));
-        mayRetryRefusal = false;
-        if (again) continue;
+      if (failure.code === 'API_KEY_REFUSED' && mayRetryKey) {
+        mayRetryKey = false;
+        continue;
+      }
+      if (failure.code === 'SIGN_IN_REQUIRED') {
+        refusedTokens += 1;
+        const isWorthIt = await this.#options.tokens.onUnauthorized(token, signal);
+        if (isWorthIt && refusedTokens <= maxRefusedTokens) continue;
         throw failure;
       }
       if (isReset(failure) && mayRetryReset) {
@@ -264,12 +270,19 @@ export class RequestCore {
         signal,
       });
       if (!isSuccess(response)) return { failure: this.#failure(response, request), token };
+      this.#options.tokens.onAccepted(token);
       const answer = this.#answer(response);
       return answer.body === undefined ? { failure: notJson(response), token } : { answer };
     } catch (error) {
       if (error instanceof VehicleError) return { failure: error, token };
       throw error;
     }
+  }
+
+  /** Reports a refused token. @returns true where there is another one now */
+  async #hasNewToken(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { tokens } = this.#options;
+    return (await tokens.onUnauthorized(refused, signal)) && (await tokens.get(signal)) !== refused;
   }
 
   /** Two of the three mandatory headers; the third is the media type (docs/service.md 5.1). */
@@ -330,6 +343,13 @@ const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError
     'COMMAND_REFUSED',
     `The service refused the command (HTTP ${httpStatus}). The car may not support it in this form: check the settings of the command.`,
     { ...(httpStatus !== null && { httpStatus }), ...(operationId !== null && { operationId }) },
+  );
+
+const tokenReplaced = (): VehicleError =>
+  new VehicleError(
+    'SERVICE_ERROR',
+    'The service refused the access token, so the command was not carried out. The pack has a new token now. Send the command again.',
+    { httpStatus: 401 },
   );
 
 const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;

@@ -9,9 +9,12 @@ export interface TokenSource {
    * @throws VehicleError TOKEN_MISSING, CONFIG, SIGN_IN_REQUIRED, NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED
    */
   get(signal?: AbortSignal): Promise<string>;
+  /** Call this when the service answered with success to `token`. */
+  onAccepted(token: string): void;
   /**
    * Call this when the service answered 401 to `token`. Resolves to true when the request is worth one more try.
-   * @throws VehicleError as `get` does, if a new token was requested and the request failed
+   * @throws VehicleError as `get` does, if a new token was requested and the request failed; SERVICE_ERROR where the service refuses new
+   * tokens, too, and the next one comes after a pause
    */
   onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
@@ -71,6 +74,8 @@ class PastedToken implements TokenSource {
     if (problem !== null) throw problem;
     return this.#token;
   }
+
+  onAccepted(): void {}
 
   async onUnauthorized(): Promise<boolean> {
     const now = this.#clock.monotonic();

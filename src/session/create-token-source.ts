@@ -82,6 +82,10 @@ class ManagedToken implements TokenSource {
     return chosen instanceof TokenManager ? chosen.token() : chosen.get();
   }
 
+  onAccepted(token: string): void {
+    this.#manager?.onAccepted(token);
+  }
+
   async onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean> {
     return orCancelled(
       this.#choose().then((chosen) => chosen.onUnauthorized(token)),

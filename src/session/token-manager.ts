@@ -43,8 +43,6 @@ export interface TokenManagerOptions {
 
 /** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
-/** A 401 asks for a new token no more often than this: where the service refuses every token, a new one does not help. */
-const forcedRefreshIntervalMs = 5 * 60_000;
 /** Failures that only a person can mend. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because a person or another process may have mended it; that costs no request. */
@@ -78,11 +76,15 @@ export class TokenManager {
   /** A rotated grant that the store did not take: kept until it does. */
   #unsaved: Grant | null = null;
   #isForgotten = false;
-  #pause: { failures: number; until: number; retryAt: number; error: VehicleError } | null = null;
+  #pause: { until: number; retryAt: number; error: VehicleError } | null = null;
+  /** How many refreshes in a row failed. */
+  #failures = 0;
   #refusal: { tokens: Set<string>; isOfClient: boolean; since: number; error: VehicleError } | null = null;
-  /** The last access token that the service answered with 401. */
-  #unauthorizedToken = '';
-  #forcedAt = -Infinity;
+  /** The last access token that the service answered with 401. It is not used again. */
+  #refusedToken = '';
+  #acceptedToken = '';
+  /** How many access tokens in a row the service refused at their first use. */
+  #refusedInRow = 0;
   #cancelTimer: () => void = ignore;
 
   constructor(options: TokenManagerOptions) {
@@ -125,6 +127,8 @@ export class TokenManager {
     }
     this.#pause = null;
     this.#refusal = null;
+    this.#failures = 0;
+    this.#refusedInRow = 0;
   }
 
   /** The configuration was deleted: an answer that is still on its way is not saved. */
@@ -155,19 +159,27 @@ export class TokenManager {
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const token = this.#grant?.accessToken ?? '';
     const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
-    if (token === '' || left <= 0) return refreshed;
+    if (token === '' || token === this.#refusedToken || left <= 0) return refreshed;
     const refreshedOrCurrent = refreshed.catch(() => token);
     return left > minLifeWithoutWaitMs ? token : refreshedOrCurrent;
   }
 
-  /** The service answered 401 to `token`. Resolves to true when the request is worth one more try. */
+  /** The service answered with success to `token`. */
+  onAccepted(token: string): void {
+    this.#acceptedToken = token;
+  }
+
+  /**
+   * The service answered 401 to `token`. Each refused token is replaced at once; but where the service refuses new tokens, too, the next
+   * one is requested after a growing pause. Resolves to true when the request is worth one more try.
+   */
   async onUnauthorized(token: string): Promise<boolean> {
     if (token !== this.#grant?.accessToken) return true;
-    const isFirst = this.#unauthorizedToken !== token;
-    this.#unauthorizedToken = token;
-    if (this.#refreshing === null) {
-      if (this.#clock.monotonic() - this.#forcedAt < forcedRefreshIntervalMs) return isFirst;
-      this.#forcedAt = this.#clock.monotonic();
+    if (token !== this.#refusedToken) {
+      this.#refusedToken = token;
+      this.#refusedInRow = token === this.#acceptedToken ? 0 : this.#refusedInRow + 1;
+      // The first one may be old: this process has used no other.
+      if (this.#refusedInRow > 1) throw this.#pauseAfter(newTokenRefused(), this.#refusedInRow - 1);
     }
     await this.#refresh();
     return true;
@@ -187,16 +199,19 @@ export class TokenManager {
       this.#wakeAfter(this.#pause.until - this.#clock.monotonic());
       throw this.#pause.error;
     }
+    let grant: Grant;
     try {
-      const grant = await this.#renew();
+      grant = await this.#renew();
       if (grant.accessToken === '')
         throw new VehicleError('SERVICE_ERROR', 'The sign-in service gave no usable access token.');
-      this.#pause = null;
-      this.#wakeAfter(grant.refreshedAt + keepAliveIntervalMs - this.#clock.now());
-      return grant;
     } catch (error) {
       throw this.#failed(error);
     }
+    this.#failures = 0;
+    if (grant.accessToken === this.#refusedToken) throw this.#pauseAfter(newTokenRefused(), (this.#refusedInRow += 1));
+    this.#pause = null;
+    this.#wakeAfter(grant.refreshedAt + keepAliveIntervalMs - this.#clock.now());
+    return grant;
   }
 
   async #renew(): Promise<Grant> {
@@ -337,7 +352,7 @@ export class TokenManager {
   }
 
   #isFresh({ accessToken, expiresAt, refreshedAt }: Grant): boolean {
-    if (accessToken === '') return false;
+    if (accessToken === '' || accessToken === this.#refusedToken) return false;
     return expiresAt === null || expiresAt - this.#clock.now() > renewalMargin(expiresAt - refreshedAt);
   }
 
@@ -346,7 +361,6 @@ export class TokenManager {
     return (
       this.#isFresh(grant) &&
       Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveIntervalMs &&
-      grant.accessToken !== this.#unauthorizedToken &&
       grant.lease === null
     );
   }
@@ -369,10 +383,14 @@ export class TokenManager {
       this.#wakeAfter(reloadIntervalMs);
       return failure;
     }
-    const failures = (this.#pause?.failures ?? 0) + 1;
+    return this.#pauseAfter(failure, (this.#failures += 1));
+  }
+
+  /** @param count of failures in a row, of this kind: a lost answer must be repeated soon, whatever failed before it */
+  #pauseAfter(failure: VehicleError, count: number): VehicleError {
     const now = this.#clock.now();
     const ms = Math.round(
-      Math.max(backoffMs(failures, pauses, this.#options.random), (failure.retryAt?.getTime() ?? now) - now),
+      Math.max(backoffMs(count, pauses, this.#options.random), (failure.retryAt?.getTime() ?? now) - now),
     );
     const repeated = new VehicleError(failure.code, `${failure.message} The pack tries again by itself.`, {
       retryable: true,
@@ -380,7 +398,7 @@ export class TokenManager {
       ...(failure.httpStatus === null ? {} : { httpStatus: failure.httpStatus }),
       cause: failure.cause,
     });
-    this.#pause = { failures, until: this.#clock.monotonic() + ms, retryAt: now + ms, error: repeated };
+    this.#pause = { until: this.#clock.monotonic() + ms, retryAt: now + ms, error: repeated };
     this.#wakeAfter(ms);
     return repeated;
   }
@@ -441,6 +459,13 @@ const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, lif
 const pauses = { firstMs: 2_000, maxMs: 15 * 60_000 };
 
 const ignore = (): void => undefined;
+
+const newTokenRefused = (): VehicleError =>
+  new VehicleError(
+    'SERVICE_ERROR',
+    'The service refused a new access token. If this does not end, sign in again in the vehicle configuration.',
+    { httpStatus: 401 },
+  );
 
 export const nobodySignedIn = (): VehicleError =>
   new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.');

@@ -51,6 +51,7 @@ describe('accounts', () => {
     const token = new Promise<string>((resolve) => (give = resolve));
     const tokens = {
       get: () => token,
+      onAccepted: () => undefined,
       onUnauthorized: () => Promise.resolve(false),
       describe: () => pastedToken('demo-token').describe(),
       close: () => Promise.resolve(),

@@ -10,6 +10,7 @@ import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';
+import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
 import { removeFolder } from '../../support/remove-folder';
@@ -37,6 +38,7 @@ describe('a refreshing access token', () => {
   });
 
   afterEach(async () => {
+    await closeAccounts();
     await Promise.all(sources.map((source) => source.close()));
     await identity.close();
     await removeFolder(directory);
@@ -284,11 +286,11 @@ describe('a refreshing access token', () => {
     const first = await token.get();
     ahead = 365 * day;
     assert.equal(await token.onUnauthorized(first), true);
-    const second = await token.get();
+    await assert.rejects(token.onUnauthorized(await token.get()), { code: 'SERVICE_ERROR' });
     ahead = 0;
-    await clock.advance(5 * minute);
-    assert.equal(await token.onUnauthorized(second), true);
-    assert.notEqual(await token.get(), second, 'no new token was asked for');
+    await clock.advance(2_000);
+    await until(() => token.describe().retryAt === null);
+    assert.equal(identity.requests.length, 4);
   });
 
   it('is asked for once by two processes that share the store', async () => {
@@ -529,20 +531,93 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('asks for a new token when the service refuses one, for all who were refused, but not for ever', async () => {
+  it('asks for one new token for each token that the service refuses, for all who were refused', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
-    const first = await token.get();
+    for (let refused = 1; refused <= 6; refused++) {
+      const got = await token.get();
+      token.onAccepted(got);
+      assert.deepEqual(
+        await Promise.all([token.onUnauthorized(got), token.onUnauthorized(got), token.onUnauthorized(got)]),
+        [true, true, true],
+      );
+      assert.equal(identity.requests.length, refused + 1);
+      assert.notEqual(await token.get(), got);
+      assert.equal(await token.onUnauthorized(got), true, 'a late answer to the old token');
+    }
+    assert.equal(identity.requests.length, 7);
+  });
+
+  it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
+    const token = source({ refreshToken: identity.newRefreshToken() });
+    assert.equal(await token.onUnauthorized(await token.get()), true);
+    const waits = /^The service refused a new access token\. .*The pack tries again by itself\.$/;
+    const pauses: number[] = [];
+    for (let round = 0; round < 12; round++) {
+      const got = await token.get();
+      await assert.rejects(token.onUnauthorized(got), { code: 'SERVICE_ERROR', retryable: true, message: waits });
+      const before = identity.requests.length;
+      await assert.rejects(token.get(), { code: 'SERVICE_ERROR', message: waits }, 'a refused token was given out');
+      const { retryAt, problem, signInRequiredSince } = token.describe();
+      assert.match(problem ?? '', waits);
+      assert.equal(signInRequiredSince, null);
+      const pause = Date.parse(retryAt ?? '') - clock.now();
+      await clock.advance(pause - 1);
+      assert.equal(identity.requests.length, before, 'asked within the pause');
+      await clock.advance(1);
+      await until(() => token.describe().retryAt === null);
+      assert.equal(identity.requests.length, before + 1);
+      pauses.push(pause / 1000);
+    }
+    assert.deepEqual(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+  });
+
+  it('gives out no token that the service refused when the sign-in was revoked, and asks the service no more', async () => {
+    const token = source({ refreshToken: identity.newRefreshToken() });
+    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
+    const [vin] = identity.simulator.cars.keys();
+    await client.windows({ vin });
+    identity.simulator.revokeGrants();
+    identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused' });
+    identity.simulator.clearRequests();
+    for (let read = 0; read < 5; read++)
+      await assert.rejects(client.windows({ vin }), { code: 'SIGN_IN_REQUIRED', message: /ended the sign-in/ });
     assert.deepEqual(
-      await Promise.all([token.onUnauthorized(first), token.onUnauthorized(first), token.onUnauthorized(first)]),
-      [true, true, true],
+      identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
+      ['GET 401', 'POST 400'],
     );
-    const second = await token.get();
-    assert.notEqual(second, first);
-    assert.equal(await token.onUnauthorized(first), true, 'a late answer to the old token');
-    assert.equal(await token.onUnauthorized(second), true, 'a 401 by chance');
-    assert.equal(await token.onUnauthorized(second), false);
+  });
+
+  it('serves reads though the service ends token after token long before its time', async () => {
+    const token = source({ refreshToken: identity.newRefreshToken() });
+    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
+    const [vin] = identity.simulator.cars.keys();
+    for (let read = 0; read < 10; read++) {
+      await client.windows({ vin });
+      identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused', times: 1 });
+    }
+    assert.equal(identity.requests.length, 10);
+  });
+
+  it('says that a new token comes by itself, and not to sign in, when a read or a command meets refused tokens', async () => {
+    const token = source({ refreshToken: identity.newRefreshToken() });
+    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
+    const [vin] = identity.simulator.cars.keys();
+    await client.windows({ vin });
+    identity.simulator.faults.add({ error: 'token-refused', match: { method: 'POST', path: '/commands/' }, times: 1 });
+    await assert.rejects(client.send('lock', { vin }), {
+      code: 'SERVICE_ERROR',
+      message: /was not carried out\. .*Send the command again\.$/,
+    });
     assert.equal(identity.requests.length, 2);
-    await clock.advance(5 * minute);
+    await whileTimePasses(client.send('lock', { vin }));
+    identity.simulator.faults.add({ error: 'token-refused', match: { path: '/windows' } });
+    identity.simulator.clearRequests();
+    for (let read = 0; read < 5; read++)
+      await assert.rejects(client.windows({ vin }), { code: 'SERVICE_ERROR', message: /by itself/ });
+    assert.deepEqual(
+      identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
+      ['GET 401', 'POST 200', 'GET 401', 'POST 200', 'GET 401'],
+    );
   });
 
   it('releases a caller that is cancelled, and keeps the answer for the next', async () => {

@@ -63,6 +63,7 @@ const chance = {
   both: 0.2,
   check: 0.02,
   refused: 0.05,
+  accepted: 0.7,
 };
 
 export async function virtualYear(options: YearOptions): Promise<YearReport> {
@@ -205,6 +206,7 @@ class Year {
       const token = await process.orDeath(process.source.get());
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
+      if (this.#random() < chance.accepted) process.source.onAccepted(token);
       // A 401 by chance (docs/field-notes.md 6.2): a token is renewed while it lives.
       if (this.#random() < chance.refused) await process.orDeath(process.source.onUnauthorized(token));
     } catch (error) {
