@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { unavailableSentence } from './catalogue/accessibility';
 import { commandPattern, commands, isCommandName, requestDetails, type Command } from './catalogue/commands';
 import { burnsFuel, groupedResources, groups, type GroupName } from './catalogue/groups';
-import { meaningOf } from './catalogue/outcomes';
+import { isFinal, isUnderWay, meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
   isResourceName,
@@ -263,7 +263,7 @@ export class VehicleClient {
       await withSignals([options.signal, options.cancel], (signal) =>
         this.assertAccessible({ vin: prepared.vin, signal }),
       );
-    return this.sendPrepared(prepared, options);
+    return (await this.sendPrepared(prepared, options)).record;
   }
 
   /**
@@ -287,21 +287,21 @@ export class VehicleClient {
       beforeSend,
       onLeave,
     }: Pick<SendOptions, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onLeave'>,
-  ): Promise<CommandRecord> {
+  ): Promise<SentCommand> {
     const id = randomUUID();
     let sentAt = this.#clock.now();
     const recordNow = (): CommandRecord => {
       sentAt = this.#clock.now();
       return recordOf(prepared, unanswered(), { id, sentAt });
     };
-    const invocation = await this.#invoke(prepared, {
+    const { isAnswered, ...invocation } = await this.#invoke(prepared, {
       signal,
       cancel,
       maxWaitMs,
       beforeSend: beforeSend && (() => beforeSend(recordNow())),
       onDispatch: () => onLeave?.(recordNow()),
     });
-    return recordOf(prepared, invocation, { id, sentAt });
+    return { record: recordOf(prepared, invocation, { id, sentAt }), isAnswered };
   }
 
   /** @throws VehicleError READ_ONLY */
@@ -555,7 +555,7 @@ export class VehicleClient {
   async #invoke(
     prepared: PreparedCommand,
     sending: Pick<CommandRequest, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onDispatch'>,
-  ): Promise<Invocation> {
+  ): Promise<Invocation & Pick<SentCommand, 'isAnswered'>> {
     try {
       const answer = await this.#core.command({
         api: 'connected',
@@ -564,10 +564,17 @@ export class VehicleClient {
         ...sending,
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
-      return { ...invocation, operationId: invocation.operationId ?? answer.operationId };
+      const { requestStatus, async } = invocation;
+      return {
+        ...invocation,
+        operationId: invocation.operationId ?? answer.operationId,
+        isAnswered: async?.href ? isFinal(requestStatus) : !isUnderWay(requestStatus),
+      };
     } catch (error) {
       if (!(error instanceof UnconfirmedCommandError)) throw error;
-      return unanswered(error.reason);
+      const { reason, isAnswerOfCar } = error;
+      const invocation = unanswered(reason);
+      return { ...invocation, ...(isAnswerOfCar && { message: reason.message }), isAnswered: isAnswerOfCar };
     } finally {
       this.#observer.commandSent(prepared.vin);
       // A command changes the answers of every interface, because all of them show the same car.
@@ -617,6 +624,13 @@ export interface PreparedCommand {
   body: string | undefined;
   unlockSeconds: number | undefined;
   scopes: readonly string[];
+}
+
+/** A command that was sent. */
+export interface SentCommand {
+  record: CommandRecord;
+  /** Whether the answer says what became of the command, so that nothing of it is under way any more. */
+  isAnswered: boolean;
 }
 
 function recordOf(

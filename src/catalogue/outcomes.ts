@@ -78,6 +78,14 @@ const missingStatus: StatusMeaning = {
 /** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
+/** Whether no other status follows this one. An unclear status may be followed by a clear one. */
+export const isFinal = (requestStatus: string | null): boolean =>
+  ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
+
+/** Whether the car may still act after an answer with this status and without a link (docs/message-contract.md 4). */
+export const isUnderWay = (requestStatus: string | null): boolean =>
+  ['', 'RUNNING', 'WAITING', 'SENT'].includes(statusWord(requestStatus));
+
 export function meaningOf(requestStatus: string | null): StatusMeaning {
   const word = statusWord(requestStatus);
   if (word === '') return missingStatus;

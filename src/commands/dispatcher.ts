@@ -1,11 +1,12 @@
-import type { PreparedCommand, SendOptions, VehicleClient } from '../client';
+import { isFinal, isUnderWay } from '../catalogue/outcomes';
+import type { PreparedCommand, SendOptions, SentCommand, VehicleClient } from '../client';
 import type { Clock } from '../util/clock';
 import { VehicleError, asVehicleError } from '../errors';
 import type { CommandRecord } from '../record';
 import { endingAt, withSignals } from '../util/abort';
 import type { WatchReport } from './follow';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
-import { isFinal, type QueueSlot, type VehicleCommandQueue } from './vehicle-command-queue';
+import type { QueueSlot, VehicleCommandQueue } from './vehicle-command-queue';
 import { waitUntilAvailable } from './wait-until-available';
 
 export interface DispatchOptions extends SendOptions {
@@ -92,7 +93,7 @@ export class Dispatcher {
           signal: unsentSignal,
           onWaiting: options.onWaiting,
         });
-      const record = await this.#sendPrepared(prepared, {
+      const { record, isAnswered } = await this.#sendPrepared(prepared, {
         ...options,
         maxWaitMs: startedAt + waitMs - clock.now(),
         onLeave: (sent) => {
@@ -102,7 +103,8 @@ export class Dispatcher {
           options.onLeave?.(sent);
         },
       });
-      slot.sent(record);
+      if (isAnswered) slot.end();
+      else slot.sent(record);
       return record;
     } catch (error) {
       slot.end();
@@ -131,10 +133,13 @@ export class Dispatcher {
     await this.#save(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
   }
 
-  /** The commands that may still be under way: those without a known end, even if their watch is settled. */
+  /** The commands that may still be under way: those without a known end, even if their watch is settled. A v1 command has a link. */
   async #pending(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
-    const hasEnded = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
+    const hasEnded = ({ outcome, interface: iface, states }: JournalEntry): boolean =>
+      outcome === 'succeeded' ||
+      outcome === 'failed' ||
+      (iface !== 'connected-v1' && !isUnderWay(states.at(-1)?.requestStatus ?? null));
     return (await journal.list()).filter(
       (entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0),
     );
@@ -172,26 +177,26 @@ export class Dispatcher {
   async #sendPrepared(
     prepared: PreparedCommand,
     { sentBy = null, beforeSend, onLeave, ...options }: DispatchOptions,
-  ): Promise<CommandRecord> {
+  ): Promise<SentCommand> {
     const { client, journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());
     let stored: string | null = null;
     let hasLeft = false;
     try {
-      const record = await client.sendPrepared(prepared, {
+      const sent = await client.sendPrepared(prepared, {
         ...options,
-        beforeSend: async (sent) => {
-          stored = sent.id;
-          const entry = journalEntry({ ...sent, outcome: 'pending' }, sentBy, now());
-          await Promise.all([this.#save(journal.add(entry)), beforeSend?.(sent)]);
+        beforeSend: async (record) => {
+          stored = record.id;
+          const entry = journalEntry({ ...record, outcome: 'pending' }, sentBy, now());
+          await Promise.all([this.#save(journal.add(entry)), beforeSend?.(record)]);
         },
-        onLeave: (sent) => {
-          onLeave?.(sent);
+        onLeave: (record) => {
+          onLeave?.(record);
           hasLeft = true;
         },
       });
-      await this.#save(journal.add(journalEntry(record, sentBy, now())));
-      return record;
+      await this.#save(journal.add(journalEntry(sent.record, sentBy, now())));
+      return sent;
     } catch (error) {
       if (hasLeft) await this.#save(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
       else if (stored !== null) await this.#save(journal.remove(stored));

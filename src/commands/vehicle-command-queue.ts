@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { meaningOf } from '../catalogue/outcomes';
+import { isFinal, meaningOf } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
@@ -40,15 +40,15 @@ export interface QueueSlot {
     signal: AbortSignal,
     work: (signal: AbortSignal, throwIfSuperseded: () => void) => Promise<Value>,
   ): Promise<Value>;
-  /** The service has answered. Without a final status, the command blocks the queue until its link or a watch reports one, or for 150 s. */
+  /** The command may still act: it blocks the queue until its link or a watch reports a final status, or for 150 s. */
   sent(record: CommandRecord): void;
   end(): void;
 }
 
 /**
- * One command at a time for each car. A command blocks the queue of its car until the service has answered it (v2 answers when the
- * car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link or a watch reports a final status,
- * or for 150 s.
+ * One command at a time for each car. A command blocks the queue of its car until an answer says what became of it (v2 answers when
+ * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link or a watch reports a final status,
+ * or for 150 s (docs/message-contract.md 4).
  */
 export class VehicleCommandQueue {
   readonly #clock: Clock;
@@ -133,8 +133,7 @@ export class VehicleCommandQueue {
       },
       sent: (record) => {
         const { id, sentAt, async } = record;
-        if (isFinal(record.requestStatus)) this.#end(entry);
-        else entry.record = { id, sentAt, async: async && { ...async } };
+        entry.record = { id, sentAt, async: async && { ...async } };
       },
       end: () => this.#end(entry),
     };
@@ -198,10 +197,6 @@ async function statusOf(
     return undefined;
   }
 }
-
-/** Whether no other status follows this one. An unclear status may be followed by a clear one. */
-export const isFinal = (requestStatus: string | null): boolean =>
-  ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
 
 const busy = ({ command, record }: QueueEntry): VehicleError => {
   const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;

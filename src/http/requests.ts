@@ -3,7 +3,7 @@ import type { ApiName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import type { TokenSource } from './token-source';
 import { isReset, type Transport, type TransportResponse } from './transport';
-import { failureOf, operationIdOf } from '../wire/failures';
+import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
@@ -81,9 +81,12 @@ export interface SharedAnswer extends Answer {
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
   readonly reason: VehicleError;
-  constructor(reason: VehicleError) {
+  /** Whether the car itself answered with an error. Then nothing of the command is under way any more. */
+  readonly isAnswerOfCar: boolean;
+  constructor(reason: VehicleError, isAnswerOfCar: boolean) {
     super(reason.message);
     this.reason = reason;
+    this.isAnswerOfCar = isAnswerOfCar;
   }
 }
 
@@ -188,14 +191,15 @@ export class RequestCore {
         },
       });
     } catch (error) {
-      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error);
+      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
       throw error;
     }
     const failure = isSuccess(response) ? null : this.#failure(response, request);
     if (failure === null) this.#options.tokens.onAccepted(token);
     // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
-    if (isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure);
+    const fromCar = isAnswerOfCar(response);
+    if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
     if (failure.code === 'SIGN_IN_REQUIRED' && (await this.#hasNewToken(token, request.signal))) throw tokenReplaced();
     throw failure;
@@ -331,8 +335,8 @@ export class RequestCore {
 }
 
 /**
- * Whether the answer to a command leaves open that the car got it: a gateway may have given up meanwhile, or a car that acted may have
- * answered with an error (docs/message-contract.md 4, docs/field-notes.md 6.2). A car that is in use or asleep did not get it.
+ * Whether the answer to a command leaves open that the car got it: a gateway may have given up meanwhile
+ * (docs/message-contract.md 4, docs/field-notes.md 6.2). A car that is in use or asleep did not get it.
  */
 const isUncertain = (status: number, { code }: VehicleError): boolean =>
   [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');

@@ -47,8 +47,17 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
+/** The car got the command, whatever the HTTP status is (docs/field-notes.md 1.11). "No answer from the car" is not of the car. */
+const isFromCar = ({ words }: Failure): boolean =>
+  /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
+
 /** First match wins. The order distinguishes a spent quota from a missing scope, and a refused key from a refused token. */
 const rules: readonly Rule[] = [
+  {
+    when: isFromCar,
+    code: 'VEHICLE_ERROR',
+    sentence: 'The car itself answered with an error. It may have acted all the same. Check the car.',
+  },
   {
     when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw),
     code: 'QUOTA_SPENT',
@@ -120,11 +129,6 @@ const rules: readonly Rule[] = [
     sentence: 'The car is in a state that does not allow this. Check the car and try again.',
   },
   {
-    when: said(/from (the )?car|from (the )?vehicle/, 500),
-    code: 'VEHICLE_ERROR',
-    sentence: 'The car itself answered with an error. It may have acted all the same. Check the car.',
-  },
-  {
     when: said(/in use|asleep/, 503),
     code: 'VEHICLE_UNAVAILABLE',
     sentence: 'The car is in use or asleep and takes no command now. A sleeping car wakes up when somebody starts it.',
@@ -167,6 +171,9 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
     ...(resolvedId !== null && { operationId: resolvedId }),
   });
 }
+
+/** Whether the answer repeats an error of the car itself, so that the car got the command. */
+export const isAnswerOfCar = (answer: FailedAnswer): boolean => isFromCar(readFailure(answer).failure);
 
 function readFailure(answer: FailedAnswer): { failure: Failure; operationId: string | null } {
   const raw = answer.body.slice(0, maxTextLength).toLowerCase();

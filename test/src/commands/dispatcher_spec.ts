@@ -231,6 +231,61 @@ describe('the dispatcher', () => {
       });
     }
 
+    const fromCar = { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Error returned from car' } };
+    for (const [what, status, body] of [
+      ['the word DELIVERED', 200, { data: { invokeStatus: 'DELIVERED' } }],
+      ['the word UNKNOWN', 200, { data: { invokeStatus: 'UNKNOWN' } }],
+      ['a word that nobody knows', 200, { data: { invokeStatus: 'MAYBE' } }],
+      ['a word in a failed answer', 504, { data: { invokeStatus: 'UNKNOWN' } }],
+      ['an error of the car, HTTP 422', 422, fromCar],
+      ['an error of the car, HTTP 409', 409, fromCar],
+      ['an error of the car, HTTP 500', 500, fromCar],
+      ['an error of the car, wrapped by a gateway', 502, { upstream: fromCar }],
+    ] as const) {
+      it(`is free after the answer of v2 with ${what}, which names no clear end`, async () => {
+        service.faults.add({ match: { method: 'POST' }, times: 1, status, body });
+        const record = await send('climatization-stop', { interface: 'v2' });
+        assert.equal(record.outcome === 'pending' || record.outcome === 'undetermined', true, record.outcome);
+        if ('data' in body) assert.equal(record.requestStatus, body.data.invokeStatus);
+        else assert.match(record.message, /car itself answered with an error.*may have acted/);
+        await moving(send('lock', { interface: 'v2' }));
+        assert.deepEqual(posts(), ['climatization-stop', 'lock']);
+      });
+    }
+
+    for (const [what, status, body] of [
+      ['RUNNING', 200, { data: { invokeStatus: 'RUNNING' } }],
+      ['WAITING', 200, { data: { invokeStatus: 'waiting' } }],
+      ['SENT', 200, { data: { invokeStatus: 'SENT' } }],
+      ['no word', 200, { data: {} }],
+      ['HTTP 504', 504, {}],
+      ['HTTP 500 and no answer from the car', 500, { error: { description: 'No answer from the vehicle' } }],
+    ] as const) {
+      it(`stays blocked for 150 s after the answer of v2 with ${what}`, async () => {
+        service.faults.add({ match: { method: 'POST' }, times: 1, status, body });
+        await send('climatization-stop', { interface: 'v2' });
+        await clock.advance(149_999);
+        assert.match(
+          (
+            await send('lock').then(
+              () => null,
+              (error: VehicleError) => error,
+            )
+          )?.message ?? '',
+          /under way/,
+        );
+        await clock.advance(1);
+        await send('lock');
+      });
+    }
+
+    it('is free after the service refused a command before the car had it', async () => {
+      const body = { error: { message: 'UNPROCESSABLE_ENTITY', description: 'precondition failed' } };
+      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
+      await assert.rejects(send('engine-start', { interface: 'v2' }), { code: 'COMMAND_REFUSED' });
+      await send('lock');
+    });
+
     it('is free after a command that the service refused, which the journal calls failed', async () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
       assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
@@ -247,19 +302,23 @@ describe('the dispatcher', () => {
       assert.deepEqual([entry?.outcome, entry?.states[0]?.requestStatus], ['undetermined', 'UNKNOWN']);
     });
 
-    for (const [what, plan, restart] of [
-      ['was lost', { answerAfterMs: 0 }, 1_000],
-      [
-        'answered with a word that says nothing',
-        { steps: [{ afterMs: 0, status: 'UNKNOWN' }], answerAfterMs: 0 },
-        1_000,
-      ],
-      ['is of a time that lies ahead', { answerAfterMs: 0 }, -600_000],
+    it('is free after a restart behind a command that v2 answered with a word that says nothing', async () => {
+      const journal = { store: new MemoryStateStore(), key: 'journal/a' };
+      service.faults.add({ match: { method: 'POST' }, times: 1, body: { data: { invokeStatus: 'UNKNOWN' } } });
+      await openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v2' });
+      const later = new ManualClock(clock.now() + 1_000);
+      await openTestAccount(service, { clock: later, journal }).dispatcher.send('unlock', { vin, interface: 'v1' });
+      assert.deepEqual(posts(), ['lock', 'unlock']);
+    });
+
+    for (const [what, restart] of [
+      ['was lost', 1_000],
+      ['is of a time that lies ahead', -600_000],
     ] as const) {
       it(`stays blocked after a restart by a command that ${what}, whichever account sent it`, async () => {
         const journal = { store: new MemoryStateStore(), key: 'journal/a' };
-        service.car().set({ commandPlan: { ...plan, steps: 'steps' in plan ? [...plan.steps] : undefined } });
-        if (!('steps' in plan)) service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
+        service.car().set({ commandPlan: { answerAfterMs: 0 } });
+        service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
         await moving(openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v2' }));
         await clock.advance(0);
         const later = new ManualClock(clock.now() + restart);
