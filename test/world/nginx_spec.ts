@@ -1,20 +1,50 @@
 import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  createTokenSource,
+  MemoryStateStore,
+  openSession,
+  VehicleError,
+  type Account,
+  type CommandRecord,
+} from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
-import { issueCertificate } from './support/certificates';
+import { ManualClock } from '../support/manual-clock';
+import { manyCars, vinOf } from './support/cars';
+import { issueCertificate, makeAuthority, type Certificate } from './support/certificates';
 import { startNginx, type Nginx } from './support/nginx';
 import { endWithLogs, newFolder } from './support/program';
 
 describe('nginx as the TLS front of the service', () => {
   let service: Simulator;
   let nginx: Nginx;
+  /** Certificates by their first name. */
+  let certificates: Record<'service.test' | 'identity.test' | 'other.test', Certificate>;
+  let folder: string;
+  let cars = 0;
+  /** A car that no other test has used. */
+  let vin: string;
 
   before(async () => {
-    service = await startSimulator({ cars: [{ vin: 'YV1ZZZWORLD000001', resources: { odometer: 51_234 } }] });
+    folder = await newFolder('certificates');
+    certificates = {
+      'service.test': await issueCertificate(folder, ['service.test']),
+      'identity.test': await issueCertificate(folder, ['identity.test']),
+      'other.test': await issueCertificate(folder, ['other.test']),
+    };
+    service = await startSimulator({ cars: manyCars(100) });
+  });
+
+  beforeEach(() => {
+    service.clearRequests();
+    vin = vinOf((cars += 1));
   });
 
   afterEach(async () => {
     await closeAccounts();
+    service.faults.clear();
     await nginx?.stop();
   });
 
@@ -22,19 +52,316 @@ describe('nginx as the TLS front of the service', () => {
 
   endWithLogs();
 
-  it('answers reads by the name of its one certificate', async () => {
-    const folder = await newFolder('certificates');
-    const { cert, key } = await issueCertificate(folder, ['service.test']);
+  /** A block `server` that passes everything on to the service. */
+  const site = (port: number, { cert, key }: Certificate, more = '', location = ''): string => `server {
+      listen 127.0.0.1:${port} ssl;
+      ssl_certificate ${cert};
+      ssl_certificate_key ${key};
+      ${more}
+      location / { proxy_pass ${service.url}; ${location} }
+    }`;
+
+  /** nginx with one site, whose certificate is for `service.test`. */
+  const startSite = async (more = '', location = ''): Promise<Nginx> =>
+    (nginx = await startNginx((port) => site(port, certificates['service.test'], more, location)));
+
+  const open = (changes: Parameters<typeof openTestAccount>[1] = {}): Account =>
+    openTestAccount(service, { settings: { baseUrl: `https://service.test:${nginx.port}` }, ...changes });
+
+  const readOdometer = async (account: Account, maxAgeMs = 0): Promise<unknown> => {
+    const { payload } = await account.read('odometer', { vin, maxAgeMs });
+    // A cast: the payload of this read.
+    return (payload as { value: unknown }).value;
+  };
+  const lock = (account: Account): Promise<CommandRecord> => account.dispatcher.send('lock', { vin });
+
+  const failureOf = async (work: Promise<unknown>): Promise<VehicleError> => {
+    const [result] = await Promise.allSettled([work]);
+    assert.equal(result?.status, 'rejected', JSON.stringify(result));
+    const { reason } = result as PromiseRejectedResult;
+    assert.ok(reason instanceof VehicleError, String(reason));
+    return reason;
+  };
+
+  /** How many requests nginx has answered, itself or with what the service said. */
+  const accessLog = async (): Promise<number> =>
+    (await readFile(join(nginx.folder, 'access.log'), 'utf8')).split('\n').length - 1;
+
+  /** Lets time pass until the work has ended. */
+  async function advanceUntil(clock: ManualClock, work: Promise<unknown>): Promise<void> {
+    let hasEnded = false;
+    void work.finally(() => (hasEnded = true));
+    while (!hasEnded) await clock.advance(10);
+  }
+
+  const arrived = (method: string): number => service.requests.filter((request) => request.method === method).length;
+
+  describe('with certificates by name', () => {
+    /** The first site is the default one, and its certificate is for another name. */
+    const startSites = async (): Promise<void> => {
+      nginx = await startNginx(
+        (port) => `log_format names "$ssl_server_name $host $request_method $status";
+          access_log names.log names;
+          ${site(port, certificates['other.test'], 'server_name other.test;', 'return 421;')}
+          ${site(port, certificates['service.test'], 'server_name service.test;')}
+          ${site(port, certificates['identity.test'], 'server_name identity.test;')}`,
+      );
+    };
+
+    it('answers a read, a command and the token endpoint, each by its name', async () => {
+      await startSites();
+      const { managers } = openSession({ state: new MemoryStateStore() });
+      const tokens = createTokenSource({
+        refreshToken: service.issueRefreshToken(),
+        client: {
+          audience: `https://service.test:${nginx.port}`,
+          tokenUrl: `https://identity.test:${nginx.port}/as/token.oauth2`,
+          clientId: 'demo-client',
+          clientSecret: 'demo-secret',
+        },
+        owner: 'owner',
+        managers,
+      });
+      const account = open({ tokens });
+      assert.equal(await readOdometer(account), 51_234);
+      assert.equal((await lock(account)).outcome, 'succeeded');
+      assert.deepEqual(service.car(vin).performed, ['lock']);
+      assert.equal(account.token().kind, 'refreshing');
+      const lines = (await readFile(join(nginx.folder, 'names.log'), 'utf8')).trim().split('\n');
+      assert.deepEqual(
+        new Set(lines),
+        new Set([
+          'identity.test identity.test POST 200',
+          'service.test service.test GET 200',
+          'service.test service.test POST 200',
+        ]),
+      );
+    });
+
+    it('sends nothing to a site whose certificate is for another name', async () => {
+      await startSites();
+      const account = open({ settings: { baseUrl: `https://unknown.test:${nginx.port}` } });
+      for (const work of [readOdometer, lock]) {
+        const { code, message } = await failureOf(work(account));
+        assert.equal(code, 'NETWORK');
+        assert.match(message, /certificate .* another host/);
+      }
+      assert.equal(service.requests.length, 0);
+      assert.equal((await readFile(join(nginx.folder, 'names.log'), 'utf8')).trim(), '');
+    });
+  });
+
+  it('sends nothing where the certificate is of an authority that this machine does not trust', async () => {
+    const authority = await newFolder('authority');
+    await makeAuthority(authority);
+    const certificate = await issueCertificate(authority, ['service.test'], { authority });
+    nginx = await startNginx((port) => site(port, certificate));
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('sends nothing where the certificate has expired', async () => {
+    const certificate = await issueCertificate(await newFolder('expired'), ['service.test'], { days: -1 });
+    nginx = await startNginx((port) => site(port, certificate));
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /certificate .* expired/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
+  for (const version of ['TLSv1.2', 'TLSv1.3']) {
+    it(`reads and sends a command where only ${version} is allowed`, async () => {
+      await startSite(`ssl_protocols ${version};`, 'add_header x-tls $ssl_protocol;');
+      const account = open();
+      assert.equal(await readOdometer(account), 51_234);
+      assert.equal((await lock(account)).outcome, 'succeeded');
+      assert.equal(arrived('POST'), 1);
+    });
+  }
+
+  it('says that no connection is possible where only TLS 1.1 is allowed, and sends nothing', async () => {
+    await startSite('ssl_protocols TLSv1.1; ssl_ciphers DEFAULT:@SECLEVEL=0;');
+    const account = open();
+    for (const work of [readOdometer, lock]) assert.equal((await failureOf(work(account))).code, 'NETWORK');
+    assert.equal(service.requests.length, 0);
+  });
+
+  describe('with connections that end between two requests', () => {
+    it('answers each of 20 reads with one request where each connection ends after its second request', async () => {
+      await startSite('keepalive_requests 2;');
+      const account = open();
+      for (let read = 0; read < 20; read += 1) assert.equal(await readOdometer(account), 51_234);
+      assert.equal(arrived('GET'), 20);
+    });
+
+    it('answers every read where idle connections end at about the time of the next read', async () => {
+      await startSite('keepalive_timeout 50ms;');
+      const account = open();
+      for (let read = 0; read < 40; read += 1) {
+        assert.equal(await readOdometer(account), 51_234);
+        // The connection ends before, while or after the next read is sent.
+        await new Promise((resolve) => setTimeout(resolve, 40 + (read % 20)));
+      }
+      assert.ok(arrived('GET') >= 40 && arrived('GET') <= 50, String(arrived('GET')));
+    });
+
+    it('answers every read over restarts and reloads of nginx', async () => {
+      await startSite();
+      const account = open();
+      for (const name of ['SIGTERM', 'SIGKILL', 'SIGQUIT'] as const) {
+        assert.equal(await readOdometer(account), 51_234);
+        await nginx.restart(name);
+        assert.equal(await readOdometer(account), 51_234);
+        nginx.signal('SIGHUP');
+        for (let read = 0; read < 10; read += 1) assert.equal(await readOdometer(account), 51_234);
+      }
+    });
+  });
+
+  it('resumes its TLS session for later connections, and goes on where nginx has forgotten it', async () => {
     nginx = await startNginx(
-      (port) => `server {
-        listen 127.0.0.1:${port} ssl;
-        ssl_certificate ${cert};
-        ssl_certificate_key ${key};
-        location / { proxy_pass ${service.url}; }
-      }`,
+      (port) => `log_format sessions "$request_method $ssl_session_reused";
+        access_log sessions.log sessions;
+        ${site(port, certificates['service.test'])}`,
     );
-    const account = openTestAccount(service, { settings: { baseUrl: `https://service.test:${nginx.port}` } });
-    const { payload } = await account.read('odometer', { vin: service.car().vin });
-    assert.equal((payload as { value: unknown }).value, 51_234);
+    const account = open();
+    assert.equal(await readOdometer(account), 51_234);
+    await lock(account);
+    await nginx.restart();
+    await account.dispatcher.send('unlock', { vin });
+    assert.equal(await readOdometer(account), 51_234);
+    const lines = (await readFile(join(nginx.folder, 'sessions.log'), 'utf8')).trim().split('\n');
+    assert.deepEqual(lines, ['GET .', 'POST r', 'POST .', 'GET r']);
+  });
+
+  it('speaks HTTP/1.1 to a site that offers HTTP/2', async () => {
+    nginx = await startNginx((port) => site(port, certificates['service.test']).replace(' ssl;', ' ssl http2;'));
+    const account = open();
+    assert.equal(await readOdometer(account), 51_234);
+    assert.equal((await lock(account)).outcome, 'succeeded');
+  });
+
+  describe('with compressed answers', () => {
+    it('reads and sends a command where nginx compresses for whoever asks for it', async () => {
+      await startSite('gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;');
+      const account = open();
+      assert.equal(await readOdometer(account), 51_234);
+      assert.equal((await lock(account)).outcome, 'succeeded');
+    });
+  });
+
+  describe('with pages of its own in place of answers', () => {
+    /** A site that answers one request in a minute and the others with its own page. */
+    const startLimited = async (status: number, more = ''): Promise<Nginx> =>
+      (nginx = await startNginx(
+        (port) => `limit_req_zone $binary_remote_addr zone=all:1m rate=1r/m;
+          ${site(port, certificates['service.test'], `limit_req zone=all; limit_req_status ${status}; ${more}`)}`,
+      ));
+
+    it('waits a minute after its page of the rate limit, and says that a command was not taken', async () => {
+      await startLimited(429);
+      const clock = new ManualClock();
+      const account = open({ clock });
+      assert.equal(await readOdometer(account), 51_234);
+      const { code, httpStatus, retryAt } = await failureOf(lock(account));
+      assert.deepEqual([code, httpStatus], ['RATE_LIMITED', 429]);
+      assert.equal(retryAt?.getTime(), clock.now() + 60_000);
+      assert.equal(arrived('POST'), 0);
+      const asked = await accessLog();
+      const waiting = readOdometer(account);
+      await clock.advance(59_000);
+      assert.equal(await accessLog(), asked, 'no request in the minute');
+      // Its own minute has not passed here.
+      await nginx.restart();
+      await clock.advance(1_000);
+      assert.equal(await waiting, 51_234);
+    });
+
+    it('waits as long as a header of nginx asks for', async () => {
+      await startLimited(
+        429,
+        'error_page 429 @later; location @later { add_header retry-after 7 always; return 429; }',
+      );
+      const clock = new ManualClock();
+      const account = open({ clock });
+      assert.equal(await readOdometer(account), 51_234);
+      const { retryAt } = await failureOf(lock(account));
+      assert.equal(retryAt?.getTime(), clock.now() + 7_000);
+    });
+
+    it('reads again after its page 503, and leaves open what became of a command', async () => {
+      await startLimited(503);
+      const clock = new ManualClock();
+      const account = open({ clock });
+      assert.equal(await readOdometer(account), 51_234);
+      const asked = await accessLog();
+      const failing = failureOf(readOdometer(account));
+      await advanceUntil(clock, failing);
+      assert.equal((await failing).code, 'SERVICE_ERROR');
+      assert.equal((await accessLog()) - asked, 3);
+      const { outcome } = await lock(account);
+      assert.equal(outcome, 'undetermined');
+      assert.equal(arrived('POST'), 0);
+    });
+
+    it('leaves open what became of a command where the service cuts the connection to nginx', async () => {
+      await startSite();
+      const account = open();
+      for (const cut of ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const) {
+        service.clearRequests();
+        service.faults.clear();
+        vin = vinOf((cars += 1));
+        service.faults.add({ match: { method: 'POST' }, cut });
+        const { outcome } = await lock(account);
+        assert.equal(outcome, 'undetermined', cut);
+        assert.equal(arrived('POST'), 1, cut);
+      }
+    });
+
+    it('leaves open what became of a command for which nginx does not wait', async () => {
+      await startSite('proxy_read_timeout 50ms;');
+      const { outcome } = await lock(open());
+      assert.equal(outcome, 'undetermined');
+      assert.equal(arrived('POST'), 1);
+      while (service.car(vin).performed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+
+    it('takes a page for maintenance with status 200 for no answer', async () => {
+      await startSite('default_type text/html;', 'return 200 "<html>Down for maintenance</html>";');
+      const account = open();
+      assert.equal((await lock(account)).outcome, 'undetermined');
+      const { code, message } = await failureOf(readOdometer(account));
+      assert.equal(code, 'BAD_RESPONSE');
+      assert.match(message, /not JSON/);
+      assert.equal(service.requests.length, 0);
+    });
+
+    it('follows no redirect', async () => {
+      await startSite('', 'return 302 https://other.test:$server_port/login;');
+      const account = open();
+      for (const work of [readOdometer, lock]) {
+        const { code, message } = await failureOf(work(account));
+        assert.equal(code, 'SERVICE_ERROR');
+        assert.match(message, /redirected/);
+      }
+      assert.equal(await accessLog(), 2);
+    });
+
+    it('does not take its page 403 for a missing scope or a wrong key', async () => {
+      await startSite('', 'deny all;');
+      const account = open();
+      for (const work of [readOdometer, lock]) {
+        const { code, httpStatus } = await failureOf(work(account));
+        assert.deepEqual([code, httpStatus], ['SERVICE_ERROR', 403]);
+      }
+    });
   });
 });

@@ -36,6 +36,7 @@ export async function makeAuthority(folder: string): Promise<Certificate> {
 /**
  * A certificate for these names, signed by the authority in a folder (default: the one that the processes of the tests trust).
  * @param folder gets the files, named after the first name
+ * @param days how long it is valid; with -1 it has expired
  */
 export async function issueCertificate(
   folder: string,
@@ -44,11 +45,15 @@ export async function issueCertificate(
 ): Promise<Certificate> {
   const [first] = names;
   const issued = { cert: join(folder, `${first}.pem`), key: join(folder, `${first}.key`) };
+  const request = join(folder, `${first}.csr`);
   await openssl(
-    ['req', '-x509', ...newKey, '-keyout', issued.key, '-out', issued.cert, '-days', String(days)],
-    ['-CA', join(authority, 'authority.pem'), '-CAkey', join(authority, 'authority.key'), '-subj', `/CN=${first}`],
+    ['req', '-new', ...newKey, '-keyout', issued.key, '-out', request, '-subj', `/CN=${first}`],
     ['-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`],
     ['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'extendedKeyUsage=serverAuth'],
+  );
+  await openssl(
+    ['x509', '-req', '-in', request, '-out', issued.cert, '-days', String(days), '-copy_extensions', 'copy'],
+    ['-CA', join(authority, 'authority.pem'), '-CAkey', join(authority, 'authority.key'), '-CAcreateserial'],
   );
   return issued;
 }

@@ -4,6 +4,8 @@ import { programOf } from './parts';
 import { freePort, newFolder, startProgram, type Program } from './program';
 
 export interface Nginx extends Program {
+  /** Holds its logs. */
+  readonly folder: string;
   /** Ends it with this signal, and starts it on the same port with the same configuration. */
   restart(name?: NodeJS.Signals): Promise<void>;
 }
@@ -45,6 +47,7 @@ http {
     });
   let program = await start();
   return {
+    folder,
     get pid() {
       return program.pid;
     },
