@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import type { FlowNode } from './checkout';
+import { examples, type FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { buttonOf, deployExample, pressButton } from './example-flow';
 
@@ -90,6 +90,39 @@ describe('The examples in trouble', function () {
       await sidebar.more();
     await sidebar.next('Why');
     assert.equal(shown('Why').length, 1);
+  });
+
+  it('Two cars side by side: uses the token of each car’s own account, also to see whether it is locked', async () => {
+    await service.close();
+    service = await startSimulator({ cars: [demoCar, electricCar] });
+    for (const car of service.cars.values()) car.set({ lock: 'UNLOCKED' });
+    const electric =
+      examples.flatMap(({ nodes: all }) => all).find(({ name }) => name === 'Electric demo car')?.id ?? '';
+    const token = service.issueToken();
+    nodes = await deployExample(
+      nodeRed,
+      service,
+      'Two cars side by side',
+      (node) => (node.id === electric ? { ...node, vin: electricCar.vin } : node),
+      { [electric]: { apiKey: 'demo-key', accessToken: token } },
+    );
+    await press('Lock both');
+    while (shown('Outcome').length < 2) await sidebar.more();
+    assert.deepEqual(shown('Outcome'), ['succeeded', 'succeeded']);
+    const tokens = (vin: string): string[] => [
+      ...new Set(
+        service.requests.flatMap(({ path, headers }) => (path.includes(vin) ? [String(headers.authorization)] : [])),
+      ),
+    ];
+    assert.deepEqual(tokens(demoCar.vin), ['Bearer demo-token']);
+    assert.deepEqual(tokens(electricCar.vin), [`Bearer ${token}`]);
+    assert.ok([...service.cars.values()].every((car) => car.state.lock === 'LOCKED'));
+  });
+
+  it('Climate on a cold morning: calls assumed what cannot be read back', async () => {
+    nodes = await deployExample(nodeRed, service, 'Climate on a cold morning');
+    await press('At 7:10, with -2 °C');
+    assert.match(String(await sidebar.next('Notify')), /climate assumed on until about \d\d:\d\d UTC$/);
   });
 
   it('Morning report in one sentence: says what could not be read', async () => {

@@ -8,12 +8,14 @@ import { examples, type FlowNode } from './checkout';
  * Deploys an example with its demo car replaced by one that can be held, for what never goes wrong in the demo.
  * @param name without its number
  * @param change of each node
+ * @param credentials of further cars than the first one, by node id
  */
 export async function deployExample(
   nodeRed: RealNodeRed,
   service: Simulator,
   name: string,
   change: (node: FlowNode) => FlowNode = (node) => node,
+  credentials: Record<string, object> = {},
 ): Promise<FlowNode[]> {
   const nodes = examples.find((example) => example.name.endsWith(name))?.nodes ?? [];
   const held = nodes.map((node) =>
@@ -24,7 +26,7 @@ export async function deployExample(
     ),
   );
   const vehicle = nodes.find(({ type }) => type === 'connected-vehicle')?.id ?? '';
-  await nodeRed.admin('POST', 'flows', { flows: held, credentials: { [vehicle]: demoCredentials } });
+  await nodeRed.admin('POST', 'flows', { flows: held, credentials: { [vehicle]: demoCredentials, ...credentials } });
   return held;
 }
 

@@ -17,12 +17,14 @@ describe('The example “Home Assistant through MQTT”', function () {
   this.timeout(60_000);
   let broker: Aedes;
   let server: Server;
+  let port: number;
   let service: Simulator;
   let nodeRed: RealNodeRed;
   const published: Published[] = [];
   const waiting: (() => void)[] = [];
 
-  before(async () => {
+  /** Starts a broker that knows nothing of what was published before. */
+  const openBroker = async (at: number): Promise<number> => {
     broker = await (await import('aedes')).Aedes.createBroker();
     broker.on('publish', ({ topic, payload, retain }) => {
       if (topic.startsWith('$SYS')) return;
@@ -30,37 +32,40 @@ describe('The example “Home Assistant through MQTT”', function () {
       waiting.splice(0).forEach((wake) => wake());
     });
     server = createServer((socket) => broker.handle(socket));
-    server.listen(0, '127.0.0.1');
+    server.listen(at, '127.0.0.1');
     await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const closeBroker = async (): Promise<void> => {
+    await new Promise<void>((resolve) => broker.close(resolve));
+    await new Promise((resolve) => server.close(resolve));
+  };
+
+  before(async () => {
+    port = await openBroker(0);
+    await closeBroker();
     service = await startSimulator();
     const changes: Record<string, object> = {
-      'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port), autoConnect: true },
+      'mqtt-broker': { broker: '127.0.0.1', port: String(port), autoConnect: true },
       'connected-vehicle': { requestsPerMinute: 1000 },
       'connected-vehicle-status': { poll: 1 },
     };
-    // Kept by the broker from another day: nobody has pressed it now.
-    broker.publish(
-      {
-        cmd: 'publish',
-        qos: 0,
-        dup: false,
-        retain: true,
-        topic: 'connected-vehicle/car/command/flash',
-        payload: 'PRESS',
-      },
-      () => undefined,
-    );
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, { mqttReconnectTime: 100 });
     await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
       ...node,
       ...changes[node.type],
     }));
+    // As after a power failure: Node-RED has been running for some seconds when the broker starts.
+    while (service.requests.filter(({ path }) => path.endsWith('/windows')).length < 3)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await openBroker(port);
+    // Kept by the broker from another day: nobody has pressed it now.
+    publish('connected-vehicle/car/command/flash', 'PRESS', true);
   });
 
   after(async () => {
     await nodeRed?.stop();
-    await new Promise<void>((resolve) => broker.close(resolve));
-    server.close();
+    await closeBroker();
     await service?.close();
   });
 
@@ -72,19 +77,10 @@ describe('The example “Home Assistant through MQTT”', function () {
     }
   };
   const last = (topic: string): Published | undefined => published.findLast((one) => one.topic === topic);
-  const configs = (): Published[] => published.filter(({ topic }) => topic.startsWith('homeassistant/'));
-  const press = (command: string): void =>
-    broker.publish(
-      {
-        cmd: 'publish',
-        qos: 0,
-        dup: false,
-        retain: false,
-        topic: `connected-vehicle/car/command/${command}`,
-        payload: 'PRESS',
-      },
-      () => undefined,
-    );
+  const configs = (): Published[] => published.filter(({ topic }) => topic.endsWith('/config'));
+  const publish = (topic: string, payload: string, retain = false): void =>
+    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain, topic, payload }, () => undefined);
+  const press = (command: string): void => publish(`connected-vehicle/car/command/${command}`, 'PRESS');
 
   it('announces each entity once, kept by the broker, all of one device', async () => {
     await until(() => configs().length >= 23);
@@ -99,6 +95,12 @@ describe('The example “Home Assistant through MQTT”', function () {
     for (const { topic, config } of found) {
       assert.match(topic, /^homeassistant\/(binary_sensor|sensor|button)\/connected_vehicle_car\/[\w-]+\/config$/);
       assert.equal(config['availability_topic'], 'connected-vehicle/car/online');
+      // Home Assistant 2026.4 does without object_id, and gives a sensor long-term statistics only with a state class.
+      assert.equal(config['default_entity_id'], topic.replace(/^homeassistant\/(\w+)\/.*\/(.+)\/config$/, '$1.car_$2'));
+      assert.ok(!('object_id' in config));
+      assert.equal((config['origin'] as { name: string }).name, 'Connected Vehicle for Node-RED');
+      if (config['unit_of_measurement'] !== undefined)
+        assert.equal(config['state_class'], topic.includes('odometer') ? 'total_increasing' : 'measurement', topic);
       assert.ok(typeof config['state_topic'] === 'string' || typeof config['command_topic'] === 'string', topic);
     }
   });
@@ -208,6 +210,26 @@ describe('The example “Home Assistant through MQTT”', function () {
     assert.ok(online('online')());
     service.faults.clear();
     await until(() => window() === 'ON');
+  });
+
+  it('announces each entity once more when Home Assistant has started, and only then', async () => {
+    const before = configs().length;
+    publish('homeassistant/status', 'offline');
+    publish('homeassistant/status', 'online');
+    await until(() => configs().length >= before + 23);
+    const announced = published.length;
+    await until(() => published.slice(announced).some(({ topic }) => topic.endsWith('/state')));
+    assert.equal(configs().length, before + 23);
+  });
+
+  it('announces each entity to a broker that has lost its memory, and is online with the next live reading', async () => {
+    await closeBroker();
+    published.length = 0;
+    await openBroker(port);
+    await until(() => configs().length === 23);
+    assert.equal((await until(() => last('connected-vehicle/car/online'))).text, 'offline');
+    await until(online('online'));
+    assert.equal(window(), 'ON');
   });
 
   it('is offline when it ends', async () => {

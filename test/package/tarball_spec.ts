@@ -82,7 +82,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Lock both', 'Outcome', /^"succeeded"$/],
   ],
   'Climate on a cold morning': [
-    ['At 7:10, with -2 °C', 'Notify', /^"Climate is on until about \d\d:\d\d UTC"$/],
+    ['At 7:10, with -2 °C', 'Notify', /^"The car took it: climate assumed on until about \d\d:\d\d UTC"$/],
     ['Try it with 12 °C', 'Notify', /^"Climate not needed at 12 °C"$/],
   ],
   'Start the engine behind arming': [
