@@ -212,13 +212,7 @@ export const journalEntry = (record: CommandRecord, sentBy: string | null, now: 
   settledAt: record.outcome === 'pending' ? null : now.toISOString(),
 });
 
-const storedJournal = z.union([
-  z.array(z.unknown()),
-  z.pipe(
-    z.object({ entries: z.array(z.unknown()) }),
-    z.transform(({ entries }) => entries),
-  ),
-]);
+const storedJournal = z.lazy(() => z.object({ entries: z.array(z.unknown()) }));
 
 /** The readable entries of a stored journal, in its order. */
 function parseJournal(stored: unknown, warn: (sentence: string) => void): JournalEntry[] {
@@ -228,10 +222,10 @@ function parseJournal(stored: unknown, warn: (sentence: string) => void): Journa
     warn('The stored command journal cannot be read. A new, empty journal replaces it with the next command.');
     return [];
   }
-  const entries = found.data.flatMap(parseEntry);
-  const lost = found.data.length - entries.length;
-  if (lost > 0)
-    warn(`${lost} of ${found.data.length} entries of the stored command journal cannot be read and are left out.`);
+  const all = found.data.entries;
+  const entries = all.flatMap(parseEntry);
+  const lost = all.length - entries.length;
+  if (lost > 0) warn(`${lost} of ${all.length} entries of the stored command journal cannot be read and are left out.`);
   return entries;
 }
 

@@ -36,8 +36,6 @@ const shape = z.lazy(() =>
     history: z.array(z.object({ requestStatus: z.nullable(z.string()), at: z.string() })),
     msg: z.record(z.string(), z.unknown()),
     delivery: z.optional(deliveryShape),
-    /** The name of `delivery` in files of version 0.1. */
-    telling: z.optional(deliveryShape),
   }),
 );
 
@@ -128,7 +126,7 @@ export class WatchStore {
 function parseWatch(stored: unknown): OpenWatch | null {
   const parsed = shape.safeParse(stored);
   if (!parsed.success) return null;
-  const { record: storedRecord, telling, delivery = telling, ...rest } = parsed.data;
+  const { record: storedRecord, delivery, ...rest } = parsed.data;
   try {
     const record = parseRecord(storedRecord);
     return {

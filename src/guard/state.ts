@@ -65,25 +65,13 @@ export const unknownOpening = (): OpeningState => ({
   alerted: false,
 });
 
-/** Names in files of version 0.1. */
-const formerNames: Readonly<Record<string, string>> = {
-  untoldSince: 'unknownSince',
-  untoldSaid: 'unknownReported',
-  clearOwed: 'clearPending',
-};
-
-const renamed = (stored: unknown): unknown =>
-  typeof stored === 'object' && stored !== null && !Array.isArray(stored)
-    ? Object.fromEntries(Object.entries(stored).map(([name, value]) => [formerNames[name] ?? name, value]))
-    : stored;
-
 /** The stored state as far as it can be read: a broken part is forgotten, the rest stays. */
 export function parseGuardState(stored: unknown): GuardState {
-  const parsed = guardState.safeParse(renamed(stored));
+  const parsed = guardState.safeParse(stored);
   const found = parsed.success ? parsed.data : guardState.parse({});
   const state: GuardState = { ...found, openings: {} };
   for (const key of openingKeys) {
-    const opening = openingState.safeParse(renamed(found.openings[key]));
+    const opening = openingState.safeParse(found.openings[key]);
     if (opening.success) state.openings[key] = opening.data;
   }
   return state;

@@ -87,10 +87,6 @@ const stored = z.lazy(() =>
     apis: z.record(z.enum(apiNames), z.object({ day: pairs, stop: z.nullable(stopShape) })),
   }),
 );
-/** Version 0.1 counted one API, in pairs of bucket number and count. */
-const formerlyStored = z.lazy(() =>
-  z.object({ version: z.literal(1), savedAt: z.number(), day: pairs, stop: z.nullable(stopShape) }),
-);
 type Stored = z.infer<typeof stored>;
 
 interface ApiState {
@@ -404,11 +400,8 @@ export class RateLimiter {
 
   async #load(store: CountStore): Promise<void> {
     try {
-      const value = (await store.read(this.#key))?.value;
-      const state = stored.safeParse(value);
+      const state = stored.safeParse((await store.read(this.#key))?.value);
       if (state.success) this.#restore(state.data);
-      const former = formerlyStored.safeParse(value);
-      if (former.success) this.#restore(upgraded(former.data));
     } catch {
       // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
     } finally {
@@ -432,21 +425,6 @@ export class RateLimiter {
     }
   }
 }
-
-const upgraded = ({ savedAt, day: buckets, stop }: z.infer<typeof formerlyStored>): Stored => ({
-  version: 2,
-  savedAt,
-  minute: [],
-  commands: [],
-  apis: {
-    connected: {
-      day: buckets.map(([bucket, count]) => [Math.max(0, savedAt - (bucket + 1) * dayBucket), count]),
-      stop,
-    },
-    energy: { day: [], stop: null },
-    location: { day: [], stop: null },
-  },
-});
 
 const roundedUpToGrain = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
 

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { systemCodeOf } from '../state/file-lock';
-import { sealedSchema, type Seal } from '../state/seal';
 import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
-import { parseJson } from '../util/json';
 import type { OAuthClient } from './oauth';
 
 /** The mark of a refresh: its refresh token was sent, or is about to be, and no answer is saved yet. */
@@ -51,8 +46,6 @@ export interface GrantStoreOptions {
   state: StateStore;
   /** Called with every secret before it is stored or used, so that a redactor knows it. */
   onSecret?: (secret: string) => void;
-  /** The directory in which version 0.1 kept its sign-ins, and the seals that open them. */
-  former?: { directory: string; seals: () => readonly Seal[] };
   clock?: Clock;
 }
 
@@ -94,7 +87,6 @@ export class GrantStore {
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
     await withSentence(() => this.#options.state.remove(entryOf(key)));
-    await this.#removeFormer(entryOf(key));
   }
 
   /**
@@ -111,7 +103,7 @@ export class GrantStore {
 
   async #read(entry: string): Promise<StoredGrant | null> {
     const stored = await withSentence(() => this.#options.state.read(entry));
-    if (stored === null) return this.#carryOver(entry);
+    if (stored === null) return null;
     const grant = this.#parse(stored.value);
     return { grant, version: stored.version };
   }
@@ -126,53 +118,6 @@ export class GrantStore {
   #learn({ refreshToken, accessToken }: Grant): void {
     this.#options.onSecret?.(refreshToken);
     if (accessToken !== '') this.#options.onSecret?.(accessToken);
-  }
-
-  /** Moves a sign-in of version 0.1 into the store. One that cannot be read stays until a new sign-in takes its place. */
-  async #carryOver(entry: string): Promise<StoredGrant | null> {
-    const file = this.#formerFile(entry);
-    if (file === null) return null;
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (systemCodeOf(error) === 'ENOENT') return null;
-      throw unreadable(new StateFault('inaccessible', collection, 'connected-vehicle', systemCodeOf(error)));
-    });
-    if (text === null) return null;
-    const value = await this.#openFormer(file, text);
-    // A lock that was left behind means that the process ended in the middle of a refresh.
-    const hasCrashed = await stat(`${file}.lock`).then(
-      () => true,
-      () => false,
-    );
-    const grant = { ...this.#parse(value), lease: hasCrashed ? { id: '', pid: 0, host: '', until: 0 } : null };
-    await withSentence(() => this.#options.state.write(entry, grant, { expected: null, secret: true }));
-    await this.#removeFormer(entry);
-    return this.#read(entry);
-  }
-
-  async #openFormer(file: string, text: string): Promise<unknown> {
-    const json = parseJson(text);
-    const head = formerHeadSchema.safeParse(json);
-    if (head.success && head.data.version > 1) throw unreadable(new StateFault('newer', collection));
-    const sealed = sealedSchema.safeParse(json);
-    if (!sealed.success) throw unreadable(new StateFault('damaged', collection));
-    let fault: 'foreign' | 'damaged' = 'foreign';
-    for (const seal of this.#options.former?.seals() ?? []) {
-      const opened = await seal.open(sealed.data, `connected-vehicle sign-in 1 ${basename(file)}`);
-      if ('text' in opened) return parseJson(opened.text);
-      if (opened.fault === 'damaged') fault = 'damaged';
-    }
-    throw unreadable(new StateFault(fault, collection));
-  }
-
-  #formerFile(entry: string): string | null {
-    const { former } = this.#options;
-    return former === undefined ? null : join(former.directory, `${entry.slice(collection.length + 1)}.json`);
-  }
-
-  async #removeFormer(entry: string): Promise<void> {
-    const file = this.#formerFile(entry);
-    if (file === null) return;
-    for (const path of [file, `${file}.lock`]) await rm(path, { force: true });
   }
 }
 
@@ -192,10 +137,8 @@ export const importedKey = (client: OAuthClient, refreshToken: string): string =
 
 const collection = 'sign-in';
 
-/** The key names addresses and a config node, so only its hash is written in plain. Version 0.1 named its files by the same hash. */
+/** The key names addresses and a config node, so only its hash is written in plain. */
 const entryOf = (key: string): string => `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
-
-const formerHeadSchema = z.object({ version: z.int() });
 
 async function withSentence<T>(work: () => Promise<T>): Promise<T> {
   try {

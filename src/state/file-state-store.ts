@@ -2,8 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { carryOver } from './carry-over';
 import { systemCodeOf, withFileLock, type StateFiles } from './file-lock';
+export type { StateFiles } from './file-lock';
+import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { sealedSchema, type Seal } from './seal';
 import { collectionOf, StateFault, type StateStore, type Stored, type WriteOptions } from './state-store';
@@ -16,6 +17,7 @@ export interface FileStateStoreOptions {
   /** Gets a sentence when a file that cannot be read was put aside. */
   warn?: (sentence: string) => void;
   files?: StateFiles;
+  clock?: Clock;
 }
 
 const format = 1;
@@ -33,7 +35,6 @@ export class FileStateStore implements StateStore {
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #swept = new Set<string>();
-  readonly #opened = new Map<string, Promise<void>>();
 
   constructor(options: FileStateStoreOptions) {
     this.directory = options.directory;
@@ -43,7 +44,6 @@ export class FileStateStore implements StateStore {
 
   async read(key: string): Promise<Stored | null> {
     const file = this.#fileOf(key);
-    await this.#open(collectionOf(key));
     const text = await this.#text(file, collectionOf(key));
     return text === null ? null : { value: await this.#valueOf(text, key), version: versionOf(text) };
   }
@@ -52,7 +52,6 @@ export class FileStateStore implements StateStore {
     const file = this.#fileOf(key);
     const collection = collectionOf(key);
     const plain = JSON.stringify(value ?? null);
-    await this.#open(collection);
     return this.#next(file, collection, async () => {
       await this.#prepareFolder(collection);
       const text = secret
@@ -71,7 +70,6 @@ export class FileStateStore implements StateStore {
 
   async remove(key: string): Promise<void> {
     const file = this.#fileOf(key);
-    await this.#open(collectionOf(key));
     await this.#next(file, collectionOf(key), async () => {
       const names = (await this.#files.readdir(dirname(file)).catch(ignoreMissing)) ?? [];
       // The files of this key that were put aside are removed with it.
@@ -82,7 +80,6 @@ export class FileStateStore implements StateStore {
 
   async list(prefix: string): Promise<string[]> {
     const collection = collectionOf(prefix);
-    await this.#open(collection);
     const folder = this.#folderOf(collection);
     const names = await this.#try(collection, () => this.#files.readdir(folder).catch(ignoreMissing));
     const keys: string[] = [];
@@ -102,21 +99,6 @@ export class FileStateStore implements StateStore {
   }
 
   #folderOf = (collection: string): string => join(this.directory, 'state', collection);
-
-  /** Carries over the files of version 0.1, before a collection is first used. */
-  #open(collection: string): Promise<void> {
-    let opened = this.#opened.get(collection);
-    if (opened === undefined) {
-      opened = carryOver(this.directory, collection, this.#files, async (key, value) => {
-        const file = this.#fileOf(key);
-        await this.#prepareFolder(collection);
-        if ((await this.#text(file, collection)) === null)
-          await this.#replace(file, JSON.stringify({ format, key, value }));
-      });
-      this.#opened.set(collection, opened);
-    }
-    return opened;
-  }
 
   async #text(file: string, collection: string): Promise<string | null> {
     return this.#try(collection, async () => (await this.#files.readFile(file, 'utf8').catch(ignoreMissing)) ?? null);
@@ -155,12 +137,26 @@ export class FileStateStore implements StateStore {
       } finally {
         await opened.close();
       }
-      await this.#files.rename(draft, file);
+      await this.#rename(draft, file);
     } catch (error) {
       await this.#files.unlink(draft).catch(() => undefined);
       throw error;
     }
     await this.#syncFolder(join(file, '..'));
+  }
+
+  /** A virus scanner or a backup program on Windows holds a file open for a moment, and no other can take its name. */
+  async #rename(draft: string, file: string): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const until = clock.monotonic() + renameForMs;
+    for (;;) {
+      try {
+        return await this.#files.rename(draft, file);
+      } catch (error) {
+        if (!heldOpen.has(systemCodeOf(error)) || clock.monotonic() >= until) throw error;
+      }
+      await clock.sleep(renamePauseMs);
+    }
   }
 
   /** A new name survives a power failure only when its folder is on disk, too. Windows cannot do that and need not. */
@@ -223,6 +219,10 @@ export class FileStateStore implements StateStore {
     }
   }
 }
+
+const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const renameForMs = 2_000;
+const renamePauseMs = 50;
 
 /** Younger drafts may belong to another process that is writing now. */
 const oldDraftMs = 60_000;

@@ -2,7 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { openSession, type Session } from '../../../src/index';
 import { clock } from '../node-red/time';
 import { redactor } from './redaction';
-import { packDirectory, sealsOf, stateStoreOf } from './state-store';
+import { packDirectory, stateStoreOf } from './state-store';
 
 const byDirectory = new Map<string, Session>();
 
@@ -15,7 +15,6 @@ export function sessionOf(RED: NodeAPI): Session | null {
     session = openSession({
       state: stateStoreOf(RED),
       onSecret: (secret) => redactor().learnRotated(secret),
-      former: { directory, seals: () => sealsOf(RED, directory) },
       clock: clock(),
     });
     byDirectory.set(directory, session);

@@ -86,7 +86,6 @@ const schema = z.strictObject({
 });
 
 export type FaultOptions = z.input<typeof schema>;
-export type FaultCut = (typeof cuts)[number];
 
 /** Parts of a fault that have no effect by themselves. */
 const notEffects = new Set([

@@ -168,9 +168,6 @@ describe('the store of the watches', () => {
     };
     await storeOf().put({ ...watch, delivery: { report, tries: 1 } });
     assert.deepEqual(await storeOf().open(), [{ ...watch, delivery: { report, tries: 1 } }]);
-    // Version 0.1 stored it under another name.
-    await new FileStateStore({ directory }).write('watches/n/a', { ...watch, telling: { report, tries: 2 } });
-    assert.deepEqual(await storeOf().open(), [{ ...watch, delivery: { report, tries: 2 } }]);
   });
 
   it('stores nothing after its node was deleted', async () => {

@@ -4,6 +4,7 @@ import { RateLimiter, type RateLimiterOptions, type RequestKind } from '../../..
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
+import { watched } from '../../support/watched';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -109,7 +110,7 @@ describe('the rate limiter of an API key', () => {
     it('waits until a slot is free, and no longer', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
-      const later = settled(limiter.acquire('read', { maxWaitMs: 2 * minute }));
+      const later = watched(limiter.acquire('read', { maxWaitMs: 2 * minute }));
       await clock.advance(nextMinute - 1);
       assert.equal(later.done, false);
       await clock.advance(1);
@@ -152,8 +153,8 @@ describe('the rate limiter of an API key', () => {
     it('lets a command overtake reads that wait for their part of the limit', async () => {
       const limiter = limiterOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
       for (let i = 0; i < 8; i += 1) await limiter.acquire('read');
-      const read = settled(limiter.acquire('read', { maxWaitMs: hour }));
-      const command = settled(limiter.acquire('command', { maxWaitMs: 0 }));
+      const read = watched(limiter.acquire('read', { maxWaitMs: hour }));
+      const command = watched(limiter.acquire('command', { maxWaitMs: 0 }));
       await clock.advance(0);
       assert.equal(command.done, true);
       assert.equal(read.done, false);
@@ -162,8 +163,8 @@ describe('the rate limiter of an API key', () => {
     it('does not let a read overtake one that waits', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
-      const first = settled(limiter.acquire('read', { maxWaitMs: 2 * minute }));
-      const second = settled(limiter.acquire('read', { maxWaitMs: 90_000 }));
+      const first = watched(limiter.acquire('read', { maxWaitMs: 2 * minute }));
+      const second = watched(limiter.acquire('read', { maxWaitMs: 90_000 }));
       await clock.advance(nextMinute);
       assert.equal(first.done, true);
       assert.equal(code(second.error), 'RATE_LIMITED');
@@ -173,7 +174,7 @@ describe('the rate limiter of an API key', () => {
     it('ends a wait that became too long because commands went first', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1, commandsPerMinute: 10 });
       await limiter.acquire('read');
-      const read = settled(limiter.acquire('read', { maxWaitMs: 65 * second }));
+      const read = watched(limiter.acquire('read', { maxWaitMs: 65 * second }));
       void limiter.acquire('command', { maxWaitMs: 2 * minute });
       await clock.advance(65 * second + 100);
       assert.equal(code(read.error), 'RATE_LIMITED');
@@ -184,8 +185,8 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const abort = new AbortController();
-      const given = settled(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
-      const next = settled(limiter.acquire('read', { maxWaitMs: hour }));
+      const given = watched(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
+      const next = watched(limiter.acquire('read', { maxWaitMs: hour }));
       abort.abort();
       await clock.advance(0);
       assert.equal(code(given.error), 'CANCELLED');
@@ -204,7 +205,7 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
       const abort = new AbortController();
-      const wait = settled(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
+      const wait = watched(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
       assert.equal(clock.sleeping, 1);
       abort.abort();
       assert.equal(clock.sleeping, 0);
@@ -253,8 +254,8 @@ describe('the rate limiter of an API key', () => {
       limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
       assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
       const waiting = [
-        settled(limiter.acquire('read', { maxWaitMs: 2 * minute })),
-        settled(limiter.acquire('command', { maxWaitMs: 2 * minute })),
+        watched(limiter.acquire('read', { maxWaitMs: 2 * minute })),
+        watched(limiter.acquire('command', { maxWaitMs: 2 * minute })),
       ];
       await clock.advance(minute - 1);
       assert.deepEqual(
@@ -272,8 +273,8 @@ describe('the rate limiter of an API key', () => {
     it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       await limiter.acquire('read');
-      const patient = settled(limiter.acquire('read', { maxWaitMs: 5 * hour }));
-      const hasty = settled(limiter.acquire('read', { maxWaitMs: 3 * minute }));
+      const patient = watched(limiter.acquire('read', { maxWaitMs: 5 * hour }));
+      const hasty = watched(limiter.acquire('read', { maxWaitMs: 3 * minute }));
       limiter.blockUntil('QUOTA_SPENT', new Date(start + 4 * hour));
       await clock.advance(0);
       assert.equal(code(hasty.error), 'QUOTA_SPENT');
@@ -411,33 +412,11 @@ describe('the rate limiter of an API key', () => {
       });
     }
 
-    it('reads the day and the stop that version 0.1 stored', async () => {
-      const bucket = Math.floor(start / (5 * minute));
-      const day = [
-        [bucket - 400, 5],
-        [bucket - 12, 7],
-        [bucket, 1],
-      ];
-      const stop = { code: 'QUOTA_SPENT', until: start + hour };
-      await store.write('quota/default', {
-        version: 1,
-        savedAt: start,
-        ahead: 17,
-        minute: [],
-        commands: [],
-        day,
-        stop,
-      });
-      const limiter = limiterOf({ store });
-      await refused(limiter.acquire('read'), 'QUOTA_SPENT');
-      assert.equal(limiter.snapshot().usedToday, 8);
-    });
-
     it('holds requests back until it knows what was used before', async () => {
       let give: (value: null) => void = () => undefined;
       store.read = () => new Promise((resolve) => (give = resolve));
       const limiter = limiterOf({ store });
-      const take = settled(limiter.acquire('read'));
+      const take = watched(limiter.acquire('read'));
       await clock.advance(minute);
       assert.equal(take.done, false);
       give(null);
@@ -473,7 +452,7 @@ describe('the rate limiter of an API key', () => {
     it('lets a request for one API pass those that wait for another', async () => {
       const limiter = limiterOf({ requestsPerDay: 1 });
       await limiter.acquire('read', { api: 'energy' });
-      const energy = settled(limiter.acquire('read', { api: 'energy', maxWaitMs: 30 * hour }));
+      const energy = watched(limiter.acquire('read', { api: 'energy', maxWaitMs: 30 * hour }));
       await limiter.acquire('read', { api: 'location', maxWaitMs: 0 });
       assert.equal(energy.done, false);
       await clock.advance(24 * hour + 5 * minute);
@@ -514,7 +493,7 @@ describe('the rate limiter of an API key', () => {
     it('cancels what waits and refuses what comes, without a timer left', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1, store: new MemoryStateStore() });
       await limiter.acquire('read');
-      const waiting = settled(limiter.acquire('read', { maxWaitMs: hour }));
+      const waiting = watched(limiter.acquire('read', { maxWaitMs: hour }));
       await limiter.close();
       assert.equal(code(waiting.error), 'CANCELLED');
       await refused(limiter.acquire('read'), 'CANCELLED');
@@ -591,20 +570,6 @@ describe('the rate limiter of an API key', () => {
     assert.ok(nanoseconds < 5_000, `${nanoseconds} ns each`);
   });
 });
-
-interface Watched {
-  done: boolean;
-  error: unknown;
-}
-
-function settled(promise: Promise<void>): Watched {
-  const watched: Watched = { done: false, error: null };
-  promise.then(
-    () => (watched.done = true),
-    (error: unknown) => (watched.error = error),
-  );
-  return watched;
-}
 
 async function refused(promise: Promise<void>, expected: ErrorCode): Promise<VehicleError> {
   const error: unknown = await promise.then(

@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +37,6 @@ describe('The saved sign-ins', () => {
   const open = (seals = [seal], secrets?: Set<string>): GrantStore =>
     new GrantStore({
       state: new FileStateStore({ directory, seals: () => seals }),
-      former: { directory, seals: () => seals },
       clock,
       ...(secrets && { onSecret: (secret: string) => secrets.add(secret) }),
     });
@@ -115,54 +113,5 @@ describe('The saved sign-ins', () => {
       open([formerSeal]).read(key),
       (error: VehicleError) => error.code === 'CONFIG' && /credentialSecret/.test(error.message),
     );
-  });
-
-  describe('of version 0.1', () => {
-    const name = `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
-    const formerGrant = { ...grant(7), lease: undefined, signedInAt: 5 };
-
-    const writeFormer = async (sealedBy: Seal, more: object = {}): Promise<void> => {
-      const sealed = await sealedBy.seal(JSON.stringify(formerGrant), `connected-vehicle sign-in 1 ${name}`);
-      await writeFile(join(directory, name), JSON.stringify({ version: 1, ...sealed, ...more }));
-    };
-
-    it('are carried over once', async () => {
-      await writeFormer(formerSeal);
-      assert.deepEqual((await open([seal, formerSeal]).read(key))?.grant, { ...grant(7), signedInAt: 5 });
-      assert.deepEqual(await readdir(directory), ['state']);
-      assert.deepEqual((await open().read(key))?.grant.refreshToken, 'refresh-7', 'sealed with the present secret');
-    });
-
-    it('are marked where the former version ended in the middle of a refresh', async () => {
-      await writeFormer(seal);
-      await writeFile(join(directory, `${name}.lock`), '{}');
-      assert.equal((await open().read(key))?.grant.lease?.until, 0);
-      assert.deepEqual(await readdir(directory), ['state']);
-    });
-
-    it('stay where they cannot be read, and a new sign-in takes their place', async () => {
-      for (const [harm, sentence] of [
-        [() => writeFile(join(directory, name), 'x'), /damaged/],
-        [() => writeFormer(seal, { tag: 'AAAA' }), /damaged/],
-        [() => writeFormer(formerSeal), /credentialSecret/],
-        [() => writeFormer(seal, { version: 2 }), /newer version/],
-      ] as const) {
-        await harm();
-        await assert.rejects(
-          open().read(key),
-          (error: VehicleError) => error.code === 'CONFIG' && sentence.test(error.message),
-        );
-        assert.ok((await readdir(directory)).includes(name));
-      }
-      await open().replace(key, grant(1));
-      assert.equal((await open().read(key))?.grant.refreshToken, 'refresh-1');
-    });
-
-    it('are removed with their configuration', async () => {
-      await writeFormer(formerSeal);
-      await open().remove(key);
-      assert.equal((await readdir(directory)).includes(name), false);
-      assert.equal(await open().read(key), null);
-    });
   });
 });

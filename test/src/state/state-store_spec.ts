@@ -17,7 +17,10 @@ import { join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
 import { ownDirectory } from '../../../src/state/directory-owner';
 import { StateFault, removeAll } from '../../../src/state/state-store';
+import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
+import { watched } from '../../support/watched';
+import { VolatileFiles } from './volatile-files';
 
 const isFault =
   (fault: StateFault['fault']) =>
@@ -208,6 +211,46 @@ describe('the state store', () => {
     }
   });
 
+  for (const code of ['EPERM', 'EACCES', 'EBUSY'])
+    it(`tries a rename again for two seconds while another program has the file open (${code})`, async () => {
+      const clock = new ManualClock();
+      let heldUntil = clock.now() + 1_900;
+      const rename: typeof diskFiles.rename = async (from, to) => {
+        if (clock.now() < heldUntil) throw Object.assign(new Error(code), { code });
+        await diskFiles.rename(from, to);
+      };
+      const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock });
+      const write = watched(store.write('guard/a', 'held for a moment'));
+      await clock.advanceUntil(() => write.done);
+      assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
+
+      heldUntil = Number.POSITIVE_INFINITY;
+      const since = clock.now();
+      const refused = watched(store.write('guard/a', 'held for ever'));
+      await clock.advanceUntil(() => refused.done, 100);
+      assert.ok(refused.error instanceof StateFault && refused.error.systemCode === code);
+      assert.ok(clock.now() - since >= 2_000 && clock.now() - since < 2_500);
+      assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
+      onlyFileOf('guard');
+    });
+
+  it('fails at once where a rename can never work', async () => {
+    const rename = (): Promise<never> => Promise.reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }));
+    const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock: new ManualClock() });
+    await assert.rejects(store.write('guard/a', 1), isFault('inaccessible'));
+  });
+
+  it('has a value on disk, and the name of its file, when the write is fulfilled: the power may fail in that moment', async () => {
+    const disk = new VolatileFiles();
+    const store = new FileStateStore({ directory, files: disk.files });
+    await store.write('guard/a', 'first');
+    await store.write('guard/b', 'second');
+    await store.write('guard/a', 'third');
+    await disk.failPower();
+    assert.equal((await open().read('guard/a'))?.value, 'third');
+    assert.equal((await open().read('guard/b'))?.value, 'second');
+  });
+
   it('removes the drafts of a process that was killed', async () => {
     await open().write('guard/a', 1);
     const draft = `${onlyFileOf('guard')}.0123456789ab.new`;
@@ -252,56 +295,5 @@ describe('the state store', () => {
     await Promise.all(children.map(async (child) => assert.deepEqual(await once(child, 'exit'), [0, null])));
     assert.equal((await open().read('grant/count'))?.value, 100);
     onlyFileOf('grant');
-  });
-
-  describe('what version 0.1 stored', () => {
-    const put = (path: string, text: string): void => {
-      mkdirSync(join(directory, path, '..'), { recursive: true });
-      writeFileSync(join(directory, path), text);
-    };
-    const former = (path: string): boolean => {
-      try {
-        return statSync(join(directory, path)).isFile();
-      } catch {
-        return false;
-      }
-    };
-
-    it('is carried over once, and its old files go', async () => {
-      const hash = '0123456789abcdef0123456789abcdef';
-      put('journals/4f3c.json', '{"version":1,"entries":[]}');
-      put('guards/9a-8b.json', '{"vin":"X","state":{}}');
-      put(`quota/${hash}.json`, '{"used":3}');
-      put(`watches/4f3d/${hash}.json`, '{"record":{"id":"r/1"},"msg":{}}');
-      put('watches/4f3d/settled', `${hash}\nnot a hash\n${hash.slice(0, 9)}`);
-      put('journals/4f3c.json.new', '{"ver');
-      put(`commands/4f3e/${hash}.json`, '{"record":{"id":"r2"},"msg":{}}');
-      const store = open();
-      assert.deepEqual((await store.read('journal/4f3c'))?.value, { version: 1, entries: [] });
-      assert.deepEqual((await store.read('guard/9a-8b'))?.value, { vin: 'X', state: {} });
-      assert.deepEqual((await store.read(`quota/${hash}`))?.value, { used: 3 });
-      assert.deepEqual(await store.list('watches/4f3d/'), ['watches/4f3d/r/1']);
-      assert.deepEqual((await store.read('delivered/4f3d'))?.value, [hash]);
-      assert.deepEqual(await store.list('commands/'), ['commands/4f3e/r2']);
-      for (const path of [
-        'journals/4f3c.json',
-        'journals/4f3c.json.new',
-        'watches/4f3d/settled',
-        `commands/4f3e/${hash}.json`,
-      ])
-        assert.equal(former(path), false);
-      await store.write('journal/4f3c', 'new');
-      assert.equal((await open().read('journal/4f3c'))?.value, 'new');
-    });
-
-    it('stays where it cannot be read, and never replaces what is newer', async () => {
-      await open().write('journal/b', 'new');
-      put('journals/a.json', '{');
-      put('journals/b.json', '"old"');
-      assert.equal(await open().read('journal/a'), null);
-      assert.equal(former('journals/a.json'), true);
-      assert.equal((await open().read('journal/b'))?.value, 'new');
-      assert.equal(former('journals/b.json'), false);
-    });
   });
 });
