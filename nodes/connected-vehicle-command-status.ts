@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { registerOnDemand } from './shared/on-demand';
+import { registerOnDemand } from './node-red/on-demand';
 
-/** Registers `connected-vehicle-command-status`, which is implemented in connected-vehicle-command-status.runtime.ts. */
+/** Registers `connected-vehicle-command-status`, which is implemented in result/runtime.ts. */
 export = (RED: NodeAPI): void => registerOnDemand(RED, 'connected-vehicle-command-status');

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { registerOnDemand } from './shared/on-demand';
+import { registerOnDemand } from './node-red/on-demand';
 
-/** Registers `connected-vehicle-event`, which is implemented in connected-vehicle-event.runtime.ts. */
+/** Registers `connected-vehicle-event`, which is implemented in event/runtime.ts. */
 export = (RED: NodeAPI): void => registerOnDemand(RED, 'connected-vehicle-event');

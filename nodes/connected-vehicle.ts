@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { registerOnDemand, serveEditorOnDemand } from './shared/on-demand';
+import { registerOnDemand, serveEditorOnDemand } from './node-red/on-demand';
 
-/** Registers `connected-vehicle`, which is implemented in connected-vehicle.runtime.ts. */
+/** Registers `connected-vehicle`, which is implemented in vehicle/runtime.ts. */
 export = (RED: NodeAPI): void => {
   serveEditorOnDemand(RED);
   registerOnDemand(RED, 'connected-vehicle', {

@@ -1,14 +1,14 @@
 /**
  * Everything that the nodes run, with the library and its dependencies: the build bundles it into one file (scripts/build.mjs), so
- * that each module and its state exist once. In the package, only shared/on-demand.ts
+ * that each module and its state exist once. In the package, only node-red/on-demand.ts
  * loads it; tests and benchmarks import it, too.
  */
-import { connectedVehicle } from './connected-vehicle.runtime';
-import { connectedVehicleCommand } from './connected-vehicle-command.runtime';
-import { connectedVehicleCommandStatus } from './connected-vehicle-command-status.runtime';
-import { connectedVehicleEvent } from './connected-vehicle-event.runtime';
-import { connectedVehicleGuard } from './connected-vehicle-guard.runtime';
-import { connectedVehicleStatus } from './connected-vehicle-status.runtime';
+import { connectedVehicle } from './vehicle/runtime';
+import { connectedVehicleCommand } from './command/runtime';
+import { connectedVehicleCommandStatus } from './result/runtime';
+import { connectedVehicleEvent } from './event/runtime';
+import { connectedVehicleGuard } from './guard/runtime';
+import { connectedVehicleStatus } from './status/runtime';
 
 export const nodeTypes = {
   'connected-vehicle': connectedVehicle,
@@ -18,7 +18,7 @@ export const nodeTypes = {
   'connected-vehicle-guard': connectedVehicleGuard,
   'connected-vehicle-event': connectedVehicleEvent,
 };
-export { editorRoutes } from './shared/admin';
+export { editorRoutes } from './admin';
 
 // For the tests and benchmarks, which cannot import a bundled module by its own path.
 export { openAccount, pastedToken, resolveService } from '../src/index';
@@ -31,14 +31,14 @@ export {
   statusOptions,
   vehicleCredentials,
   vehicleOptions,
-} from './shared/input/options';
-export { languageOf, translate } from './shared/node-red/i18n';
-export { sentenceIn } from './shared/node-red/sentences';
-export { useClock } from './shared/node-red/time';
-export { Overview } from './shared/cars-tab/runtime/overview';
-export { notifyEditors, publishWith } from './shared/cars-tab/runtime/notify-editors';
-export { expiryNote } from './shared/status/expiry-note';
-export { describeReading } from './shared/status/reading-text';
-export { demoService, endDemoService } from './shared/vehicle/demo-car';
-export { redactor } from './shared/vehicle/redaction';
-export { storeSecrets } from './shared/vehicle/store-secret';
+} from './node-red/options';
+export { languageOf, translate } from './node-red/i18n';
+export { sentenceIn } from './node-red/sentences';
+export { useClock } from './node-red/time';
+export { Overview } from './cars/runtime/overview';
+export { notifyEditors, publishWith } from './cars/runtime/notify-editors';
+export { expiryNote } from './node-red/expiry-note';
+export { describeReading } from './status/reading-text';
+export { demoService, endDemoService } from './vehicle/demo-car';
+export { redactor } from './vehicle/redaction';
+export { storeSecrets } from './vehicle/store-secret';

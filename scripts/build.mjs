@@ -75,7 +75,7 @@ async function bundleRuntime() {
 const carsTabApart = {
   name: 'cars-tab-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /\/cars-tab\/panel\/cars-tab$/ }, () => ({
+    onResolve({ filter: /\/panel\/cars-tab$/ }, () => ({
       path: './resources/@connected-vehicle/node-red/connected-vehicle-cars.js',
       external: true,
     }));
@@ -123,16 +123,16 @@ function listOfReads() {
 
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
-  const shared = await bundleForBrowser('shared/editor/index.ts', { globalName: 'connectedVehicle' });
-  const carsTab = await bundleForBrowser('shared/cars-tab/panel/cars-tab.ts', { format: 'esm', minifySyntax: true });
+  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle' });
+  const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', { format: 'esm', minifySyntax: true });
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
   await writeFile(`${root}resources/connected-vehicle-cars.js`, carsTab);
-  for (const file of (await readdir(from)).filter((name) => name.endsWith('.html'))) {
-    const script = await bundleForBrowser(file.replace('.html', '.editor.ts'), { plugins: [carsTabApart] });
-    const form = await minifyForm(await readFile(`${from}${file}`, 'utf8'));
-    await writeFile(`${to}${file}`, `${form}<script type="text/javascript">\n${script}</script>\n`);
+  for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
+    const script = await bundleForBrowser(`${folder}/form.ts`, { plugins: [carsTabApart] });
+    const form = await minifyForm(await readFile(`${from}${folder}/form.html`, 'utf8'));
+    await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
   for (const language of await readdir(`${to}locales`)) {

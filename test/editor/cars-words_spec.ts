@@ -10,10 +10,8 @@ import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
 const sources = [
-  join(root, 'nodes/connected-vehicle-cars.editor.ts'),
-  ...readdirSync(join(root, 'nodes/shared/cars-tab/panel')).map((file) =>
-    join(root, 'nodes/shared/cars-tab/panel', file),
-  ),
+  join(root, 'nodes/cars/form.ts'),
+  ...readdirSync(join(root, 'nodes/cars/panel')).map((file) => join(root, 'nodes/cars/panel', file)),
 ].map((path) => readFileSync(path, 'utf8'));
 
 const catalogue = (language: string): Map<string, string> => words(language, 'connected-vehicle-cars');

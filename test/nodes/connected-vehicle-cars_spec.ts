@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { CarSummary } from '../../nodes/shared/cars-tab/runtime/cars';
+import type { CarSummary } from '../../nodes/cars/runtime/cars';
 import { notifyEditors, publishWith, useClock } from '../../nodes/runtime';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, type EditorAnswer } from '../support/editor-client';

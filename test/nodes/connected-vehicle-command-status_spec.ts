@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { endDemoService } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
-import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
+import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
 import { FileStateStore, WatchStore, type Account, type CommandRecord } from '../../src/index';
 import { demoCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';

@@ -5,7 +5,7 @@ import helper = require('node-red-node-test-helper');
 import { demoService } from '../../nodes/runtime';
 import { customVehicle, demoCredentials, fixedStatus, Flow } from '../support/flow';
 import { demoCar, electricCar, startSimulator } from '../../src/simulator/index';
-import type { VehicleNode } from '../../nodes/shared/vehicle/vehicle-node';
+import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
 
 describe('connected-vehicle', () => {
   let flow: Flow;

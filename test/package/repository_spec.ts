@@ -43,14 +43,14 @@ describe('The repository', () => {
 
   it('loads the runtime of the nodes in one place, and nothing of it to register the node types', () => {
     for (const type of nodeTypes)
-      assert.deepEqual(imports(`nodes/${type}.ts`), ['node-red', 'nodes/shared/on-demand'], type);
+      assert.deepEqual(imports(`nodes/${type}.ts`), ['node-red', 'nodes/node-red/on-demand'], type);
     assert.deepEqual(
       nodes.filter((file) => imports(file).includes('nodes/runtime')),
-      ['nodes/shared/on-demand.ts'],
+      ['nodes/node-red/on-demand.ts'],
     );
     const types = /^import type .*$/gm;
     assert.deepEqual(
-      readText('nodes/shared/on-demand.ts')
+      readText('nodes/node-red/on-demand.ts')
         .replace(types, '')
         .match(/\b(import|require)\b.*/g),
       ["require('../runtime') as typeof Runtime;"],

@@ -50,11 +50,14 @@ export const template = (type: string): string =>
 export const script = (type: string): string =>
   /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
 
-/** The editor half as it is written. */
-export const source = (type: string): string => readFileSync(join(root, `nodes/${type}.editor.ts`), 'utf8');
+const folderOf = JSON.parse(readFileSync(join(root, 'nodes/folders.json'), 'utf8')) as Record<string, string>;
 
-export const sharedSources = readdirSync(join(root, 'nodes/shared/editor')).map((file) =>
-  readFileSync(join(root, 'nodes/shared/editor', file), 'utf8'),
+/** The code of the form as it is written. */
+export const source = (type: string): string =>
+  readFileSync(join(root, 'nodes', folderOf[type] ?? '', 'form.ts'), 'utf8');
+
+export const sharedSources = readdirSync(join(root, 'nodes/editor')).map((file) =>
+  readFileSync(join(root, 'nodes/editor', file), 'utf8'),
 );
 
 /** Everything that can ask for a text, the forms included. */
@@ -62,7 +65,7 @@ export const allSources = ['nodes', 'src']
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(root, folder, file)),
   )
-  .filter((file) => /\.ts$|nodes\/[^/]*\.html$/.test(file))
+  .filter((file) => /\.ts$|nodes\/[^/]*\/form\.html$/.test(file))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

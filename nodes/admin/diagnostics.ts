@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import { redactor, safeError } from '../vehicle/redaction';
+import type { VehicleNode } from '../vehicle/vehicle-node';
+import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+import { shortVin } from '../../src/index';
+
+/** The text of "Copy diagnostics", without anything private. @throws VehicleError */
+export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
+  const options = parseOptions(vehicleOptions, node.config);
+  const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
+  const account = await node.account().catch(safeError);
+  const opened = 'client' in account ? account : null;
+  return redactor().value({
+    pack: packVersion(),
+    nodeRed: RED.version?.(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    settings: { ...options, name: undefined, vin: options.vin === '' ? '' : shortVin(options.vin) },
+    // Their names only.
+    credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
+    nodes: countNodes(RED, node.id),
+    interfaces: opened?.client.service.availableInterfaces,
+    problem: 'report' in account ? account.report() : undefined,
+    token: opened?.token(),
+    quota: opened?.quota(),
+    requests: opened?.recentRequests(),
+  });
+}
+
+/** The number of nodes of each type that use the configuration. */
+function countNodes(RED: NodeAPI, id: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  RED.nodes.eachNode((node) => {
+    if ((node as unknown as Record<string, unknown>)['vehicle'] === id)
+      counts[node.type] = (counts[node.type] ?? 0) + 1;
+  });
+  return counts;
+}
+
+function packVersion(): string {
+  // From dist/nodes, where the bundle is.
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version?: unknown };
+  return String(version);
+}

@@ -1,0 +1,123 @@
+import type { NodeAPI } from 'node-red';
+import { openAccount, VehicleError, type Account, type AccountOptions } from '../../src/index';
+import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
+import { demoAccountOptions } from '../vehicle/demo-car';
+import {
+  parseBody,
+  parseOptions,
+  vehicleCredentials,
+  vehicleOptions,
+  type VehicleCredentials,
+  type VehicleOptions,
+} from '../node-red/options';
+import type { VehicleNode } from '../vehicle/vehicle-node';
+import type { FormBody } from './bodies';
+
+/** The values of the open dialog, with the deployed configuration for those that it leaves out. */
+export interface Form {
+  id: string;
+  options: VehicleOptions;
+  credentials: VehicleCredentials;
+  /** The deployed node, where the form says the same. */
+  same: VehicleNode | null;
+}
+
+/** The deployed node of this id; null where there is none yet. */
+export function deployedOf(RED: NodeAPI, id: string): VehicleNode | null {
+  const node = RED.nodes.getNode(id) as VehicleNode | null;
+  return node !== null && node.type === 'connected-vehicle' ? node : null;
+}
+
+/**
+ * Fills in what the browser does not know: stored credentials, and what Node-RED took from the environment.
+ * @throws VehicleError CONFIG, INPUT_INVALID
+ */
+export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
+  const deployed = deployedOf(RED, id);
+  const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
+  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
+  refuseVariableNames(typed);
+  const options = parseBody(vehicleOptions, typed);
+  const stored = parseOptions(vehicleCredentials, deployed?.credentials ?? {});
+  if (before === null || !hasSameAddresses(before, options)) refuseStoredSecrets(body, stored);
+  const credentials = Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [
+      name,
+      (body.credentials[name as keyof VehicleCredentials] ?? value).trim(),
+    ]),
+  ) as VehicleCredentials;
+  refuseVariableNames(credentials);
+  const isSame =
+    JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
+  return { id, options, credentials, same: isSame ? deployed : null };
+}
+
+/** Runs with the deployed account where the form says the same, else with one for this purpose. */
+export async function withAccount<Result>(
+  RED: NodeAPI,
+  form: Form,
+  work: (account: Account, vin: unknown) => Promise<Result>,
+): Promise<Result> {
+  if (form.same !== null) return work(await form.same.account(), form.same.chooseVin());
+  let account: Account | undefined;
+  try {
+    const access =
+      form.options.service === 'demo'
+        ? await demoAccountOptions(form.options)
+        : { vin: '', ...accountOptionsOf(RED, form.id, form.options, form.credentials) };
+    account = openAccount(access);
+    return await work(account, form.options.vin || access.vin);
+  } finally {
+    await account?.close();
+  }
+}
+
+/** A value that is unchanged from the flow file stands for the value that the runtime made of it, such as an environment variable. */
+function environmentOf(
+  RED: NodeAPI,
+  id: string,
+  resolved: VehicleOptions | null,
+  typed: FormBody['options'],
+): Partial<VehicleOptions> {
+  const raw: Record<string, unknown> = {};
+  RED.nodes.eachNode((node) => {
+    if (node.id === id) Object.assign(raw, node);
+  });
+  return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw[name] === typed[name]));
+}
+
+/** Only deployed configurations may use environment variables: a user who types the name of one must not get its value. */
+function refuseVariableNames(typed: object): void {
+  const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
+  if (Object.values(typed).some(isName))
+    throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
+}
+
+/** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
+function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
+  const wanted = Object.entries(stored).some(
+    ([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null,
+  );
+  if (wanted)
+    throw config(
+      'The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.',
+    );
+}
+
+function hasSameAddresses(before: VehicleOptions, now: VehicleOptions): boolean {
+  if (before.service === 'demo' || now.service === 'demo') return before.service === now.service;
+  try {
+    const [from, to] = [serviceOf(before), serviceOf(now)];
+    return addressNames.every((name) => originOf(from, name) === originOf(to, name));
+  } catch {
+    return false;
+  }
+}
+
+/** The addresses that get key, tokens, client ID and client secret. */
+const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
+
+const originOf = (service: AccountOptions['service'], name: (typeof addressNames)[number]): string =>
+  service[name] === '' ? '' : new URL(service[name]).origin;
+
+const config = (sentence: string): Error => new VehicleError('CONFIG', sentence);

@@ -1,0 +1,175 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { NodeAPI } from 'node-red';
+import { diagnosticsOf } from './diagnostics';
+import { deployedOf, readForm, withAccount, type Form } from './form-routes';
+import { protectRoute } from './origin-check';
+import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
+import { redactor, safeError } from '../vehicle/redaction';
+import type { VehicleNode } from '../vehicle/vehicle-node';
+import { languageOfRequest, sentenceIn } from '../node-red/sentences';
+import { clock } from '../node-red/time';
+import { carsOf, clickCarOfTab, readCar } from '../cars/runtime/cars';
+import { demoPage } from '../cars/runtime/demo';
+import { knownOverview } from '../cars/runtime/overview';
+import { notifyEditors } from '../cars/runtime/notify-editors';
+import { parseBody } from '../node-red/options';
+import { finishBody, formBody, readBody, vehicleBody } from './bodies';
+import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../src/index';
+
+/** A person does not wait longer than this for a dialog. */
+const timeLimitMs = 45_000;
+
+/** The handlers of `POST /connected-vehicle/:id/:action` and `GET /connected-vehicle/callback`. */
+interface EditorRoutes {
+  action(request: Request, response: Response, next: NextFunction): void;
+  callback(request: Request, response: Response): void;
+}
+
+/** The routes that the dialogs and the tab "Cars" call. No route sends a command, and none returns a secret. */
+export function editorRoutes(RED: NodeAPI): EditorRoutes {
+  const own = protectRoute(RED);
+  const actions = new Map<string, (request: Request, response: Response) => void>();
+
+  const route = (
+    action: string,
+    permission: 'read' | 'write',
+    work: (id: string, body: unknown) => Promise<unknown>,
+    limited = own,
+  ): void => {
+    const answer = async (request: Request, response: Response): Promise<void> => {
+      const language = languageOfRequest(request);
+      try {
+        const result = await work(String(request.params['id']), request.body);
+        // Diagnostics are for a report to the maintainers, so they stay in English.
+        response.json(action === 'diagnostics' ? result : inLanguage(language, result));
+      } catch (error) {
+        const { code, message, retryAt } = safeError(error).report();
+        response.json({ error: inLanguage(language, { code, message, retryAt }) });
+      }
+    };
+    const permitted = RED.auth.needsPermission(`connected-vehicle.${permission}`);
+    actions.set(action, (request, response) =>
+      permitted(request, response, () => limited(request, response, () => void answer(request, response))),
+    );
+  };
+  const formRoute = (action: string, work: (form: Form, body: ReturnType<typeof bodyOf>) => Promise<unknown>): void =>
+    route(action, 'write', async (id, input) => {
+      const body = bodyOf(input);
+      return work(readForm(RED, id, body), body);
+    });
+  const bodyOf = (input: unknown) => parseBody(formBody, input);
+  const deployed = (id: string): VehicleNode => {
+    const node = deployedOf(RED, id);
+    if (node === null)
+      throw new VehicleError('CONFIG', 'The vehicle is not deployed yet. Press Deploy, then try again.');
+    return node;
+  };
+
+  formRoute('vehicles', (form) =>
+    withAccount(RED, form, async (account) => ({
+      vehicles: await withTimeLimit((signal) => findVehicles(account, signal)),
+    })),
+  );
+
+  formRoute('check', async (form, { nodes }) => {
+    const findings = await withAccount(RED, form, (account, vin) =>
+      withTimeLimit((signal) => checkAccount(account, { vin, nodes, signal })),
+    );
+    return redactor().value({ findings });
+  });
+
+  formRoute('sign-in', async (form, { callback }) => beginSignIn(RED, form, callback));
+
+  route('sign-in-finish', 'write', async (id, input) => {
+    const { redirected } = parseBody(finishBody, input);
+    const { scopes, expiresAt } = await finishSignIn(RED, redirected, id);
+    notifyEditors();
+    return { scopes, expiresAt };
+  });
+
+  route('diagnostics', 'write', async (id) => ({ diagnostics: await diagnosticsOf(RED, deployed(id)) }));
+
+  route('state', 'read', async (id) => {
+    const account = await deployedOf(RED, id)
+      ?.account()
+      .catch(() => null);
+    return redactor().value({
+      token: account?.token() ?? null,
+      quota: account?.quota() ?? null,
+      signIn: signInResultOf(id),
+      demoPage: await demoPage(),
+    });
+  });
+
+  route('values', 'write', async (id, input) => {
+    const node = deployed(id);
+    const { vin, reads, interface: version } = parseBody(readBody, input);
+    const account = await node.account();
+    const names = [parseReads(reads)].flat();
+    const readOptions = { vin: node.chooseVin(vin), interface: parseInterface(version) };
+    const { payload, vehicle } = await withTimeLimit((signal) =>
+      readEach(names, (name) => account.read(name, { ...readOptions, signal })),
+    );
+    return redactor().value({ payloads: payload, errors: vehicle.errors });
+  });
+
+  route('commands', 'write', async (id, input) => {
+    const node = deployed(id);
+    const { vin } = parseBody(vehicleBody, input);
+    const { client } = await node.account();
+    const { payload } = await withTimeLimit((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
+    return { commands: payload.map(({ command }) => command) };
+  });
+
+  // Asks nothing of the service: it is what flows have learned of the car.
+  route('equipment', 'read', async (id, input) => {
+    const { vin } = parseBody(vehicleBody, input);
+    const chosen = String(deployedOf(RED, id)?.chooseVin(vin) ?? '')
+      .trim()
+      .toUpperCase();
+    const car = knownOverview(id)?.cars.find((known) => known.vin === chosen);
+    return { equipment: Object.fromEntries(car?.equipment ?? []) };
+  });
+
+  // With a limit of its own: each open editor asks after each signal.
+  route('cars', 'read', async () => ({ cars: await carsOf(RED) }), protectRoute(RED));
+
+  route('click', 'write', async (key, click) => {
+    await clickCarOfTab(RED, key, click);
+    return {};
+  });
+
+  route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
+
+  return {
+    action(request, response, next) {
+      const handle = actions.get(String(request.params['action']));
+      if (handle === undefined) next();
+      else handle(request, response);
+    },
+    callback: (request, response) => void callbackPage(RED)(request, response).then(notifyEditors),
+  };
+}
+
+/** An answer with the sentences of its failures in the language of the editor. */
+const inLanguage = (language: string, answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (name, value: unknown) =>
+      ['message', 'problem', 'reason'].includes(name) && typeof value === 'string'
+        ? sentenceIn(language, value)
+        : value,
+    ),
+  );
+
+async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const timeLimit = new AbortController();
+  const cancel = clock().after(timeLimitMs, () => timeLimit.abort());
+  try {
+    return await work(timeLimit.signal);
+  } catch (error) {
+    if (!timeLimit.signal.aborted) throw error;
+    throw new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,147 @@
+import type { Request, Response } from 'express';
+import type { NodeAPI, NodeDef } from 'node-red';
+import { signInScopes, VehicleError, type Session } from '../../src/index';
+import { clientOf, serviceOf } from '../vehicle/account-options';
+import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
+import { sessionOf } from '../vehicle/session';
+import { clock } from '../node-red/time';
+import { translate } from '../node-red/i18n';
+import { deployedOf, type Form } from './form-routes';
+import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+
+/** The result of the last sign-in of a config node, for the dialog that waits for it. */
+interface SignInResult {
+  /** ISO-8601. */
+  at: string;
+  error: { code: string; message: string } | null;
+}
+const results = new Map<string, SignInResult>();
+const maxResults = 100;
+
+export const signInResultOf = (id: string): SignInResult | null => results.get(id) ?? null;
+
+function remember(id: string, error: SignInResult['error']): void {
+  if (results.size >= maxResults) results.clear();
+  results.set(id, { at: new Date(clock().now()).toISOString(), error });
+}
+
+/** @throws VehicleError CONFIG */
+export function beginSignIn(
+  RED: NodeAPI,
+  { id, options, credentials }: Form,
+  callback: string,
+): { url: string; redirectUrl: string } {
+  const service = serviceOf(options);
+  if (service.authorizeUrl === '' || service.tokenUrl === '') {
+    throw new VehicleError(
+      'CONFIG',
+      'To sign in, enter the sign-in URL and the token URL first. Without them only pasted tokens work.',
+    );
+  }
+  const redirectUrl = service.redirectUrl || callback;
+  learnCredentials(credentials);
+  results.delete(id);
+  const { url, state } = requireSession(RED).signIns.begin({
+    authorizeUrl: service.authorizeUrl,
+    client: clientOf(service, credentials),
+    redirectUrl,
+    ...signInScopes(service.availableInterfaces, options),
+    owner: id,
+    refreshToken: credentials.refreshToken,
+    accessToken: credentials.accessToken,
+    onSecret: (secret) => redactor().learnRotated(secret),
+  });
+  redactor().learnRotated(state);
+  return { url, redirectUrl };
+}
+
+/** @throws VehicleError */
+export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string) {
+  const { signIns } = requireSession(RED);
+  const id = owner ?? signIns.ownerOf(redirected);
+  try {
+    const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
+    // A failure of this refresh is reported where the token is used.
+    await deployedOf(RED, signedIn.owner)
+      ?.account()
+      .then((account) => account.refreshToken())
+      .catch(() => undefined);
+    remember(signedIn.owner, null);
+    return signedIn;
+  } catch (error) {
+    const { code, message } = safeError(error);
+    if (id !== null) remember(id, { code, message });
+    throw error;
+  }
+}
+
+/** Sign-ins that a deleted configuration has begun are refused. */
+export const forgetSignIns = (RED: NodeAPI, id: string): void => sessionOf(RED)?.signIns.forget(id);
+
+/**
+ * Removes the saved grants of a deleted configuration. The grant of a pasted refresh token stays where another configuration, even a
+ * disabled one, has the same token.
+ * @throws VehicleError
+ */
+export async function removeStoredGrants(RED: NodeAPI, config: NodeDef, given: unknown): Promise<void> {
+  const credentials = parseOptions(vehicleCredentials, given ?? {});
+  if (credentials.clientId === '') return;
+  const service = serviceOf(parseOptions(vehicleOptions, config));
+  const refreshToken = isPastedElsewhere(RED, config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
+  if (service.tokenUrl !== '')
+    await sessionOf(RED)?.signIns.forgetSaved({
+      client: clientOf(service, credentials),
+      owner: config.id,
+      refreshToken,
+    });
+}
+
+function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): boolean {
+  let found = false;
+  RED.nodes.eachNode((node) => {
+    if (node.type !== 'connected-vehicle' || node.id === id) return;
+    const deployed = deployedOf(RED, node.id);
+    const stored = deployed === null ? RED.nodes.getCredentials(node.id) : deployed.credentials;
+    const other = String((stored as { refreshToken?: unknown } | undefined)?.refreshToken ?? '').trim();
+    // The environment variables of a disabled node are not resolved.
+    found ||= other === refreshToken || other.startsWith('${');
+  });
+  return found;
+}
+
+/** The page that the browser comes back to. Anybody can request it, so it says only whether the sign-in worked. */
+export function callbackPage(RED: NodeAPI) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const result = await finishSignIn(RED, request.originalUrl).then(
+      () => ({ status: 200, words: sentence(RED, 'done') }),
+      (error: unknown) => ({ status: 400, words: `${sentence(RED, 'failed')} ${safeError(error).message}` }),
+    );
+    response
+      .status(result.status)
+      .set({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      })
+      .send(page(result.words));
+  };
+}
+
+const sentence = (RED: NodeAPI, key: string): string => translate(RED, `callback.${key}`);
+
+const page = (words: string): string =>
+  `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+function requireSession(RED: NodeAPI): Session {
+  const found = sessionOf(RED);
+  if (found === null)
+    throw new VehicleError(
+      'CONFIG',
+      'This Node-RED has no user directory in which a sign-in could be saved. Paste an access token instead.',
+    );
+  return found;
+}

@@ -1,0 +1,424 @@
+import { isLoopback } from '../../../src/index';
+import type { CarClick } from '../../../src/simulator/index';
+import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn } from '../../../src/simulator/control/controls';
+import { demoFaultNames } from '../../../src/simulator/control/demo-faults';
+import type { CarSummary } from '../runtime/cars';
+import { ageOf, refreshAges } from './ages';
+import { CarDrawing } from './car-drawing';
+import { rowGroupsOf, type CarRow } from './car-rows';
+import { button, element, iconOf } from './elements';
+
+const { numberText, sharedText, timeText, wordsOf } = connectedVehicle;
+
+const say = wordsOf('connected-vehicle-cars');
+
+/** The actions of the buttons. Each one returns the lines to show, and whether they are a problem. */
+export interface PanelActions {
+  read(car: CarSummary): Promise<PanelMessage[]>;
+  check(car: CarSummary): Promise<PanelMessage[]>;
+  diagnostics(car: CarSummary): Promise<PanelMessage[]>;
+  /** Changes a demo car. */
+  click(car: CarSummary, click: CarClick): Promise<PanelMessage[]>;
+}
+
+export interface PanelMessage {
+  text: string;
+  isProblem: boolean;
+}
+
+/** A part of the panel that is drawn anew only when its data has changed, so that the focus and the reader stay where they are. */
+class Section<Data> {
+  readonly root: HTMLElement;
+  #shown = '';
+
+  constructor(
+    name: string,
+    readonly draw: (data: Data) => (Node | false)[],
+  ) {
+    this.root = element('section', { class: `cars-${name}` });
+  }
+
+  show(data: Data): void {
+    const text = JSON.stringify(data);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    const focused = document.activeElement?.closest('[data-key]')?.getAttribute('data-key');
+    const hadFocus = focused != null && this.root.contains(document.activeElement);
+    this.root.replaceChildren(...this.draw(data).filter((node) => node !== false));
+    if (hadFocus) this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+}
+
+/** The content of the tab: one car at a time, chosen in a list where there are several. */
+export class CarsPanel {
+  readonly root = element('div', { class: 'cars-tab' });
+  readonly #actions: PanelActions;
+  readonly #body = element('div', { class: 'cars-body' });
+  readonly #empty = element('div', { class: 'cars-empty' });
+  readonly #live = element('div', { class: 'cars-live', role: 'status', 'aria-live': 'polite' });
+  readonly #messages = element('div', { class: 'cars-messages', role: 'status' });
+  readonly #chooser = element('select', { 'aria-label': say('label.choose') });
+  readonly #head = new Section<{ car: CarSummary; isNamed: boolean }>('head', headOf);
+  readonly #problem = new Section<string | null>('problems', (problem) => [
+    problem !== null && element('p', { class: 'cars-problem' }, problem),
+  ]);
+  readonly #drawing: CarDrawing;
+  readonly #demo: Section<Pick<CarSummary, 'demo' | 'demoPage'>>;
+  readonly #mode = element(
+    'select',
+    {},
+    ...clickModes.map((mode) => element('option', { value: mode }, say(`demo.${mode}`))),
+  );
+  readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
+  readonly #list = new Section<CarSummary['facts']>('list', listOf);
+  readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>>(
+    'account',
+    accountOf,
+  );
+  readonly #commands = new Section<Pick<CarSummary, 'commands' | 'watches'>>('commands', commandsOf);
+  #cars: readonly CarSummary[] = [];
+  #chosen = '';
+  #drawn = '';
+
+  constructor(actions: PanelActions) {
+    this.#actions = actions;
+    const click = (what: CarClick): void => void this.#act((car) => actions.click(car, what), false);
+    this.#drawing = new CarDrawing((part) => {
+      const mode = clickModes.find((one) => one === this.#mode.value) ?? 'toggle';
+      click(clickOn(part, mode));
+    });
+    this.#demo = new Section('demo', (car) => demoOf(car, click));
+    this.#more.append(
+      element('label', { class: 'cars-mode' }, element('span', {}, say('demo.clicks')), this.#mode),
+      this.#demo.root,
+    );
+    const on =
+      (work: (car: CarSummary) => Promise<PanelMessage[]>): (() => void) =>
+      () =>
+        void this.#act(work);
+    const buttons = element(
+      'div',
+      { class: 'cars-buttons', role: 'group', 'aria-label': say('label.actions') },
+      button(
+        say('action.read'),
+        'fa-refresh',
+        on((car) => this.#actions.read(car)),
+      ),
+      button(
+        say('action.check'),
+        'fa-check',
+        on((car) => this.#actions.check(car)),
+      ),
+      button(
+        say('action.diagnostics'),
+        'fa-clipboard',
+        on((car) => this.#actions.diagnostics(car)),
+      ),
+    );
+    this.#chooser.addEventListener('change', () => {
+      this.#chosen = this.#chooser.value;
+      this.#messages.replaceChildren();
+      this.#draw();
+    });
+    this.#body.append(
+      this.#head.root,
+      this.#problem.root,
+      element(
+        'div',
+        { class: 'cars-car' },
+        element('div', { class: 'cars-picture' }, this.#drawing.root, this.#more),
+        this.#list.root,
+      ),
+      buttons,
+      this.#messages,
+      this.#account.root,
+      this.#commands.root,
+    );
+    this.root.append(this.#chooser, this.#empty, this.#body, this.#live);
+    this.show([]);
+  }
+
+  show(cars: readonly CarSummary[]): void {
+    const before = this.#car;
+    this.#cars = cars;
+    this.#announce(before, this.#car);
+    this.#draw();
+  }
+
+  /** The cars cannot be shown: why not. What was shown stays, with its ages. */
+  fail(text: string): void {
+    if (this.#cars.length > 0) return this.#showMessages([{ text, isProblem: true }]);
+    this.#empty.replaceChildren(element('p', { class: 'cars-problem' }, text));
+  }
+
+  refreshAges(): void {
+    refreshAges(this.root);
+  }
+
+  get #car(): CarSummary | undefined {
+    return this.#cars.find(({ key }) => key === this.#chosen) ?? this.#cars[0];
+  }
+
+  #draw(): void {
+    const car = this.#car;
+    this.#chooser.replaceChildren(
+      ...this.#cars.map((one) =>
+        element('option', { value: one.key }, [titleOf(one), one.vin].filter(Boolean).join(' ')),
+      ),
+    );
+    if (car !== undefined) this.#chooser.value = car.key;
+    this.#chooser.hidden = this.#cars.length < 2;
+    this.#body.hidden = car === undefined;
+    this.#empty.hidden = car !== undefined;
+    this.#empty.replaceChildren(
+      iconOf('fa-car'),
+      element('p', {}, say('empty.title')),
+      element('p', {}, say('empty.hint')),
+    );
+    if (car === undefined) return;
+    this.#head.show({ car, isNamed: !this.#chooser.hidden });
+    this.#problem.show(problemOf(car));
+    this.#drawing.show(car, this.#drawn !== car.key);
+    this.#drawn = car.key;
+    this.#more.hidden = car.demo === null;
+    this.#demo.show({ demo: car.demo, demoPage: car.demoPage });
+    this.#list.show(car.facts);
+    this.#account.show(car);
+    this.#commands.show(car);
+    this.refreshAges();
+  }
+
+  /** Says what has changed about the car that is shown, for people who do not see it. */
+  #announce(before: CarSummary | undefined, now: CarSummary | undefined): void {
+    if (before === undefined || now === undefined || before.key !== now.key) return;
+    const texts = (car: CarSummary): Map<string, CarRow> =>
+      new Map(rowGroupsOf(car.facts).flatMap(({ rows }) => rows.map((row) => [row.name, row] as const)));
+    const old = texts(before);
+    const news = [...texts(now).values()].filter(({ name, text }) => old.has(name) && old.get(name)?.text !== text);
+    if (news.length > 0) this.#live.textContent = news.map(({ label, text }) => `${label}: ${text}`).join(', ');
+  }
+
+  #showMessages(messages: readonly PanelMessage[]): void {
+    this.#messages.replaceChildren(
+      ...messages.map(({ text, isProblem }) => element('div', { class: isProblem ? 'cars-problem' : null }, text)),
+    );
+  }
+
+  async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
+    const car = this.#car;
+    if (car === undefined) return;
+    if (takesLong) this.#showMessages([{ text: say('state.asking'), isProblem: false }]);
+    this.#showMessages(await work(car));
+  }
+}
+
+/** The controls of a demo car besides the drawing. */
+function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click: (what: CarClick) => void): Node[] {
+  if (demo === null) return [];
+  const toggle = (
+    key: string,
+    text: string,
+    isOn: boolean | null | undefined,
+    clickOf: (on: boolean) => CarClick,
+  ): HTMLElement | false => {
+    if (isOn === undefined) return false;
+    const pressed = isOn === null ? 'mixed' : String(isOn);
+    const made = element(
+      'button',
+      { type: 'button', class: 'cars-switch', 'data-key': key, 'aria-pressed': pressed },
+      text,
+    );
+    made.addEventListener('click', () => click(clickOf(isOn !== true)));
+    return made;
+  };
+  const slider = (part: keyof typeof carSliders): HTMLElement | false => {
+    const value = demo[part];
+    if (value === undefined) return false;
+    const { max, unit } = carSliders[part];
+    const input = element('input', { type: 'range', min: '0', max: String(max), 'data-key': part });
+    input.value = String(value ?? 0);
+    const shown = element('output', {}, value === null ? '?' : `${Math.round(value)} ${unit}`);
+    input.addEventListener('input', () => (shown.textContent = `${input.value} ${unit}`));
+    input.addEventListener('change', () => click({ part, to: Number(input.value) }));
+    return element('label', { class: 'cars-slider' }, element('span', {}, say(`demo.${part}`)), input, shown);
+  };
+  const drive = button(say(demo.driving ? 'demo.driving' : 'demo.drive'), 'fa-road', () => click({ part: 'drive' }));
+  drive.disabled = demo.driving;
+  drive.dataset['key'] = 'drive';
+  const reset = button(say('demo.reset'), 'fa-undo', () => click({ part: 'reset' }));
+  reset.dataset['key'] = 'reset';
+  const group = (label: string, switches: (HTMLElement | false)[]): HTMLElement =>
+    element('div', { class: 'cars-switches', role: 'group', 'aria-label': label }, ...switches);
+  return [
+    group(
+      say('demo.state'),
+      carSwitchNames.map((name) => {
+        const { isOn, click: clickOf } = carSwitches[name];
+        return toggle(name, say(`demo.${name}`), isOn(demo), clickOf);
+      }),
+    ),
+    slider('level'),
+    slider('fuel'),
+    element('div', { class: 'cars-buttons' }, drive, reset),
+    element('h4', {}, say('demo.faults')),
+    element('p', {}, say('demo.faultsHint')),
+    group(
+      say('demo.faults'),
+      demoFaultNames.map((name) =>
+        toggle(name, say(`fault.${name}`), demo.faults.includes(name), (on) => ({ part: 'fault', name, to: on })),
+      ),
+    ),
+    // The demo service listens on the machine that Node-RED runs on.
+    demoPage !== null &&
+      isLoopback(location.hostname) &&
+      element(
+        'a',
+        { href: demoPage, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' },
+        say('demo.page'),
+      ),
+  ].filter((node) => node !== false);
+}
+
+const titleOf = ({ name, service }: CarSummary): string =>
+  name || sharedText(`service.${service}`, { defaultValue: service || say('label.car') });
+
+/** @param isNamed the list of cars shows the name and the VIN already */
+function headOf({ car, isNamed }: { car: CarSummary; isNamed: boolean }): (Node | false)[] {
+  const { value } = car.facts.model ?? {};
+  const model = typeof value === 'string' ? value : '';
+  if (isNamed) return [model !== '' && element('h3', {}, model)];
+  const about = [model, car.vin].filter(Boolean).join(' · ');
+  return [element('h3', {}, titleOf(car)), element('span', { class: 'cars-about' }, about)];
+}
+
+function listOf(facts: CarSummary['facts']): Node[] {
+  return rowGroupsOf(facts).map(({ title, rows }) =>
+    element('table', {}, element('caption', {}, title), element('tbody', {}, ...rows.map(rowElement))),
+  );
+}
+
+const rowElement = ({ name, label, text, tone, fact }: CarRow): HTMLElement =>
+  element(
+    'tr',
+    { class: `cars-${tone}`, 'data-fact': name },
+    element('th', { scope: 'row' }, label),
+    element('td', {}, text),
+    element('td', {}, fact && ageOf(fact.measuredAt ?? fact.receivedAt, ageTitle(fact))),
+  );
+
+function ageTitle({ measuredAt, receivedAt }: NonNullable<CarRow['fact']>): string {
+  const read = say('age.read', { at: timeText(receivedAt) });
+  return measuredAt === null ? read : `${say('age.reported', { at: timeText(measuredAt) })}\n${read}`;
+}
+
+/** Why nothing can be read of the car. */
+const problemOf = ({ problem, session }: Pick<CarSummary, 'problem' | 'session'>): string | null =>
+  problem ?? session?.problem ?? null;
+
+function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>): Node[] {
+  return [
+    element('h4', {}, say('heading.account')),
+    ...(problemOf(car) === null ? [element('p', {}, sessionText(car))] : []),
+    ...(car.readOnly ? [element('p', {}, say('session.readOnly'))] : []),
+    ...car.quota.flatMap(quotaElements),
+  ];
+}
+
+function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session'>): string {
+  if (service === 'demo') return say('session.demo');
+  if (session === null || session.kind === 'none') return say('session.none');
+  const { kind, expiresAt, signedInAt, lastRefreshAt } = session;
+  if (kind === 'pasted')
+    return expiresAt === null ? say('session.pasted') : say('session.until', { at: timeText(expiresAt) });
+  if (signedInAt === null) return say('session.refreshing');
+  return say('session.since', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) });
+}
+
+function quotaElements({ api, used, limit, stoppedUntil }: CarSummary['quota'][number]): Node[] {
+  const label = say(`quota.${api}`);
+  return [
+    limit === null ? element('p', {}, `${label}: ${numberText(used)}`) : quotaBar(label, used, limit),
+    ...(stoppedUntil === null
+      ? []
+      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(stoppedUntil) }))]),
+  ];
+}
+
+function quotaBar(label: string, used: number, limit: number): HTMLElement {
+  const text = say('quota.used', { used: numberText(used), all: numberText(limit) });
+  const share = limit > 0 ? Math.min(1, used / limit) : 0;
+  const fill = element('div', { class: share > 0.9 ? 'cars-full' : null });
+  fill.style.width = `${share * 100}%`;
+  const meter = {
+    role: 'meter',
+    'aria-label': label,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(limit),
+    'aria-valuenow': String(Math.min(used, limit)),
+    'aria-valuetext': text,
+  };
+  return element(
+    'div',
+    { class: 'cars-quota' },
+    element('span', {}, label),
+    element('span', {}, text),
+    element('div', meter, fill),
+  );
+}
+
+const outcomeIcons: Readonly<Record<CarSummary['commands'][number]['outcome'], string>> = {
+  pending: 'fa-clock-o',
+  succeeded: 'fa-check-circle',
+  failed: 'fa-times-circle',
+  undetermined: 'fa-question-circle',
+};
+
+const commandText = (command: string): string => sharedText(`command.${command}`, { defaultValue: command });
+
+function commandsOf({ commands, watches }: Pick<CarSummary, 'commands' | 'watches'>): (Node | false)[] {
+  return [
+    element('h4', {}, say('heading.commands')),
+    watches.length > 0 &&
+      element(
+        'ul',
+        { 'aria-label': say('heading.watches') },
+        ...watches.map(({ command, sentAt, requestStatus }) =>
+          element(
+            'li',
+            { class: 'cars-watch' },
+            iconOf('fa-eye'),
+            element('span', {}, commandText(command)),
+            element('span', {}, say('command.followed', { status: requestStatus ?? '…' })),
+            ageOf(sentAt, timeText(sentAt)),
+          ),
+        ),
+      ),
+    commands.length === 0
+      ? element('p', { class: 'cars-quiet' }, say('command.none'))
+      : element('ul', {}, ...commands.map(commandElement)),
+  ];
+}
+
+function commandElement({
+  command,
+  sentAt,
+  outcome,
+  reason,
+  verified,
+  sentBy,
+}: CarSummary['commands'][number]): HTMLElement {
+  const verdict = `${say(`outcome.${outcome}`)}${verified === true ? `, ${say('command.verified')}` : ''}`;
+  const isGood = outcome === 'succeeded' || outcome === 'pending';
+  return element(
+    'li',
+    {
+      class: `cars-${outcome}`,
+      title: [sentBy && say('command.sentBy', { name: sentBy }), reason].filter(Boolean).join('\n'),
+    },
+    iconOf(outcomeIcons[outcome]),
+    element('span', {}, commandText(command)),
+    element('span', {}, verdict),
+    ageOf(sentAt, timeText(sentAt)),
+    !isGood && reason !== null && element('div', { class: 'cars-reason' }, reason),
+  );
+}

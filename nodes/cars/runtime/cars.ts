@@ -1,0 +1,233 @@
+import type { NodeAPI } from 'node-red';
+import { shortVin, VehicleError, vinPattern, type Account, type JournalEntry, type ReadName } from '../../../src/index';
+import { redactor, safeError } from '../../vehicle/redaction';
+import type { VehicleNode } from '../../vehicle/vehicle-node';
+import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
+import type { Facts } from './facts';
+import { isOlder, knownOverview, nowText, type Overview } from './overview';
+import { parseOptions, vehicleOptions } from '../../node-red/options';
+
+/** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
+export interface CarSummary {
+  key: string;
+  /** The config node, for Check and diagnostics. */
+  config: string;
+  name: string;
+  service: string;
+  readOnly: boolean;
+  /** Short; null where no VIN is known. */
+  vin: string | null;
+  facts: Facts;
+  /** The demo car as it really is; null for any other car. */
+  demo: DemoView | null;
+  /** The address of the demo car's own page, on the machine that Node-RED runs on. */
+  demoPage: string | null;
+  session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
+  /** Why there is no session: the configuration cannot work. */
+  problem: string | null;
+  /** One entry for each API. */
+  quota: { api: string; used: number; limit: number | null; stoppedUntil: string | null }[];
+  watches: { command: string; sentAt: string; requestStatus: string | null }[];
+  commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
+}
+
+/** A car with what is needed to read it again. */
+interface FoundCar {
+  key: string;
+  vin: string | null;
+  facts: Facts;
+  /** The config node that names it first. */
+  config: string;
+  name: string;
+  source: Source;
+}
+
+/** A config node with its account; all demo cars are one, because they share one simulated service. */
+interface Source {
+  options: { service: string; readOnly: boolean };
+  account: Account | null;
+  problem: string | null;
+  overviews: Overview[];
+  journals: Account['journal'][];
+}
+
+const maxCommands = 8;
+const maxWatches = 20;
+const maxCars = 50;
+
+/** Every car of the deployed flows. Sends no request to the service. */
+export async function carsOf(RED: NodeAPI): Promise<CarSummary[]> {
+  const found = await findCars(RED);
+  const views = await Promise.all(found.slice(0, maxCars).map(summaryOf));
+  return redactor().value(views);
+}
+
+/** Reads again what the tab shows of a car. @throws VehicleError CONFIG where the car is not known any more, or why nothing could be read */
+export async function readCar(
+  RED: NodeAPI,
+  key: string,
+  signal: AbortSignal,
+): Promise<{ failed: { code: string; message: string }[] }> {
+  const car = (await findCars(RED)).find((one) => one.key === key);
+  if (car?.source.account == null || car.vin === null)
+    throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
+  const { client } = car.source.account;
+  const { vehicle } = await client.readSeveral(readsFor(car.facts), { vin: car.vin, maxAgeMs: 0, signal });
+  return {
+    failed: redactor().value(vehicle.errors.filter((error) => !mayFail(error))),
+  };
+}
+
+/** Changes a demo car. @throws VehicleError INPUT_INVALID */
+export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): Promise<void> {
+  const car = (await findCars(RED)).find((one) => one.key === key);
+  if (car?.source.options.service !== 'demo' || car.vin === null) throw noDemoCar();
+  await clickDemoCar(car.vin, click);
+}
+
+/** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
+function readsFor({ fuelAmount, batteryChargeLevel }: Facts): ReadName[] {
+  const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
+  return [
+    'windows',
+    'doors',
+    'accessibility',
+    ...(isUnknown || fuelAmount !== undefined ? (['fuelAmount', 'engineRunning'] as const) : []),
+    ...(isUnknown || batteryChargeLevel !== undefined ? (['charging'] as const) : []),
+  ];
+}
+
+/** A car need not have a tank or a battery, nor a person the scopes for both. */
+const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
+  code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
+
+async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
+  const vins = new Map<string, Set<string>>();
+  const ids: string[] = [];
+  RED.nodes.eachNode((config) => {
+    if (config.type === 'connected-vehicle') ids.push(config.id);
+    const { vehicle, vin } = config as unknown as Record<string, unknown>;
+    if (typeof vehicle !== 'string' || typeof vin !== 'string') return;
+    const named = vin.trim().toUpperCase();
+    if (vinPattern.test(named)) vins.set(vehicle, (vins.get(vehicle) ?? new Set()).add(named));
+  });
+  const sources = new Map<string, Source>();
+  const cars: FoundCar[] = [];
+  for (const id of ids) {
+    // Null for one that is disabled.
+    const node = RED.nodes.getNode(id) as VehicleNode | null;
+    if (node === null || node.type !== 'connected-vehicle') continue;
+    const source = await sourceOf(node);
+    const named = { config: id, name: node.name ?? '' };
+    const place = source.options.service === 'demo' ? 'demo' : id;
+    const shared = sources.get(place);
+    if (shared === undefined) sources.set(place, source);
+    else {
+      shared.overviews.push(...source.overviews);
+      shared.journals.push(...source.journals);
+    }
+    const [overview] = source.overviews;
+    const chosen = String(node.chooseVin() ?? '')
+      .trim()
+      .toUpperCase();
+    const seen = overview?.cars.map(({ vin }) => vin).sort() ?? [];
+    const all = new Set([chosen, ...(vins.get(id) ?? []), ...seen].filter((vin) => vinPattern.test(vin)));
+    if (overview === undefined || all.size === 0) {
+      cars.push({ key: id, vin: null, facts: {}, source, ...named });
+      continue;
+    }
+    for (const vin of all) {
+      const { key, facts } = overview.car(vin);
+      const before = cars.find((car) => car.vin === vin && car.source === (shared ?? source));
+      if (before === undefined) cars.push({ key, vin, facts, source: shared ?? source, ...named });
+      else before.facts = newest(before.facts, facts);
+    }
+  }
+  return cars;
+}
+
+async function sourceOf(node: VehicleNode): Promise<Source> {
+  const source: Source = {
+    options: { service: '', readOnly: false },
+    account: null,
+    problem: null,
+    overviews: [],
+    journals: [],
+  };
+  try {
+    const { service, readOnly } = parseOptions(vehicleOptions, node.config);
+    source.options = { service, readOnly };
+    source.account = await node.account();
+    source.journals.push(source.account.journal);
+  } catch (error) {
+    source.problem = safeError(error).message;
+  }
+  const overview = knownOverview(node.id);
+  if (overview !== undefined) source.overviews.push(overview);
+  return source;
+}
+
+/** If two configurations read the same car, the later reading is shown. */
+function newest(one: Facts, other: Facts): Facts {
+  const merged: Facts = { ...one };
+  const now = nowText();
+  for (const [name, fact] of Object.entries(other) as [keyof Facts, NonNullable<Facts[keyof Facts]>][])
+    if (!isOlder(fact, merged[name], now)) merged[name] = fact;
+  return merged;
+}
+
+async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): Promise<CarSummary> {
+  const { options, account, problem, overviews, journals } = source;
+  const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
+  const token = account?.token() ?? null;
+  const isDemo = options.service === 'demo' && vin !== null;
+  return {
+    key,
+    config,
+    name,
+    service: options.service,
+    readOnly: options.readOnly,
+    vin: vin === null ? null : shortVin(vin),
+    facts,
+    demo: isDemo ? await demoViewOf(vin) : null,
+    demoPage: isDemo ? await demoPage() : null,
+    session: token && {
+      kind: token.kind,
+      expiresAt: token.expiresAt,
+      signedInAt: token.signedInAt,
+      lastRefreshAt: token.lastRefreshAt,
+      problem: token.problem,
+    },
+    problem,
+    quota: account === null ? [] : quotaOf(account),
+    watches: overviews
+      .flatMap(({ watches }) => watches)
+      .filter((watch) => watch.vin === vin)
+      .slice(-maxWatches)
+      .map(({ command, sentAt, requestStatus }) => ({ command, sentAt, requestStatus })),
+    commands: entries
+      .filter((entry) => entry.vin === vin)
+      .sort((one, other) => other.sentAt.localeCompare(one.sentAt))
+      .slice(0, maxCommands)
+      .map(({ command, sentAt, outcome, reason, verified, sentBy }) => ({
+        command,
+        sentAt,
+        outcome,
+        reason: reason && cut(reason),
+        verified,
+        sentBy: sentBy && cut(sentBy),
+      })),
+  };
+}
+
+/** The connected vehicle API always, the others once a request was sent to them. */
+function quotaOf(account: Account): CarSummary['quota'] {
+  const { perDay, apis } = account.quota();
+  // Nobody pays for requests to the simulated service.
+  const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;
+  return Object.entries(apis).flatMap(([api, { usedToday: used, stoppedUntil }]) =>
+    api === 'connected' || used > 0 || stoppedUntil !== null ? [{ api, used, limit, stoppedUntil }] : [],
+  );
+}
+
+const cut = (text: string): string => (text.length > 300 ? `${text.slice(0, 299)}…` : text);

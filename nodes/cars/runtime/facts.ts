@@ -1,0 +1,104 @@
+import { isRecord, openingKeys, openings, type Reading, type ReadName } from '../../../src/index';
+
+/** A value as a flow read it last. Times are ISO-8601. */
+export interface Fact {
+  /** Null: the car or the service does not tell. */
+  value: string | number | boolean | null;
+  unit: string | null;
+  /** When the car reported it; null where the service does not say. */
+  measuredAt: string | null;
+  /** When it was read. */
+  receivedAt: string;
+}
+
+/** Single values, by the names of their reads, which are also their names in a group. */
+const singles = [
+  'engineRunning',
+  'fuelAmount',
+  'distanceToEmpty',
+  'batteryChargeLevel',
+  'electricRange',
+  'chargingStatus',
+  'chargerConnectionStatus',
+  'estimatedChargingTimeToTargetBatteryChargeLevel',
+  'odometer',
+] as const;
+
+type OpeningKey = keyof typeof openings;
+export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model';
+export type Facts = Partial<Record<FactName, Fact>>;
+
+const maxText = 60;
+
+/** The facts of a reading that the tab shows; the rest of it is not kept. */
+export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
+  const facts: Facts = {};
+  if (!isRecord(payload)) return facts;
+  const put = (name: FactName, member: unknown): void => {
+    if (!isRecord(member)) return;
+    if (member['reason'] === 'NOT_SUPPORTED') return void (facts[name] = absentAt(vehicle.receivedAt));
+    facts[name] = {
+      value: valueOf(name, member['value']),
+      unit: textOf(member['unit']),
+      measuredAt: textOf(member['timestamp']),
+      receivedAt: vehicle.receivedAt,
+    };
+  };
+  const putSingle = (name: string, member: unknown): void => {
+    // `frontLeftWindowOpen` and `carLocked` are openings.
+    const opening = name.replace(/Open$/, '');
+    if (isOpening(opening)) put(opening, member);
+    else if (isSingle(name)) put(name, member);
+  };
+
+  if (read === 'windows' || read === 'doors') {
+    for (const key of openingKeys) {
+      const { name, read: group } = openings[key];
+      if (group !== read || !Object.hasOwn(payload, name)) continue;
+      if (isAbsent(key, payload[name], vehicle)) facts[key] = absentAt(vehicle.receivedAt);
+      else put(key, payload[name]);
+    }
+  } else if (read === 'accessibility') {
+    // The reason says more than UNAVAILABLE, and there is none while the car is available.
+    put('availability', { ...payload, value: payload['unavailableReason'] ?? payload['value'] });
+  } else if (read === 'details') {
+    const { descriptions, modelYear } = payload;
+    const model = isRecord(descriptions) ? textOf(descriptions['model']) : null;
+    const year = typeof modelYear === 'number' ? String(modelYear) : '';
+    if (model !== null) put('model', { value: `${model} ${year}`.trim() });
+  } else if (Object.hasOwn(payload, 'value')) {
+    putSingle(read, payload);
+  } else {
+    for (const [name, member] of Object.entries(payload)) putSingle(name, member);
+  }
+  return facts;
+}
+
+const isOpening = (name: string): name is OpeningKey => Object.hasOwn(openings, name);
+const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);
+
+const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
+
+/** A car without a tank lid or a sunroof says `UNSPECIFIED` for ever; of the sunroof, the reading knows which of both it means. */
+const isAbsent = (key: OpeningKey, member: unknown, { absent }: Reading['vehicle']): boolean =>
+  key === 'sunroof'
+    ? absent?.includes('sunroof') === true
+    : key === 'tankLid' && isRecord(member) && member['value'] === 'UNSPECIFIED';
+
+/** Only words that are known mean something; any other one is as good as none. */
+function valueOf(name: FactName, value: unknown): Fact['value'] {
+  if (name === 'carLocked') {
+    if (value === 'LOCKED' || value === true) return true;
+    return value === 'UNLOCKED' || value === false ? false : null;
+  }
+  if (isOpening(name)) {
+    if (value === 'OPEN' || value === true) return 'open';
+    if (value === 'AJAR') return 'ajar';
+    return value === 'CLOSED' || value === false ? 'closed' : null;
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  return typeof value === 'boolean' ? value : textOf(value);
+}
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value.slice(0, maxText) : null;

@@ -1,0 +1,154 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { CommandRecord, Reading, ReadName, VehicleError, VehicleObserver } from '../../../src/index';
+import { clock } from '../../node-red/time';
+import { equipmentOf, excludedBy, type Equipment } from './equipment';
+import { factsOf, type Fact, type FactName, type Facts } from './facts';
+import { notifyEditors } from './notify-editors';
+
+/** The facts that flows have read of one car. */
+export interface KnownCar {
+  /** Stands for the car in the browser, which never gets the VIN. The same for as long as the overview lasts. */
+  readonly key: string;
+  readonly vin: string;
+  readonly facts: Facts;
+  readonly equipment: Equipment;
+}
+
+interface ReadCar extends KnownCar {
+  readonly equipment: Map<ReadName, boolean>;
+}
+
+export interface OpenWatchInfo {
+  readonly vin: string;
+  readonly command: string;
+  /** ISO-8601 */
+  readonly sentAt: string;
+  /** The service's last word. */
+  requestStatus: string | null;
+}
+
+/** A flow can name any VIN in its messages. */
+const maxCars = 20;
+
+/** The facts about the cars of one configuration that the tab "Cars" shows: only those that flows have read, in bounded memory. */
+export class Overview implements VehicleObserver {
+  readonly #secret = randomBytes(32);
+  /** The one that was read last comes last. */
+  readonly #cars = new Map<string, ReadCar>();
+  readonly #watches = new Map<string, OpenWatchInfo>();
+
+  /** @param place the service that the cars belong to */
+  constructor(readonly place: string) {}
+
+  get cars(): readonly KnownCar[] {
+    return [...this.#cars.values()];
+  }
+
+  get watches(): readonly OpenWatchInfo[] {
+    return [...this.#watches.values()];
+  }
+
+  /** The car of a VIN; one without facts if no flow has read it lately. */
+  car(vin: string): KnownCar {
+    return this.#find(vin);
+  }
+
+  #find(vin: string): ReadCar {
+    const key = (): string => createHmac('sha256', this.#secret).update(vin).digest('hex');
+    return this.#cars.get(vin) ?? { key: key(), vin, facts: {}, equipment: new Map() };
+  }
+
+  /** The car of a VIN that was read just now. */
+  #keep(vin: string): ReadCar {
+    const car = this.#find(vin);
+    this.#cars.delete(vin);
+    this.#cars.set(vin, car);
+    for (const oldest of this.#cars.keys()) {
+      if (this.#cars.size <= maxCars) break;
+      this.#cars.delete(oldest);
+    }
+    return car;
+  }
+
+  observe(read: ReadName, vin: string, reading: Reading): void {
+    const { facts, equipment } = this.#keep(vin);
+    for (const [name, isThere] of equipmentOf(read, reading)) equipment.set(name, isThere);
+    for (const name of excludedBy(equipment)) equipment.set(name, false);
+    let isNews = false;
+    const now = nowText();
+    for (const [name, fact] of Object.entries(factsOf(read, reading)) as [FactName, Fact][]) {
+      if (isOlder(fact, facts[name], now)) continue;
+      facts[name] = fact;
+      isNews = true;
+    }
+    if (isNews) notifyEditors();
+  }
+
+  failed(read: ReadName, vin: string, { code }: VehicleError): void {
+    if (code !== 'NOT_SUPPORTED') return;
+    const { equipment } = this.#keep(vin);
+    // The service sometimes answers 404 to a read that it has answered before.
+    if (equipment.get(read) !== true) equipment.set(read, false);
+    for (const name of excludedBy(equipment)) equipment.set(name, false);
+  }
+
+  commandSent(): void {
+    notifyEditors();
+  }
+
+  /** A node follows a command from now on, until `end` is called. */
+  watch({ id, vin, command, sentAt, requestStatus }: CommandRecord): {
+    update(status: string | null): void;
+    end(): void;
+  } {
+    const info: OpenWatchInfo = { vin, command, sentAt, requestStatus };
+    this.#watches.set(id, info);
+    notifyEditors();
+    return {
+      update: (status) => {
+        info.requestStatus = status;
+        notifyEditors();
+      },
+      end: () => {
+        if (this.#watches.get(id) === info) this.#watches.delete(id);
+        notifyEditors();
+      },
+    };
+  }
+}
+
+/**
+ * Whether a value was received before another one: a shared answer can arrive after a newer one. A value with a future time was
+ * received before the clock was set back, so it is older than any value without.
+ * @param now from `nowText`
+ */
+export function isOlder(fact: Fact, known: Fact | undefined, now: string): boolean {
+  if (known === undefined) return false;
+  const hasFutureTime = fact.receivedAt > now;
+  return hasFutureTime === known.receivedAt > now ? fact.receivedAt < known.receivedAt : hasFutureTime;
+}
+
+/** ISO-8601 */
+export const nowText = (): string => new Date(clock().now()).toISOString();
+
+/** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
+const overviews = new Map<string, Overview>();
+
+/** @param place a configuration that points to another service begins anew */
+export function openOverview(id: string, place: string): Overview {
+  let overview = overviews.get(id);
+  if (overview === undefined || overview.place !== place) {
+    overview = new Overview(place);
+    overviews.set(id, overview);
+  }
+  notifyEditors();
+  return overview;
+}
+
+export function forgetOverview(id: string): void {
+  overviews.delete(id);
+  notifyEditors();
+}
+
+/** The overview of a configuration; undefined before its account was opened. */
+export const knownOverview = (id: string): Overview | undefined => overviews.get(id);

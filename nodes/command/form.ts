@@ -1,0 +1,181 @@
+import type { CommandOptions } from '../node-red/options';
+
+const {
+  isNotAllowed,
+  needsOfCommand,
+  addSearchWords,
+  ask,
+  chooseVehicle,
+  chosenService,
+  commandNames,
+  giveVehicle,
+  isCommandName,
+  labelStyle,
+  nodeField: field,
+  part,
+  saveProperties,
+  serviceInterfaces,
+  sharedText,
+  showInterface,
+  showProperties,
+  showScopes,
+  showTyped,
+  sources,
+  textOf,
+  titleOf,
+  validateTyped,
+  unlockDurationLimits,
+  validateVin,
+  validateWhole,
+  wordsOf,
+} = connectedVehicle;
+
+const type = 'connected-vehicle-command';
+const say = wordsOf(type);
+
+const titleOfCommand = (name: string): string => sharedText(`command.${name}`, { defaultValue: titleOf(name) });
+
+/** A command of the list, any other name, or a source. The message is a source of its own name, because a stored empty command means `msg.command`. */
+const typesOf = (listed: readonly string[]) =>
+  [
+    {
+      value: 'str',
+      label: say('choose'),
+      icon: 'fa fa-bolt',
+      options: [...commandNames, ...listed].map((value) => ({ value, label: titleOfCommand(value) })),
+    },
+    { value: 'other', label: say('other'), icon: 'fa fa-pencil' },
+    { value: 'message', label: say('fromMessage'), hasValue: false },
+    ...sources,
+  ] as const;
+
+/** Offers what the vehicle's own list has besides the known commands. */
+function offerListed(): void {
+  const vehicle = textOf(field('vehicle'));
+  if (!RED.nodes.node(vehicle)) return;
+  ask<{ commands: string[] }>(vehicle, 'commands', { vin: '' }, ({ commands: listed = [] }) => {
+    const more = listed.filter((name) => !isCommandName(name));
+    if (more.length > 0) field('command').typedInput('types', typesOf(more));
+  });
+}
+
+/** The name of the command, where it is fixed. */
+const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType'))) ? textOf(field('command')) : '');
+
+/** Says what the command does, what it needs, and which interface has it. */
+function showCommand(): void {
+  const name = nameOf();
+  const interfaces = serviceInterfaces();
+  const isUnlock = name === 'unlock';
+  const isOpen = name === '' || !isCommandName(name);
+  const takesDuration = interfaces.includes('connected-v1');
+  const waits = textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue';
+  part('unlock').toggle(isUnlock && takesDuration);
+  part('runtime').toggle(name === 'engine-start');
+  part('arm').toggle(isUnlock || name === 'engine-start' || isOpen);
+  part('wait').toggle(waits);
+  part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
+  part('duration').text(say('duration', unlockDurationLimits));
+  const needs = isCommandName(name) ? [{ title: titleOfCommand(name), ...needsOfCommand(name, interfaces) }] : [];
+  const scopes = needs.flatMap((one) => one.scopes);
+  const isForbidden = needs.some(({ access }) => isNotAllowed(access));
+  part('access').text(isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '');
+  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
+  showInterface(needs, textOf(field('interface')));
+}
+
+/** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */
+function chooseVersion(before: string): void {
+  const entered = textOf(field('unlockDuration'));
+  if (entered === '' || entered === before || textOf(field('interface')) !== 'auto') return;
+  field('interface').val('v1').trigger('change');
+}
+
+RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-command.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return validateTyped(this, 'vin', value, () => validateVin(value));
+      },
+    },
+    vinType: { value: 'str' },
+    command: {
+      value: 'lock',
+      validate(value, _opt) {
+        return validateTyped(this, 'command', value, () => true);
+      },
+    },
+    commandType: { value: 'str' },
+    interface: { value: 'auto' },
+    unlockDuration: {
+      value: '',
+      validate(value, _opt) {
+        return validateTyped(
+          this,
+          'unlockDuration',
+          value,
+          () => value === '' || validateWhole(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+        );
+      },
+    },
+    unlockDurationType: { value: 'num' },
+    runtimeMinutes: {
+      value: '',
+      validate: (value, _opt) => value === '' || validateWhole(value, 1, 15),
+    },
+    precheck: { value: false },
+    whenBusy: { value: 'refuse' },
+    whenUnavailable: { value: 'fail' },
+    deadline: { value: 600, validate: (value, _opt) => validateWhole(value, 1, 86400) },
+    waitUnlock: { value: false },
+    arming: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 3600) },
+  },
+  inputs: 1,
+  outputs: 1,
+  inputLabels: () => say('port.input'),
+  outputLabels: () => say('port.output'),
+  paletteLabel: () => say('palette.name'),
+  label() {
+    const isFixed = (this.commandType ?? 'str') === 'str';
+    return this.name || (this.command && isFixed ? titleOfCommand(this.command) : say('palette.name'));
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
+  oneditprepare() {
+    // A flow that names no command takes it from the message; only a new node locks.
+    const { command = '', commandType = 'str' } = this;
+    showProperties(this, field);
+    if (this.command === undefined) field('command').val('').data('shown-default', '');
+    chooseVehicle(this);
+    const source = command === '' ? 'message' : isCommandName(command) ? 'str' : 'other';
+    showTyped({ ...this, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
+    showTyped(this, 'unlockDuration', ['num', ...sources]);
+    showTyped(this, 'vin', ['str', ...sources]);
+    for (const name of ['vehicle', 'command', 'interface', 'whenUnavailable', 'whenBusy'])
+      field(name).on('change', showCommand);
+    field('vehicle').on('change', offerListed);
+    const duration = textOf(field('unlockDuration'));
+    field('unlockDuration').on('change', () => chooseVersion(duration));
+    offerListed();
+    showCommand();
+  },
+  oneditsave() {
+    const chosen = textOf(field('commandType'));
+    if (chosen === 'message') field('command').val('');
+    if (chosen === 'message' || chosen === 'other') field('commandType').val('str');
+    saveProperties(this, field);
+  },
+});

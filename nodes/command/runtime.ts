@@ -1,0 +1,115 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import {
+  Arming,
+  isUnlock,
+  needsArming,
+  parseInterface,
+  parseSwitch,
+  VehicleError,
+  type CommandRecord,
+} from '../../src/index';
+import { nodeStatusOf } from '../node-red/node-status';
+import { expiryNote } from '../node-red/expiry-note';
+import { onInput } from '../node-red/input-handler';
+import { given, type Message } from '../node-red/message';
+import { commandOptions, parseOptions, type CommandOptions } from '../node-red/options';
+import { showOutcome } from '../node-red/outcome-status';
+import { typedProperty } from '../node-red/typed-property';
+import { waitPolicy } from './wait-policy';
+import { safeRecord } from '../vehicle/redaction';
+import { clock } from '../node-red/time';
+import { persistInFlightCommands } from './in-flight-commands';
+import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
+import { translate } from '../node-red/i18n';
+
+/** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
+export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDef & Partial<CommandOptions>): void {
+  RED.nodes.createNode(node, config);
+  const nodeStatus = nodeStatusOf(RED, node);
+  showMissingVehicle(RED, node, nodeStatus, config.vehicle);
+  const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
+  /** The commands that wait here, for their turn or for a car that takes commands. */
+  const unsent = new Set<AbortController>();
+
+  const sendRecord = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
+    send({
+      ...msg,
+      payload: safeRecord(record),
+      vehicle: { vin: record.vin, command: record.command, interface: record.interface },
+    });
+    showOutcome(nodeStatus, RED, record);
+  };
+  const inFlight = persistInFlightCommands(RED, node, (record, msg) =>
+    sendRecord(record, msg, (out) => node.send(out)),
+  );
+
+  const cancel = (): void => {
+    arming.disarm();
+    for (const one of unsent)
+      one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
+  };
+
+  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+    // A message with one of these properties never sends a command, whatever its other properties are.
+    const cancels = parseSwitch('cancel', msg['cancel']);
+    const arms = parseSwitch('arm', msg['arm']);
+    if (cancels === true) return cancel();
+    if (arms === false) return arming.disarm();
+    const options = parseOptions(commandOptions, config);
+    if (arms === true) {
+      arming.arm(options.arming);
+      return nodeStatus.showText('waiting', 'armed', { seconds: options.arming });
+    }
+    if (cancels === false) return;
+    // Before anything is awaited: a cancelling message that comes next must find this one.
+    const own = new AbortController();
+    unsent.add(own);
+    let command: unknown = msg['command'];
+    let stored: string | undefined;
+    let hasLeft = false;
+    try {
+      const vehicle = vehicleOf(RED, options.vehicle);
+      const account = await vehicle.account();
+      nodeStatus.note = () => expiryNote(RED, account);
+      command ??= await typedProperty(RED, node, options, 'command', msg);
+      const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
+      const isGuarded = needsArming(command);
+      const unlockDuration =
+        given(msg['unlockDuration']) ??
+        (isUnlock(command) ? await typedProperty(RED, node, options, 'unlockDuration', msg) : options.unlockDuration);
+      own.signal.throwIfAborted();
+      const throwIfDisarmed = isGuarded ? arming.take(options.arming) : undefined;
+      nodeStatus.show('busy', 'sending');
+      const record = await account.dispatcher.send(command, {
+        vin,
+        interface: parseInterface(given(msg['interface']) ?? options.interface),
+        unlockDuration,
+        runtimeMinutes: given(msg['runtimeMinutes']) ?? options.runtimeMinutes,
+        ...waitPolicy(options, isGuarded),
+        onWaiting: () => nodeStatus.show('waiting', 'waiting'),
+        beforeSend: (sent) => {
+          stored = sent.id;
+          return inFlight.keep(sent, msg);
+        },
+        onLeave: () => {
+          throwIfDisarmed?.();
+          hasLeft = true;
+        },
+        sentBy: node.name || node.id,
+        cancel: own.signal,
+        signal,
+      });
+      if (await inFlight.handOver(record, () => sendRecord(record, msg, send), signal)) return;
+      await inFlight.keep(record, msg);
+      node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
+    } catch (error) {
+      if (stored !== undefined) await inFlight.forget(stored);
+      if (!hasLeft && signal.aborted)
+        node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
+      throw error;
+    } finally {
+      unsent.delete(own);
+    }
+  });
+  node.on('close', () => arming.disarm());
+}

@@ -1,0 +1,46 @@
+import { services, type InterfaceName } from '../../src/index';
+import { nodeField, part, textOf } from './forms';
+import { sharedText } from './texts';
+
+/** The versions of the connected interface that have a read or a command; `v2Unlisted`: the specification does not list it there. */
+export interface Versions {
+  v1: boolean;
+  v2: boolean;
+  v2Unlisted?: boolean;
+}
+
+/** A read or a command as the reader calls it, and where it is served. */
+interface Served {
+  title: string;
+  versions: Versions;
+}
+
+/** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
+export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
+  const profiles: Record<string, { availableInterfaces: readonly InterfaceName[] }> = services;
+  const { service = '', interfaces } = RED.nodes.node(vehicle) ?? {};
+  if (service === 'custom' && interfaces !== undefined) return interfaces;
+  return (profiles[service] ?? services.custom).availableInterfaces;
+}
+
+/**
+ * Says what an interface choice means (`auto` is version 2 where it is offered, docs/message-contract.md 3), as a warning
+ * where the chosen version does not serve what is asked for.
+ */
+export function showInterface(served: readonly Served[], choice: string): void {
+  const interfaces = serviceInterfaces();
+  const has = ({ versions }: Served, version: 'v1' | 'v2'): boolean =>
+    interfaces.includes(`connected-${version}`) && versions[version];
+  const missing = choice === 'v1' || choice === 'v2' ? served.filter((one) => !has(one, choice)) : [];
+  const titles = missing.map(({ title }) => title).join(', ');
+  const warning = titles && sharedText('interfaceHint.missing', { version: choice.slice(1), titles });
+  const only2 = !served.some((one) => has(one, 'v1'));
+  const first1 = served.every(({ versions }) => versions.v2Unlisted);
+  const automatic =
+    choice === 'auto' && served.length > 0
+      ? sharedText(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`)
+      : '';
+  part('interface')
+    .toggleClass('warning', warning !== '')
+    .text(warning || automatic);
+}

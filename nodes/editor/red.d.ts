@@ -1,0 +1,131 @@
+/**
+ * The part of the editor API that the forms use. Written by hand because @types/node-red has no validators with a reason, no
+ * labels on properties and no tie between `defaults` and the options they hold.
+ */
+/** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
+type EditorNode<Options> = Partial<Options> & {
+  id: string;
+  type: string;
+  /** The tab. */
+  z?: string;
+  _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
+};
+
+interface EditorProperty<Options, Value> {
+  value: Value;
+  required?: boolean;
+  /** Type of the config node that the property names. */
+  type?: string;
+  /** Names the property in the editor's own complaints. */
+  label?: string;
+  /** Two declared parameters: only such a validator may return its reason as a string. */
+  validate?(
+    this: EditorNode<Options>,
+    /** The text of the field; a list as it is stored, because no field of the editor's own holds one. */
+    value: (Value extends readonly unknown[] ? Value : string) | undefined,
+    opt: unknown,
+  ): true | string;
+}
+
+interface EditorDefinition<Options, Credentials> {
+  category: string;
+  categoryDescription?: string;
+  color: string;
+  icon: string;
+  defaults: { [Name in keyof Options]-?: EditorProperty<Options, Options[Name]> };
+  credentials?: {
+    [Name in keyof Credentials]-?: {
+      type: 'password' | 'text';
+      validate?(this: EditorNode<Options>, value: string | undefined, opt: unknown): true | string;
+    };
+  };
+  inputs?: 0 | 1;
+  outputs?: number;
+  paletteLabel(): string;
+  label(this: EditorNode<Options>): string;
+  labelStyle?(this: EditorNode<Options>): string;
+  inputLabels?(): string;
+  outputLabels?(index: number): string;
+  align?: 'right';
+  /** Called when the palette shows the type. */
+  onpaletteadd?(): void;
+  /** Called when a node is dragged out of the palette, and when one is pasted. */
+  onadd?(this: EditorNode<Options>): void;
+  oneditprepare?(this: EditorNode<Options>): void;
+  oneditsave?(this: EditorNode<Options>): void;
+}
+
+/** The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`. */
+declare const connectedVehicle: typeof import('./index');
+
+/** A node of the flows, as far as this pack's are read by each other. */
+interface FlowNode {
+  id: string;
+  type: string;
+  name?: string;
+  vehicle?: string;
+  read?: string;
+  reads?: string[];
+  events?: string[];
+  command?: string;
+  verify?: boolean;
+  vin?: string | undefined;
+  poll?: number | string;
+  interface?: string;
+  onlyWhileNotInUse?: boolean;
+}
+
+/** Node-RED's own widget. */
+interface JQuery<TElement = HTMLElement> {
+  typedInput(options: { types: readonly unknown[]; typeField: string }): this;
+  typedInput(name: 'types', types: readonly unknown[]): this;
+  typedInput(name: 'value' | 'type'): string;
+  typedInput(name: 'value' | 'type', value: string): this;
+}
+
+declare const RED: {
+  i18n: { lang(): string };
+  actions: { add(name: string, work: () => void): void };
+  comms: {
+    subscribe(topic: string, callback: (topic: string, data: unknown) => void): void;
+    on(event: 'connect', callback: () => void): void;
+  };
+  events: { on(event: string, callback: () => void): void };
+  plugins: { registerPlugin(id: string, definition: { type: string; onadd(): void }): void };
+  sidebar: {
+    addTab(tab: {
+      id: string;
+      label: string;
+      name: string;
+      iconClass: string;
+      content: HTMLElement;
+      enableOnEdit: boolean;
+      onchange(): void;
+    }): void;
+    show(id: string): void;
+  };
+  workspaces: { active(): string };
+  tray: { resize(): void };
+  clipboard: { copyText(text: string): void };
+  _(key: string, values?: Record<string, unknown>): string;
+  nodes: {
+    /** A node of the flows being edited, by its id. */
+    node(id: string):
+      | {
+          service?: string;
+          vin?: string;
+          polling?: string;
+          shareFor?: number | string;
+          requestsPerDay?: number | string;
+          readOnly?: boolean;
+          access?: import('../../src/index').AccessName[];
+          interfaces?: import('../../src/index').InterfaceName[];
+        }
+      | null
+      | undefined;
+    eachConfig(callback: (config: { id: string; type: string; z?: string; service?: string }) => void): void;
+    /** Every node that is no configuration. */
+    eachNode(callback: (node: FlowNode) => void): void;
+    registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
+  };
+};

@@ -1,0 +1,48 @@
+import { callsPerDay } from '../../src/index';
+import { serviceInterfaces } from './interfaces';
+import { readsOfNode } from './node-reads';
+import { validateWhole, type Validity } from './validators';
+import { sharedText } from './texts';
+
+/** The APIs, each of which has a quota of its own, and the keys of the texts about their requests. */
+export const callsTexts = { connected: 'calls', energy: 'callsEnergy', location: 'callsLocation' } as const;
+export const apis = ['connected', 'energy', 'location'] as const;
+
+/**
+ * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive polling an estimate.
+ * @param edited a node as it stands in an open form, in place of itself
+ */
+export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnType<typeof callsPerDay> {
+  const { vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
+  // Nothing is shared: each read of each node is a request.
+  const alone = String(shareFor) === '0';
+  const nodes: FlowNode[] = edited ? [edited] : [];
+  RED.nodes.eachNode((node) => {
+    if (node.vehicle === vehicle && node.id !== edited?.id) nodes.push(node);
+  });
+  const polled = nodes.flatMap((node) =>
+    readsOfNode(node).map((polls) => ({
+      ...polls,
+      vehicle: alone ? node.id : node.vin || own || '',
+      interface: node.interface,
+    })),
+  );
+  return callsPerDay(polled, {
+    interfaces: serviceInterfaces(vehicle),
+    isShared: !alone,
+    isAdaptive: polling === 'adaptive',
+  });
+}
+
+/** A whole number of seconds, with which the nodes of the vehicle together keep within its quota: the editor asks before it deploys others. */
+export function validatePoll(node: FlowNode, value: string | number | undefined): Validity {
+  const whole = validateWhole(value, 0);
+  if (whole !== true || !(Number(value) >= 1)) return whole;
+  const vehicle = RED.nodes.node(node.vehicle ?? '');
+  // A simulated car has no quota.
+  if (!vehicle || (vehicle.service ?? 'demo') === 'demo') return true;
+  const { requestsPerDay: limit = 10_000 } = vehicle;
+  const calls = callsOf(node.vehicle, { ...node, poll: value ?? 0 });
+  const api = apis.find((name) => calls[name] > Number(limit));
+  return api === undefined || sharedText(`reason.${callsTexts[api]}`, { calls: calls[api], limit });
+}

@@ -1,0 +1,200 @@
+import type { OpeningKind } from '../../src/index';
+import type { GuardOptions } from '../node-red/options';
+
+const {
+  addSearchWords,
+  chooseVehicle,
+  defaultWatch,
+  giveVehicle,
+  labelStyle,
+  nodeField: field,
+  openingKinds,
+  part,
+  validatePoll,
+  saveProperties,
+  sharedText,
+  showProperties,
+  showTyped,
+  startSources,
+  textOf,
+  validateTyped,
+  validateVin,
+  validateWhole,
+  wordsOf,
+} = connectedVehicle;
+
+const type = 'connected-vehicle-guard';
+const say = wordsOf(type);
+
+const timeOfDay = '([01]?\\d|2[0-3]):[0-5]\\d';
+const quietHours = new RegExp(`^\\s*(${timeOfDay})\\s*[-–]\\s*(${timeOfDay})\\s*$`);
+
+function validateQuietHours(value = ''): true | string {
+  if (value.trim() === '') return true;
+  const [, from = '', , to = ''] = quietHours.exec(value) ?? [];
+  if (from === '') return say('reason.quietHours');
+  return from.padStart(5, '0') !== to.padStart(5, '0') || say('reason.quietHoursEqual');
+}
+
+function validateTimeZone(value = ''): true | string {
+  const zone = value.trim();
+  if (zone === '') return true;
+  try {
+    // The runtime takes names only: an offset knows no summer time.
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    return !/^[+-]/.test(timeZone) || say('reason.timeZone');
+  } catch {
+    return say('reason.timeZone');
+  }
+}
+
+/** Whole minutes; the reason names the field, because the editor also shows it below the node. */
+function validateMinutes(label: 'after' | 'repeat', value: string | number | undefined): true | string {
+  const validity = validateWhole(value, 0);
+  return validity === true || `${say(`label.${label}`)}: ${validity}`;
+}
+
+/** The minutes of one kind: empty, or a number from 0 up. */
+const isMinutes = (value: unknown): boolean =>
+  value === undefined || String(value).trim() === '' || validateWhole(String(value), 0) === true;
+
+/** One line for each kind of opening: whether it is watched, and its own minutes. */
+function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
+  part('kinds').append(
+    openingKinds.map((kind) => {
+      const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
+      const minutes = $('<input type="text" inputmode="numeric">')
+        .attr('aria-label', say('label.minutesOf', { kind: say(`kind.${kind}`) }))
+        .val(String(minutesFor[kind] ?? ''));
+      return $('<div class="kind">').append($('<label>').append(box, $('<span>').text(say(`kind.${kind}`))), minutes);
+    }),
+  );
+}
+
+interface Line {
+  kind: OpeningKind;
+  isWatched: boolean;
+  minutes: JQuery;
+}
+
+const linesOf = (): Line[] =>
+  part('kinds')
+    .find('.kind')
+    .get()
+    .map((line) => {
+      const box = $(line).find<HTMLInputElement>('[type=checkbox]');
+      return {
+        kind: String(box.val()) as OpeningKind,
+        isWatched: box.prop('checked') === true,
+        minutes: $(line).find('[type=text]'),
+      };
+    });
+
+/** Shows the minutes that hold where a line has none, marks wrong ones, and says when nothing is watched. */
+function showList(): void {
+  const all = textOf(field('minutesType')) === 'num' ? textOf(field('minutes')) : '';
+  for (const { minutes, isWatched } of linesOf()) {
+    minutes.attr('placeholder', all).prop('disabled', !isWatched);
+    const isWrong = !isMinutes(textOf(minutes));
+    minutes.toggleClass('input-error', isWrong).attr('aria-invalid', String(isWrong));
+  }
+  part('nothing').toggle(!linesOf().some(({ isWatched }) => isWatched));
+}
+
+/** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings, which only a flow file can name, stay. */
+function readList(node: Partial<GuardOptions>): void {
+  const { watch = [...defaultWatch], minutesFor = {} } = node;
+  const lines = linesOf();
+  const single = watch.filter((name) => !openingKinds.some((kind) => kind === name));
+  const watched = lines.flatMap(({ kind, isWatched }) => (isWatched ? [kind] : []));
+  const isSame = watched.length + single.length === watch.length && watched.every((kind) => watch.includes(kind));
+  if (!isSame) node.watch = [...watched, ...single];
+  const stored = (kind: OpeningKind, text: string): string | number => {
+    const before = minutesFor[kind];
+    if (String(before ?? '') === text) return before ?? '';
+    return isMinutes(text) ? Number(text) : text;
+  };
+  const own = lines.flatMap(({ kind, minutes }) =>
+    textOf(minutes) === '' ? [] : [[kind, stored(kind, textOf(minutes))] as const],
+  );
+  const next = Object.fromEntries(own) as GuardOptions['minutesFor'];
+  const isEqual =
+    own.length === Object.keys(minutesFor).length && own.every(([kind, value]) => minutesFor[kind] === value);
+  if (!isEqual) node.minutesFor = next;
+}
+
+RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-guard.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return validateTyped(this, 'vin', value, () => validateVin(value));
+      },
+    },
+    vinType: { value: 'str' },
+    watch: {
+      value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
+      validate: (value, _opt) => value?.length !== 0 || say('reason.nothing'),
+    },
+    minutes: {
+      value: 10,
+      validate(value, _opt) {
+        return validateTyped(this, 'minutes', value, () => validateMinutes('after', value));
+      },
+    },
+    minutesType: { value: 'num' },
+    minutesFor: {
+      value: {},
+      validate: (value, _opt) => Object.values(value ?? {}).every(isMinutes) || say('reason.minutesFor'),
+    },
+    repeat: { value: 0, validate: (value, _opt) => validateMinutes('repeat', value) },
+    quietHours: { value: '', validate: (value, _opt) => validateQuietHours(value) },
+    timeZone: { value: '', validate: (value, _opt) => validateTimeZone(value) },
+    onlyWhileNotInUse: { value: false },
+    poll: {
+      value: 120,
+      validate(value, _opt) {
+        return validatePoll(this, value);
+      },
+    },
+  },
+  inputs: 1,
+  outputs: 2,
+  inputLabels: () => say('port.input'),
+  outputLabels: (index) => say(index === 0 ? 'port.alert' : 'port.clear'),
+  paletteLabel: () => say('palette.name'),
+  label() {
+    return this.name || say('palette.name');
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
+  oneditprepare() {
+    fillList(this);
+    showProperties(this, field);
+    chooseVehicle(this);
+    showTyped(this, 'minutes', ['num', ...startSources]);
+    showTyped(this, 'vin', ['str', ...startSources]);
+    $('#connected-vehicle-time-zones').append(
+      Intl.supportedValuesOf('timeZone').map((zone) => $('<option>').val(zone)),
+    );
+    part('kinds').on('input change', showList);
+    field('minutes').on('change keyup', showList);
+    showList();
+  },
+  oneditsave() {
+    readList(this);
+    saveProperties(this, field);
+  },
+});

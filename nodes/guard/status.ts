@@ -1,0 +1,36 @@
+import type { NodeAPI } from 'node-red';
+import { guardText, type GuardRunner, type VehicleError } from '../../src/index';
+import { showFailure } from '../node-red/input-handler';
+import { translate } from '../node-red/i18n';
+import { guardWordsOf, openingName } from './words';
+import { clockTime, type NodeStatus } from '../node-red/node-status';
+
+/**
+ * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is
+ * closed, in words, because not everything need be watched.
+ */
+export function showGuardState(
+  nodeStatus: NodeStatus,
+  RED: NodeAPI,
+  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardRunner['view'],
+  failure: VehicleError | null,
+): void {
+  const [first, ...others] = open;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` +${others.length}`;
+    const isLock = first.kind === 'lock';
+    const text = translate(RED, `status.${isLock ? 'unlockedSince' : 'openSince'}`, {
+      names: openingName(RED, first) + more,
+      time: clockTime(new Date(first.since)) + (isLock ? more : ''),
+    });
+    if (snoozedUntil === null && alertedAt !== null)
+      return nodeStatus.showText('attention', 'alerted', { text, time: clockTime(new Date(alertedAt)) });
+    if (snoozedUntil === null) return nodeStatus.showText('attention', 'value', { value: text });
+    if (snoozedUntil === Infinity) return nodeStatus.showText('waiting', 'silentUntilClosed', { text });
+    return nodeStatus.showText('waiting', 'silentUntil', { text, time: clockTime(new Date(snoozedUntil)) });
+  }
+  if (failure !== null) return showFailure(nodeStatus, failure);
+  if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');
+  const text = guardText({ type: 'clear', at: '', reason: 'closed', openings: closed, everything }, guardWordsOf(RED));
+  nodeStatus.showWithTime('good', 'value', { value: text });
+}

@@ -1,0 +1,37 @@
+import { clock } from './time';
+import { safeError } from '../vehicle/redaction';
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+
+/**
+ * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the
+ * value after the start, and the vehicle may be added later.
+ * @param report called when it fails for another reason than before
+ * @returns ends the tries
+ */
+export function beginWithRetries(begin: () => Promise<void>, report: () => void): () => void {
+  let isEnded = false;
+  let reported = '';
+  let cancel: () => void = () => undefined;
+
+  const attempt = async (pauseMs: number): Promise<void> => {
+    try {
+      await begin();
+    } catch (error) {
+      if (isEnded) return;
+      cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
+      const { message } = safeError(error);
+      if (message === reported) return;
+      reported = message;
+      report();
+    }
+  };
+
+  const start = setImmediate(() => void attempt(firstPauseMs));
+  return () => {
+    isEnded = true;
+    clearImmediate(start);
+    cancel();
+  };
+}

@@ -1,0 +1,72 @@
+import type { NodeAPI } from 'node-red';
+import { withSignals, type Clock } from '../../src/index';
+
+/** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
+const maxWaitMs = 30_000;
+
+/** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
+class Deploys {
+  /** How many have begun. */
+  #begun = 0;
+  #over = new AbortController();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(events: NodeAPI['events']) {
+    events.on('flows:stopping', () => {
+      this.#begun += 1;
+      if (this.#over.signal.aborted) this.#over = new AbortController();
+    });
+    events.on('flows:started', () => {
+      this.#over.abort();
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Calls back at the end of each deploy, until the returned function is called. */
+  onEnd(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Sends when all flows run, because a message to a node that is being replaced gets lost.
+   * @param isDelivered asked before each try. Default: the next node has the message unless a deploy began meanwhile
+   * @returns false where the signal was aborted first
+   */
+  async send(
+    send: () => void,
+    { clock, signal, isDelivered }: { clock: Clock; signal: AbortSignal; isDelivered?: () => Promise<boolean> },
+  ): Promise<boolean> {
+    for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
+      await this.whenOver(clock, signal);
+      if (signal.aborted) return false;
+      begun = this.#begun;
+      send();
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
+      // deploy began in between, that node may have been replaced before it had the message.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
+  /** Resolves when all flows run, or when the signal is aborted. */
+  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
+    while (!this.#over.signal.aborted && !signal.aborted) {
+      try {
+        await withSignals([signal, this.#over.signal], (either) => clock.sleep(maxWaitMs, either));
+        return;
+      } catch {
+        // Another deploy may have begun.
+      }
+    }
+  }
+}
+
+const byEvents = new WeakMap<NodeAPI['events'], Deploys>();
+
+/** First called while a node is constructed, so that its `flows:started` is still to come. */
+export function deploysOf({ events }: NodeAPI): Deploys {
+  const known = byEvents.get(events) ?? new Deploys(events);
+  byEvents.set(events, known);
+  return known;
+}

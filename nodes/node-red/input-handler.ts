@@ -1,0 +1,80 @@
+import { setMaxListeners } from 'node:events';
+import type { Node } from 'node-red';
+import { isRecord, type VehicleError } from '../../src/index';
+import type { NodeStatus } from './node-status';
+import type { Message } from './message';
+import { notifyEditors } from '../cars/runtime/notify-editors';
+import { safeError } from '../vehicle/redaction';
+
+/** The work that one message started. */
+export interface Task {
+  msg: Message;
+  send: (msg: Message | (Message | null)[]) => void;
+  /** Aborted when the node closes. */
+  signal: AbortSignal;
+  /** Nothing else of this node was under way when it began. */
+  alone: boolean;
+}
+
+/** The result of a task whose message continues later, after a redeploy. */
+export const handedOver = Symbol('handedOver');
+
+/**
+ * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED; polls that fail again show their
+ * failure themselves. Closing the node aborts the running tasks and waits for them.
+ */
+export function onInput(
+  node: Node,
+  nodeStatus: NodeStatus,
+  work: (task: Task) => Promise<void | typeof handedOver>,
+): void {
+  const closing = new AbortController();
+  // Every request under way listens to it, and there may be many.
+  setMaxListeners(0, closing.signal);
+  let underWay = 0;
+  let atRest = (): void => undefined;
+
+  const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
+    underWay += 1;
+    try {
+      if ((await work(task)) !== handedOver) done();
+    } catch (error) {
+      const failure = safeError(error);
+      addError(task.msg, failure);
+      if (!task.signal.aborted) showFailure(nodeStatus, failure);
+      // It can be news about the session or the quota.
+      notifyEditors();
+      done(failure);
+    } finally {
+      underWay -= 1;
+      if (underWay === 0) atRest();
+    }
+  };
+
+  node.on('input', (msg, send, done) => {
+    const task = attempt({ msg: msg as Message, send, signal: closing.signal, alone: underWay === 0 }, done);
+    // An error that is thrown while a failure is reported, for example in the flow of a Catch node, ends here.
+    task.catch((error: unknown) => node.warn(safeError(error).message));
+  });
+
+  node.on('close', (_removed: boolean, done: () => void) => {
+    closing.abort();
+    atRest = () => {
+      nodeStatus.clear();
+      done();
+    };
+    if (underWay === 0) atRest();
+  });
+}
+
+/** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
+function addError(msg: Message, failure: VehicleError): void {
+  try {
+    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: failure.report() };
+  } catch {
+    // `done` tells the failure all the same.
+  }
+}
+
+export const showFailure = (nodeStatus: NodeStatus, failure: VehicleError): void =>
+  nodeStatus.showWithTime('failed', `failed.${failure.code}`);

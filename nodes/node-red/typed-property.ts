@@ -1,0 +1,42 @@
+import type { Node, NodeAPI } from 'node-red';
+import { isBlank, type Message } from './message';
+import { isRecord, VehicleError } from '../../src/index';
+import { redactor } from '../vehicle/redaction';
+
+/** The types of a typed input that hold their value in the node itself. */
+const literalTypes = new Set(['str', 'num']);
+
+/** The options of a node, with `<name>Type` beside each typed property. */
+export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };
+
+/**
+ * The value of a property that a person can also take from the message, the context, the environment or an expression.
+ * Without such a type it is the stored value, as in flows that know no types.
+ * @throws VehicleError INPUT_INVALID where the source has no value: a command must not go to the default car instead
+ */
+export async function typedProperty<Name extends string>(
+  RED: NodeAPI,
+  node: Node,
+  options: Typed<Name>,
+  name: Name,
+  msg: Message,
+): Promise<unknown> {
+  const source = options[name];
+  const type = String(options[`${name}Type`]);
+  if (literalTypes.has(type)) return source;
+  // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
+  redactor().learnVin(source);
+  const label = `${type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`} for “${name}” of this node`;
+  const value = await new Promise<unknown>((resolve, reject) => {
+    RED.util.evaluateNodeProperty(String(source), type, node, msg, (error, found) =>
+      error ? reject(error) : resolve(found),
+    );
+  }).catch((error: unknown) => {
+    // JSONata throws plain objects.
+    const reason = isRecord(error) ? String(error['message'] ?? '') : '';
+    throw new VehicleError('INPUT_INVALID', `${label} cannot be evaluated. Correct it in the node. ${reason}`.trim());
+  });
+  if (isBlank(value))
+    throw new VehicleError('INPUT_INVALID', `${label} has no value. Set it, or choose another source in the node.`);
+  return value;
+}

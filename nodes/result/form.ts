@@ -1,0 +1,54 @@
+import type { CommandStatusOptions } from '../node-red/options';
+
+const {
+  addSearchWords,
+  chooseVehicle,
+  giveVehicle,
+  labelStyle,
+  nodeField: field,
+  saveProperties,
+  sharedText,
+  showProperties,
+  validateWhole,
+  wordsOf,
+} = connectedVehicle;
+
+const type = 'connected-vehicle-command-status';
+const say = wordsOf(type);
+
+RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-command-status.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    timeout: { value: 180, validate: (value, _opt) => validateWhole(value, 1) },
+    interval: { value: 5, validate: (value, _opt) => validateWhole(value, 1) },
+    verify: { value: true },
+  },
+  inputs: 1,
+  outputs: 2,
+  inputLabels: () => say('port.input'),
+  outputLabels: (index) => say(index === 0 ? 'port.verdict' : 'port.changes'),
+  paletteLabel: () => say('palette.name'),
+  label() {
+    return this.name || say('palette.name');
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
+  oneditprepare() {
+    showProperties(this, field);
+    chooseVehicle(this);
+  },
+  oneditsave() {
+    saveProperties(this, field);
+  },
+});

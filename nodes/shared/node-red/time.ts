@@ -1,9 +1,0 @@
-import { systemClock, type Clock } from '../../../src/index';
-
-let injected: Clock | undefined;
-
-/** The clock of all nodes: the machine's, unless a test owns it. */
-export const clock = (): Clock => injected ?? systemClock;
-
-/** For tests; undefined gives the machine's clock back. */
-export const useClock = (replacement: Clock | undefined): void => void (injected = replacement);

@@ -1,0 +1,294 @@
+import type { StatusOptions } from '../node-red/options';
+
+const {
+  isNotAllowed,
+  addSearchWords,
+  ask,
+  chooseVehicle,
+  chosenService,
+  clearAnswer,
+  giveVehicle,
+  isReadName,
+  labelStyle,
+  nodeField: field,
+  part,
+  validatePoll,
+  needsOfRead,
+  readThemes,
+  saveProperties,
+  serviceInterfaces,
+  sharedText,
+  showAnswer,
+  showInterface,
+  showProperties,
+  showScopes,
+  showTyped,
+  sources,
+  textOf,
+  titleOf,
+  validateTyped,
+  typeOf,
+  valueTypeOf,
+  validateVin,
+  wordsOf,
+} = connectedVehicle;
+
+const type = 'connected-vehicle-status';
+const say = wordsOf(type);
+
+/** In the reader's language where the catalogue names it, else the name's own words. */
+const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
+
+function unitOf(name: string): string {
+  const type = valueTypeOf(name);
+  return type && 'unit' in type ? say(`unit.${type.unit}`, { defaultValue: type.unit }) : '';
+}
+
+/** As many values as a person reads in a form; the reference lists all of them. */
+const someOf = (values: readonly string[]): readonly string[] =>
+  values.length > 8 ? [...values.slice(0, 6), '…'] : values;
+
+/** One sentence on the answer of a read. */
+function givesOf(name: string): string {
+  const type = valueTypeOf(name);
+  if (type === undefined) return say(`gives.${name}`, { defaultValue: say('gives.group') });
+  if (type.kind === 'boolean')
+    return say('gives.boolean', { true: say(`word.${type.words.true}`), false: say(`word.${type.words.false}`) });
+  if ('values' in type) return say('gives.words', { values: someOf(type.values).join(', ') });
+  return say('gives.number', { unit: unitOf(name) });
+}
+
+const isSeveral = (): boolean => textOf(field('readType')) === 'several';
+const isFromList = (): boolean => isSeveral() || textOf(field('readType')) === 'str';
+
+/** The reads that are chosen in the list. A flow file keeps their order. */
+function chosenReads(): string[] {
+  const inputs = part('reads').find<HTMLInputElement>('input:checked').get();
+  return inputs.map(({ value }) => value);
+}
+
+/** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
+type Equipment = Readonly<Record<string, boolean>>;
+
+/** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
+function fillList(chosen: readonly string[], equipment: Equipment): void {
+  const kind = isSeveral() ? 'checkbox' : 'radio';
+  const interfaces = serviceInterfaces();
+  const lineOf = (name: string): JQuery => {
+    const isUnserved = isReadName(name) && needsOfRead(name, interfaces).scopes.length === 0;
+    const isMissing = isUnserved || equipment[name] === false;
+    const remarks = isMissing
+      ? [say(isUnserved ? 'missing' : 'lacking')]
+      : [unitOf(name), equipment[name] ? say('there') : ''];
+    const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
+    return $('<label>')
+      .toggleClass('missing', isMissing)
+      .append(
+        input.prop('checked', chosen.includes(name)),
+        $('<span>').text(titleOfRead(name)),
+        $('<small>').text(remarks.filter((text) => text !== '').join(' · ')),
+      );
+  };
+  part('reads')
+    .empty()
+    .append(
+      readThemes().map(([heading, names]) =>
+        $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
+      ),
+    );
+  filterList();
+}
+
+/** Leaves the reads whose title, name or theme holds what was typed. */
+function filterList(): void {
+  const wanted = textOf($('#connected-vehicle-filter')).toLowerCase();
+  const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
+  let found = 0;
+  part('reads')
+    .find('fieldset')
+    .each((_, group) => {
+      const all = holds($(group).find('legend').text());
+      const labels = $(group).find('label');
+      const left = labels.filter(
+        (_index, label) => all || holds($(label).text()) || holds(textOf($(label).find('input'))),
+      );
+      labels.not(left).hide();
+      left.show();
+      $(group).toggle(left.length > 0);
+      found += left.length;
+    });
+  part('reads').toggle(found > 0);
+  part('nothing').toggle(found === 0);
+}
+
+/** Keeps what is chosen in view where the list is long. */
+function scrollToChosen(): void {
+  const list = part('reads').get(0);
+  const line = part('reads').find('input:checked').first().closest('label').get(0);
+  if (list && line) list.scrollTop = line.offsetTop - list.offsetTop - 40;
+}
+
+/** Says what is chosen, what it answers, which scopes it needs and which interface has it. */
+function showChoice(): void {
+  const names = isFromList() ? chosenReads() : [];
+  const [first] = names;
+  const interfaces = serviceInterfaces();
+  const needs = names.filter(isReadName).map((name) => ({
+    title: titleOfRead(name),
+    ...needsOfRead(name, interfaces),
+  }));
+  const gone = needs.filter(({ scopes }) => scopes.length === 0);
+  const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
+  const scopes = needs.flatMap(({ scopes }) => scopes);
+  part('picker').toggle(isFromList());
+  part('chosen')
+    .text(
+      isSeveral()
+        ? say(first === undefined ? 'noReads' : 'chosen', { titles: names.map(titleOfRead).join(', ') })
+        : (first && titleOfRead(first)) || '',
+    )
+    .toggleClass('warning', isSeveral() && first === undefined);
+  part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
+  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
+  const forbidden = needs.filter(({ access }) => isNotAllowed(access)).map(({ title }) => title);
+  part('access').text(forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.join(', ') }) : '');
+  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
+  showInterface(connected, textOf(field('interface')));
+  if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
+  $('[data-ask=read]').prop('disabled', names.length === 0);
+}
+
+/** The VIN of the form; undefined where a message or the like names it. */
+const ownVin = (): string | undefined => (textOf(field('vinType')) === 'str' ? textOf(field('vin')) : undefined);
+
+function readNow(learned: () => void): void {
+  showAnswer(
+    textOf(field('vehicle')),
+    { vin: ownVin() ?? '', reads: chosenReads(), interface: textOf(field('interface')) },
+    titleOfRead,
+    learned,
+  );
+}
+
+/** Asks what flows have learned of the chosen car, which costs no request to the service. */
+function askEquipment(done: (equipment: Equipment) => void): void {
+  const vehicle = textOf(field('vehicle'));
+  const vin = ownVin();
+  if (!RED.nodes.node(vehicle) || vin === undefined) return done({});
+  ask<{ equipment: Equipment }>(vehicle, 'equipment', { vin }, ({ equipment = {} }) => {
+    if (textOf(field('vehicle')) === vehicle) done(equipment);
+  });
+}
+
+RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
+  category: 'connected vehicle',
+  categoryDescription: '@connected-vehicle/node-red/connected-vehicle-status:category',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-status.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vin: {
+      value: '',
+      validate(value, _opt) {
+        return validateTyped(this, 'vin', value, () => validateVin(value));
+      },
+    },
+    vinType: { value: 'str' },
+    read: {
+      value: 'windows',
+      label: say('label.read'),
+      validate(value, _opt) {
+        // In the open form, the list below has the value and the field is empty.
+        return validateTyped(this, 'read', value, () => isFromList() || value !== '' || say('noReads'));
+      },
+    },
+    readType: { value: 'str' },
+    reads: {
+      value: [],
+      validate(value, _opt) {
+        return this.read !== 'several' || (value ?? '').length > 0 || say('noReads');
+      },
+    },
+    interface: { value: 'auto' },
+    poll: {
+      value: 0,
+      validate(value, _opt) {
+        const isAsked = ['vin', 'read'].some((name) => typeOf(this, name) === 'msg');
+        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : validatePoll(this, value);
+      },
+    },
+    emit: { value: 'always' },
+  },
+  inputs: 1,
+  outputs: 1,
+  inputLabels: () => say('port.input'),
+  outputLabels: () => say('port.output'),
+  paletteLabel: () => say('palette.name'),
+  label() {
+    if (this.name) return this.name;
+    if (this.read === 'several') return say('readings', { count: this.reads?.length ?? 0 });
+    return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  onpaletteadd() {
+    addSearchWords(type, say('palette.search'));
+  },
+  onadd() {
+    giveVehicle(this);
+  },
+  oneditprepare() {
+    const isList = this.read === 'several';
+    showProperties(this, field);
+    chooseVehicle(this);
+    showTyped(this, 'vin', ['str', ...sources]);
+    const own = [
+      { value: 'str', label: say('one'), hasValue: false },
+      { value: 'several', label: say('several'), hasValue: false },
+    ] as const;
+    const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
+    showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...own, ...sources]);
+    let equipment: Equipment = {};
+    fillList(chosen, equipment);
+    $('#connected-vehicle-filter').on('input', filterList);
+    field('read').on('change', () => {
+      fillList(chosenReads(), equipment);
+      showChoice();
+      scrollToChosen();
+    });
+    const learn = (): void =>
+      askEquipment((known) => {
+        equipment = known;
+        const top = part('reads').scrollTop() ?? 0;
+        fillList(chosenReads(), equipment);
+        part('reads').scrollTop(top);
+      });
+    field('vehicle').on('change', () => {
+      equipment = {};
+      fillList(chosenReads(), equipment);
+      showChoice();
+      learn();
+    });
+    field('vin').on('change', learn);
+    field('interface').add(part('reads')).on('change', showChoice);
+    for (const asked of [...['vehicle', 'read', 'vin', 'interface'].map(field), part('reads')])
+      asked.on('change', clearAnswer);
+    $('[data-ask=read]').on('click', () => readNow(learn));
+    showChoice();
+    learn();
+    setTimeout(scrollToChosen);
+  },
+  oneditsave() {
+    const kept = this.reads ?? [];
+    const chosen = chosenReads();
+    if (isSeveral()) {
+      const inOrder = [...kept, ...chosen].filter((name, at, all) => chosen.includes(name) && all.indexOf(name) === at);
+      this.reads = inOrder;
+      field('read').val('several');
+      field('readType').val('str');
+    } else if (isFromList()) field('read').val(chosen[0] ?? 'windows');
+    saveProperties(this, field);
+  },
+});

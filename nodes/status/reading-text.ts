@@ -1,0 +1,209 @@
+import { isRecord, unitInWords, valueTypeOf, type AnyReading, type Reading } from '../../src/index';
+import type { Values } from '../node-red/i18n';
+import { clockTime, type StatusStyle } from '../node-red/node-status';
+
+/** The node status of a reading. */
+export interface ReadingText {
+  style: Extract<StatusStyle, 'good' | 'attention' | 'unclear'>;
+  text: string;
+}
+
+/** The words of the runtime's language. */
+export interface Words {
+  /** BCP 47 tag. */
+  language: string;
+  /** @param key in `runtime.json`; `defaultValue` among the values stands for a key that is missing */
+  say: (key: string, values?: Values) => string;
+}
+
+/** More parts make the text of a node longer than the node. */
+const maxParts = 3;
+
+/** Describes a reading in a few words; null if nothing is known. Never contains the position: a status is sent to every open editor. */
+export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
+  const { payload, vehicle } = reading;
+  if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words, true);
+  const values = new Map<string, unknown>(Object.entries(isRecord(payload) ? payload : {}));
+  const parts = Object.values(vehicle.reads)
+    .map((info) => describeOne({ payload: values.get(info.read), vehicle: info }, words, false))
+    .filter((part) => part !== null);
+  const failed = vehicle.errors.length;
+  const texts = [...new Set(parts.map(({ text }) => text))].slice(0, maxParts);
+  if (failed > 0) texts.push(words.say('reading.failed', { count: failed }));
+  if (texts.length === 0) return null;
+  const isCalm = failed === 0 && parts.every(({ style }) => style === 'good');
+  return { style: isCalm ? 'good' : 'attention', text: texts.join(', ') };
+}
+
+/** @param isAlone the only read of the node; with others beside it, its text is shorter */
+function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boolean): ReadingText | null {
+  const { read } = vehicle;
+  if (vehicle.open !== undefined) return describeOpenings(read, vehicle, words, isAlone);
+  if (Array.isArray(payload)) return good(counted(read === 'journal' ? 'entries' : read, payload.length, words));
+  if (!isRecord(payload)) return null;
+  switch (read) {
+    case 'details':
+      return good(isRecord(payload['descriptions']) ? payload['descriptions']['model'] : null);
+    case 'accessibility':
+      return describeAccessibility(payload, words);
+    case 'charging':
+      return describeCharging(payload, words);
+    case 'chargingCapabilities':
+      return good(counted('values', Object.keys(payload).length, words));
+    case 'location':
+      return payload['latitude'] === null ? null : good(words.say('reading.location'));
+    case 'fuel':
+      return describeNumbers(payload, ['fuelAmount', 'batteryChargeLevel'], words);
+    case 'statistics':
+      return describeNumbers(payload, ['distanceToEmptyTank', 'distanceToEmptyBattery'], words);
+    case 'engine-status':
+      return good(textOf(payload['engineStatus'], words));
+    case 'tyres':
+    case 'warnings':
+    case 'diagnostics':
+    case 'brakes':
+    case 'engine':
+      return describeWarnings(read, payload, words);
+    default:
+      return good(textOf(payload, words, read));
+  }
+}
+
+const good = (text: unknown): ReadingText | null =>
+  typeof text === 'string' && text !== '' ? { style: 'good', text } : null;
+
+const counted = (key: string, count: number, { say, language }: Words): string =>
+  say(`reading.${key}_${count === 1 ? 'one' : 'other'}`, { count: numberIn(language).format(count) });
+
+function describeOpenings(
+  read: string,
+  { open = [], allClosed, locked }: Reading['vehicle'],
+  words: Words,
+  isAlone: boolean,
+): ReadingText | null {
+  const { say } = words;
+  const isUnlocked = locked === false;
+  const lock = locked === undefined || locked === null ? [] : [say(isUnlocked ? 'status.unlocked' : 'status.locked')];
+  if (open.length > 0)
+    return { style: 'attention', text: [openText(read, open, words), ...(isUnlocked ? lock : [])].join(', ') };
+  // A car that is known to be unlocked says so, whatever else is unknown.
+  if (isUnlocked) return { style: 'attention', text: lock.join() };
+  if (allClosed !== true || locked === null) return null;
+  const closed = isAlone || lock.length === 0 ? [say(`reading.${read}Closed`)] : [];
+  return good([...closed, ...lock].join(', '));
+}
+
+/** "rear-right window open", "2 windows open", "hood, tailgate open". */
+function openText(read: string, open: readonly string[], words: Words): string {
+  const { say } = words;
+  const isOfKind = (name: string): boolean => say(`members.${read}.${name}`, { defaultValue: '' }) !== '';
+  if (open.length > 1 && open.every(isOfKind)) return counted(`${read}Open`, open.length, words);
+  const names = open
+    .slice(0, 8)
+    .map((name) => say(`members.${read}.${name}`, { defaultValue: say(`members.${name}`, { defaultValue: name }) }));
+  return say('reading.open', { names: names.join(', ') });
+}
+
+function describeAccessibility(
+  { value, unavailableReason }: Record<string, unknown>,
+  words: Words,
+): ReadingText | null {
+  if (value === 'AVAILABLE') return good(words.say('reading.available'));
+  if (value !== 'UNAVAILABLE') return null;
+  const reason = typeof unavailableReason === 'string' ? wordOf(unavailableReason, words) : '';
+  return {
+    style: 'attention',
+    text: [words.say('reading.unavailable'), reason].filter((part) => part !== '').join(': '),
+  };
+}
+
+/** "charging, 62 %, until 23:40". No member is concluded from another one (docs/energy-location-api.md 2.3). */
+function describeCharging(payload: Record<string, unknown>, words: Words): ReadingText | null {
+  const status = memberOf(payload, 'chargingStatus').value;
+  const connection = memberOf(payload, 'chargerConnectionStatus').value;
+  const first = status === null || (status === 'IDLE' && connection !== null) ? connection : status;
+  const parts = [
+    typeof first === 'string' ? wordOf(first, words) : null,
+    textOf(payload['batteryChargeLevel'], words),
+    status === 'CHARGING' ? chargedAt(payload, words) : null,
+  ].filter((part) => part !== null);
+  if (parts.length === 0) return null;
+  const isFault = [status, connection].some((word) => word === 'ERROR' || word === 'FAULT');
+  return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
+}
+
+/** The longest time that the service gives. It also gives this value for any longer time. */
+const maxChargingMinutes = 1440;
+
+function chargedAt(payload: Record<string, unknown>, { say }: Words): string | null {
+  const { value, timestamp } = memberOf(payload, 'estimatedChargingTimeToTargetBatteryChargeLevel');
+  if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || typeof timestamp !== 'string')
+    return null;
+  return say('reading.until', { time: clockTime(new Date(Date.parse(timestamp) + value * 60_000)) });
+}
+
+/** The numbers that a car has; one without a tank says 0 liters. */
+function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {
+  const members = names.map((name) => memberOf(payload, name)).filter(({ value }) => typeof value === 'number');
+  const telling = members.filter(({ value }) => value !== 0);
+  const texts = (telling.length > 0 ? telling : members).map((member) => textOf(member, words));
+  if (texts.length > 0) return good(texts.join(', '));
+  return Object.keys(payload).length === 0 ? null : good(counted('values', Object.keys(payload).length, words));
+}
+
+function describeWarnings(read: string, payload: Record<string, unknown>, words: Words): ReadingText | null {
+  const known = Object.keys(payload)
+    .filter((name) => read === 'tyres' || name.endsWith('Warning'))
+    .map((name) => memberOf(payload, name).value)
+    .filter((value) => value !== null && value !== 'UNSPECIFIED');
+  const raised = known.filter((value) => value !== 'NO_WARNING');
+  if (known.length === 0) return null;
+  if (raised.length === 0) return good(words.say('reading.noWarnings'));
+  return { style: 'attention', text: counted('warnings', raised.length, words) };
+}
+
+/** A measured value with its unit; null where it is unknown. */
+function textOf(measured: unknown, words: Words, read?: string): string | null {
+  const { value, unit } = isRecord(measured) ? measured : {};
+  if (typeof value === 'number') {
+    const number = numberIn(words.language).format(value);
+    return typeof unit === 'string' ? `${number} ${unitOf(unit, value, words)}` : number;
+  }
+  if (typeof value === 'boolean') return booleanText(value, read, words);
+  return typeof value === 'string' && value !== '' ? wordOf(value, words) : null;
+}
+
+function booleanText(value: boolean, read: string | undefined, { say }: Words): string {
+  const type = read === undefined ? undefined : valueTypeOf(read);
+  if (read === 'carLocked') return say(value ? 'status.locked' : 'status.unlocked');
+  if (type?.kind !== 'boolean') return String(value);
+  const { words } = type;
+  return say(`reading.word.${value ? words.true : words.false}`);
+}
+
+/** A unit in words or of the wire, in short. */
+function unitOf(unit: string, value: number, { say }: Words): string {
+  const key = `reading.unit.${unitInWords(unit) ?? unit}`;
+  return say(`${key}_${value === 1 ? 'one' : 'other'}`, { defaultValue: say(key, { defaultValue: unit }) });
+}
+
+/** `TIME_FOR_SERVICE` in the language, or as "time for service" where it is new. */
+const wordOf = (word: string, { say }: Words): string =>
+  say(`reading.word.${word}`, { defaultValue: word.toLowerCase().replaceAll('_', ' ') });
+
+function memberOf(
+  payload: Record<string, unknown>,
+  name: string,
+): { value: unknown; unit: unknown; timestamp: unknown } {
+  const member = Object.hasOwn(payload, name) ? payload[name] : null;
+  const { value = null, unit = null, timestamp = null } = isRecord(member) ? member : {};
+  return { value, unit, timestamp };
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function numberIn(language: string): Intl.NumberFormat {
+  const format = formats.get(language) ?? new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  formats.set(language, format);
+  return format;
+}

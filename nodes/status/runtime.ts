@@ -1,0 +1,107 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import {
+  LastReadings,
+  parseInterface,
+  parseReads,
+  placeOf,
+  readEach,
+  type AnyReading,
+  type AnyReadName,
+  type DuePoll,
+  type Reading,
+} from '../../src/index';
+import { nodeStatusOf } from '../node-red/node-status';
+import { expiryNote } from '../node-red/expiry-note';
+import { onInput } from '../node-red/input-handler';
+import { given, type Message } from '../node-red/message';
+import { parseOptions, statusOptions, type StatusOptions } from '../node-red/options';
+import { typedProperty } from '../node-red/typed-property';
+import { startPolling } from './polling';
+import { keptNote, showReading } from './reading-status';
+import { safeError } from '../vehicle/redaction';
+import { deploysOf } from '../node-red/deploys';
+import { clock } from '../node-red/time';
+import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
+
+/** `connected-vehicle-status` (docs/message-contract.md 3): one read or several, on a message or by itself, into the message. */
+export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef & Partial<StatusOptions>): void {
+  RED.nodes.createNode(node, config);
+  const nodeStatus = nodeStatusOf(RED, node);
+  showMissingVehicle(RED, node, nodeStatus, config.vehicle);
+  const deploys = deploysOf(RED);
+  const last = new LastReadings();
+  /** The reads that are due, for each message that is a poll. */
+  const polls = new WeakMap<Message, DuePoll>();
+  let parsed: StatusOptions | undefined;
+  const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
+
+  onInput(node, nodeStatus, async ({ msg, send, signal, alone }) => {
+    nodeStatus.keptNote = null;
+    const options = settings();
+    const vehicle = vehicleOf(RED, options.vehicle);
+    const account = await vehicle.account();
+    nodeStatus.note = () => expiryNote(RED, account);
+    const chosen = parseReads(
+      given(msg['read']) ??
+        (options.read === 'several' ? options.reads : await typedProperty(RED, node, options, 'read', msg)),
+    );
+    const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
+    const duePoll = polls.get(msg);
+    const readOptions = {
+      vin,
+      interface: parseInterface(given(msg['interface']) ?? options.interface),
+      signal,
+      clear: msg['clear'] === true,
+      ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
+    };
+    const readOne = (name: AnyReadName): Promise<Reading> =>
+      account.read(name, readOptions).catch((error: unknown) => {
+        duePoll?.failed(name, safeError(error));
+        throw error;
+      });
+    const due = duePoll?.reads;
+    const key = (): string => JSON.stringify([vin, chosen]);
+
+    const read = async (): Promise<AnyReading> => {
+      if (typeof chosen === 'string') return readOne(chosen);
+      if (!due?.length || due.length === chosen.length) return readEach(chosen, readOne);
+      return last.filled(key(), await readEach(due, readOne), clock().now());
+    };
+
+    if (alone) nodeStatus.show('busy', 'reading');
+    try {
+      const reading = await read();
+      showReading(nodeStatus, RED, reading);
+      const keeps = options.emit === 'changes' || options.poll > 0;
+      const changed = keeps && last.remember(key(), reading);
+      if (options.emit === 'always') send(fill(msg, reading));
+      // A change that gets lost would not be sent again.
+      else if (changed) await deploys.send(() => send(fill(msg, reading)), { clock: clock(), signal });
+    } catch (error) {
+      // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
+      const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
+      nodeStatus.keptNote = kept === undefined ? null : keptNote(RED, kept);
+      if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
+      throw error;
+    }
+  });
+
+  // Also with a number that is not valid: the first poll says so.
+  if (Number(config.poll ?? 0) !== 0) {
+    startPolling(RED, node, settings, (due) => {
+      const msg: Message = { _msgid: RED.util.generateId() };
+      polls.set(msg, due);
+      node.receive(msg);
+    });
+  }
+}
+
+function fill(msg: Message, reading: AnyReading): Message {
+  const { payload, vehicle } = reading;
+  const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
+  const place = placeOf(reading);
+  if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
+  // A place that came with the message is none of the car.
+  const { location: _former, ...others } = msg;
+  return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
+}

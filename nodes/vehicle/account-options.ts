@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { NodeAPI } from 'node-red';
+import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
+import type { VehicleCredentials, VehicleOptions } from '../node-red/options';
+import { learnCredentials, redactor } from './redaction';
+import { sessionOf } from './session';
+import { stateStoreOf } from './state-store';
+import { clock } from '../node-red/time';
+
+/** The service that a configuration names. @throws VehicleError CONFIG */
+export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
+  if (options.service === 'custom') return resolveService('custom', options);
+  // The other profiles leave only the redirect URL to the person.
+  return resolveService(options.service, { redirectUrl: options.redirectUrl });
+}
+
+/** The options of an account that do not depend on the service. */
+export const settingsOf = (
+  options: VehicleOptions,
+): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'redactor' | 'clock'> => ({
+  readOnly: options.readOnly,
+  limits: options,
+  shareForMs: options.shareFor * 1000,
+  polling: options.polling,
+  redactor: redactor(),
+  clock: clock(),
+});
+
+/** The application that signs in, and the service that its tokens are for. */
+export const clientOf = (
+  { baseUrl, tokenUrl }: AccountOptions['service'],
+  { clientId, clientSecret }: VehicleCredentials,
+) => ({
+  audience: new URL(baseUrl).origin,
+  tokenUrl,
+  clientId,
+  clientSecret,
+});
+
+/** Configurations with the same pasted token share their readings; a sign-in belongs to its config node alone. */
+const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
+  clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
+
+/**
+ * The options of the account of a configuration. From here on, the redactor knows its secrets.
+ * @param id of the config node
+ * @throws VehicleError CONFIG
+ */
+export function accountOptionsOf(
+  RED: NodeAPI,
+  id: string,
+  options: VehicleOptions,
+  credentials: VehicleCredentials,
+): AccountOptions {
+  const { apiKey, accessToken, refreshToken } = credentials;
+  learnCredentials(credentials);
+  redactor().learnVin(options.vin);
+  const service = serviceOf(options);
+  return {
+    service,
+    apiKey,
+    tokens: () =>
+      createTokenSource({
+        client: clientOf(service, credentials),
+        owner: id,
+        accessToken,
+        refreshToken,
+        managers: sessionOf(RED)?.managers ?? null,
+        clock: clock(),
+      }),
+    owner: ownerOf(id, credentials),
+    store: stateStoreOf(RED),
+    ...settingsOf(options),
+  };
+}

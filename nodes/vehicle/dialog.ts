@@ -1,0 +1,283 @@
+import { isLoopback, type Account, type Finding, type FoundVehicle } from '../../src/index';
+import type { VehicleOptions } from '../node-red/options';
+import { ask, type Answer, type Refusal } from '../editor/runtime-request';
+import { errorText } from '../editor/error-text';
+import { configField as field, optionElements, part, textOf } from '../editor/forms';
+import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
+import { numberText, timeText } from '../editor/local-format';
+import { readsOfNode } from '../editor/node-reads';
+import { sharedText, type Say } from '../editor/texts';
+
+/** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
+
+const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
+
+/** A password field shows this in place of the stored value. */
+const stored = '__PWRD__';
+
+interface State {
+  token: ReturnType<Account['token']> | null;
+  quota: ReturnType<Account['quota']> | null;
+  signIn: { error: Refusal | null } | null;
+  /** Null while no demo car is deployed. */
+  demoPage: string | null;
+}
+
+/** Shows lines of text, as warnings where they are bad. */
+function showLines(name: string, ...lines: [text: string, isBad?: boolean][]): void {
+  part(name)
+    .empty()
+    .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
+}
+
+/** The address of this editor to which the sign-in page sends the browser back. */
+const callbackUrl = (): string => new URL('connected-vehicle/callback', location.href).href;
+
+/** The redirect URL that the application at the portal has to list. */
+const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
+
+/** The names that are checked in a list of the open form. */
+export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
+  part(list)
+    .find<HTMLInputElement>('input:checked')
+    .get()
+    .map(({ value }) => value) as VehicleOptions[List];
+
+/** The values of the open form. */
+function bodyOf(node: EditorNode<object>): object {
+  const values = (names: object, of: (input: JQuery) => unknown): object =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
+  const typed = (input: JQuery): string | null => (input.val() === stored ? null : textOf(input));
+  return {
+    options: {
+      ...values(node._def.defaults, (input) => (input.is(':checkbox') ? input.prop('checked') : textOf(input))),
+      access: listOf('access'),
+      interfaces: listOf('interfaces'),
+    },
+    credentials: values(node._def.credentials ?? {}, typed),
+    callback: callbackUrl(),
+    nodes: nodesOf(node.id),
+  };
+}
+
+/** The nodes that use the configuration, deployed or not, and what each of them does. */
+function nodesOf(id: string): object[] {
+  const nodes: object[] = [];
+  RED.nodes.eachNode((node) => {
+    const { vehicle, type, name, command } = node;
+    if (vehicle !== id) return;
+    nodes.push({
+      label: name || type,
+      reads: readsOfNode(node).flatMap(({ reads }) => reads),
+      commands: type === 'connected-vehicle-command' && command ? [command] : [],
+    });
+  });
+  return nodes;
+}
+
+function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
+  const [first, ...others] = vehicles;
+  const list = $('#connected-vehicle-found')
+    .empty()
+    .toggle(others.length > 0);
+  const named = ({ vin, model, year }: FoundVehicle): string => [model, year, vin].filter(Boolean).join(' ');
+  list.append(
+    optionElements([
+      { value: '', text: say('choose', { count: vehicles.length }) },
+      ...vehicles.map((vehicle) => ({ value: vehicle.vin, text: named(vehicle) })),
+    ]),
+  );
+  if (error) return showLines('found', [errorText(error, 'scopes'), true]);
+  if (first === undefined) return showLines('found', [say('noVehicles'), true]);
+  if (others.length > 0) return showLines('found');
+  field('vin').val(first.vin).trigger('change');
+  showLines('found', [say('foundOne', { vehicle: named(first) })]);
+}
+
+type Line = [text: string, isBad?: boolean];
+
+const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes(about);
+
+/** @param isDemo a demo car has neither key nor token to judge */
+function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
+  if (error) return [[`✗ ${errorText(error)}`, true]];
+  const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
+  return judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
+    const at = until && timeText(until);
+    if (code === null)
+      return [
+        `${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`,
+        false,
+      ];
+    const what =
+      code === 'SCOPE_MISSING' && label
+        ? say('check.node', { label, scopes: scopes.join(' ') })
+        : errorText({ code, message: message ?? '' }, about);
+    return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
+  });
+}
+
+/** Checks a configuration as it is in the flows, with its stored credentials. */
+export function checkFindings(id: string, done: (lines: Line[]) => void): void {
+  const found = RED.nodes.node(id) as EditorNode<Record<string, unknown>> | null | undefined;
+  if (!found) return done(linesOfFindings({ error: { code: 'deleted', message: '' } }, false));
+  const { _def, ...node } = found;
+  const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
+  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: nodesOf(id) }, (answer) =>
+    done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
+  );
+}
+
+/** The demo service listens on the machine that Node-RED runs on, so only a browser there can open its page. */
+function showDemoPage(page: string | null): void {
+  part('demoPage').toggle(page !== null && isLoopback(location.hostname));
+  if (page !== null) part('demoPage').find('a').attr('href', page);
+}
+
+function showState({ token, quota, demoPage = null }: Partial<State>): void {
+  showDemoPage(demoPage);
+  const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
+  const signedIn = signedInAt
+    ? say('signedIn', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) })
+    : '';
+  const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeText(expiresAt) }) : '';
+  showLines('token', [problem ?? (signedIn || ends), Boolean(problem)]);
+  // Nobody counts the requests to the simulated service.
+  const isCounted = quota != null && quota.perDay < Number.MAX_SAFE_INTEGER;
+  part('used').text(isCounted ? say('used', { used: numberText(quota.usedToday), all: numberText(quota.perDay) }) : '');
+}
+
+/** How much of the day's quota of each API the nodes of the vehicle use; a demo car has none. */
+function showCalls(id: string): void {
+  const calls = callsOf(id);
+  const limit = Number(textOf(field('requestsPerDay')));
+  const polled = textOf(field('service')) === 'demo' ? [] : apis.filter((api) => calls[api] > 0);
+  showLines(
+    'calls',
+    ...polled.map((api): Line => {
+      const text = say(callsTexts[api], { calls: numberText(calls[api]), limit: numberText(limit) });
+      return [text, calls[api] > limit];
+    }),
+  );
+}
+
+/** Asks again and again while the dialog is open. */
+function follow(id: string, isOpen: () => boolean, onSignIn: (error: Refusal | null) => void): void {
+  ask<State>(id, 'state', {}, (state) => {
+    if (!isOpen()) return;
+    if (!state.error) showState(state);
+    if (state.signIn) onSignIn(state.signIn.error);
+    setTimeout(follow, 3000, id, isOpen, onSignIn);
+  });
+}
+
+export function prepareDialog(node: EditorNode<object>): void {
+  const { id } = node;
+  const form = $('.car-form').has('#connected-vehicle-found').get(0);
+  let waiting = false;
+  let popup: Window | null = null;
+  let changes = 0;
+
+  /** Asks about the open form. An answer that comes after a change of the form is about other values, so nobody is told. */
+  const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
+    const asked = changes;
+    ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));
+  };
+  const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
+  const ended = (error: Refusal | null | undefined): void => {
+    if (!waiting) return;
+    waiting = false;
+    popup?.close();
+    part('paste').hide();
+    showLines('signIn', [error ? errorText(error, 'signIn') : say('signInDone'), Boolean(error)]);
+  };
+
+  on('vehicles', () => {
+    showLines('found', [say('asking')]);
+    askForm('vehicles', showVehicles);
+  });
+  $('#connected-vehicle-found').on('change', (event) => {
+    if (textOf($(event.target)))
+      field('vin')
+        .val(textOf($(event.target)))
+        .trigger('change');
+  });
+  on('check', () => {
+    showLines('result', [say('asking')]);
+    askForm<{ findings: Finding[] }>('check', (answer) =>
+      showLines('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
+    );
+  });
+  on('diagnostics', () =>
+    ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
+      if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
+      showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
+    }),
+  );
+  on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
+  on('sign-in', () => {
+    // At once, or the browser blocks it. The page must not reach back.
+    popup = window.open('', '_blank');
+    if (popup) popup.opener = null;
+    askForm<{ url: string; redirectUrl: string }>(
+      'sign-in',
+      ({ url = '', redirectUrl: address, error }) => {
+        waiting = true;
+        if (error) return ended(error);
+        popup?.location.replace(url);
+        part('paste').show();
+        showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
+        part('signIn').append(
+          $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
+        );
+      },
+      () => popup?.close(),
+    );
+  });
+  on('sign-in-finish', () =>
+    ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)),
+  );
+
+  $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
+    changes += 1;
+    showLines('result');
+    showLines('found');
+    const isOther = ['service', ...addressNames].some((name) => field(name).is(target));
+    if (isOther) {
+      waiting = false;
+      part('paste').hide();
+      $('#connected-vehicle-found').hide();
+    }
+    if (!waiting) showLines('signIn');
+  });
+
+  const showRedirect = (): void => void part('redirect').text(redirectUrl());
+  field('redirectUrl').on('input change', showRedirect);
+  showRedirect();
+  field('service')
+    .add(field('requestsPerDay'))
+    .on('change', () => showCalls(id));
+  showCalls(id);
+  part('paste').hide();
+  $('#connected-vehicle-found').hide();
+  clearSecretsForOtherAddress(node);
+  follow(id, () => form !== undefined && document.contains(form), ended);
+}
+
+/** The addresses that get key, tokens, client ID and client secret. */
+const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
+
+/** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
+function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
+  const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
+  const place = (): string =>
+    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? addressNames.map(origin) : [])].join(' ');
+  const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
+  const before = place();
+  const updateSecrets = (): void => {
+    const [from, to] = place() === before ? ['', stored] : [stored, ''];
+    for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
+    showLines('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
+  };
+  for (const name of ['service', ...addressNames]) field(name).on('change', updateSecrets);
+}

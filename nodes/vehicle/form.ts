@@ -1,0 +1,159 @@
+import type { VehicleCredentials, VehicleOptions } from '../node-red/options';
+import type { Validity } from '../editor/validators';
+
+const {
+  accessNames,
+  defaultAccess,
+  interfaceNames,
+  listOf,
+  validateAddress,
+  configField: field,
+  labelStyle,
+  part,
+  prepareDialog,
+  saveProperties,
+  sharedText: say,
+  shortVin,
+  showProperties,
+  textOf,
+  vinPattern,
+  validateVin,
+  validateWhole,
+} = connectedVehicle;
+
+/** The service that the open form shows, or that the node holds. */
+const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
+
+/** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
+const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Validity): Validity =>
+  serviceOf(node) !== 'custom' || verdict();
+
+/** A header's name, or a part of one. */
+const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>
+  ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
+
+/** Without a sign-in address there is no sign-in, only pasted tokens (docs/message-contract.md 2). */
+const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
+  ifCustom(node, () => address.trim() === '' || validateAddress(address));
+
+/** A checkbox for each name of a list. */
+function showList(list: 'access' | 'interfaces', names: readonly string[], chosen: readonly string[]): void {
+  part(list).append(
+    names.map((name) =>
+      $('<label>').append(
+        $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name)),
+        $('<span>').text(say(`${list}.${name}`)),
+      ),
+    ),
+  );
+}
+
+const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name) => other.includes(name));
+
+/** Shows what the chosen service needs, and nothing else. */
+function showService(): void {
+  const service = textOf(field('service'));
+  $('.car-form [data-services]').each((_, rows) => {
+    $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
+  });
+  part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
+  RED.tray.resize();
+}
+
+RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
+  category: 'config',
+  color: '#90B8BC',
+  icon: 'connected-vehicle.svg',
+  defaults: {
+    name: { value: '' },
+    service: { value: 'demo' },
+    demoCar: { value: 'petrol' },
+    baseUrl: {
+      value: '',
+      validate(value, _opt) {
+        return ifCustom(this, () => validateAddress(value));
+      },
+    },
+    apiKeyHeader: {
+      value: 'vendor-api-key',
+      validate(value, _opt) {
+        return validateWord(this, value, say('reason.apiKeyHeader'));
+      },
+    },
+    mediaTypeVendor: {
+      value: 'vendor',
+      validate(value, _opt) {
+        return validateWord(this, value, say('reason.mediaTypeVendor'));
+      },
+    },
+    authorizeUrl: {
+      value: '',
+      validate(value, _opt) {
+        return validateSignInAddress(this, value);
+      },
+    },
+    tokenUrl: {
+      value: '',
+      validate(value, _opt) {
+        return validateSignInAddress(this, value);
+      },
+    },
+    redirectUrl: {
+      value: '',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || validateAddress(value);
+      },
+    },
+    vin: { value: '', validate: (value, _opt) => validateVin(value) },
+    readOnly: { value: false },
+    access: { value: ['lock', 'unlock', 'honk-flash'] },
+    interfaces: {
+      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
+      validate(value, _opt) {
+        return ifCustom(this, () => value?.length !== 0 || say('reason.interfaces'));
+      },
+    },
+    requestsPerDay: { value: 10000, validate: (value, _opt) => validateWhole(value, 1) },
+    requestsPerMinute: { value: 100, validate: (value, _opt) => validateWhole(value, 1) },
+    commandsPerMinute: { value: 10, validate: (value, _opt) => validateWhole(value, 1) },
+    shareFor: { value: 5, validate: (value, _opt) => validateWhole(value, 0) },
+    polling: { value: 'fixed' },
+  },
+  credentials: {
+    apiKey: {
+      type: 'password',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || (value?.trim() ?? '') !== '' || say('reason.apiKey');
+      },
+    },
+    accessToken: { type: 'password' },
+    clientId: { type: 'text' },
+    clientSecret: { type: 'password' },
+    refreshToken: { type: 'password' },
+  },
+  paletteLabel: () => say('palette.name'),
+  label() {
+    const vin = this.vin?.trim().toUpperCase() ?? '';
+    const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
+    return this.name || (vinPattern.test(vin) ? `${service} ${shortVin(vin)}` : service);
+  },
+  labelStyle() {
+    return labelStyle(this);
+  },
+  oneditprepare() {
+    showProperties(this, field);
+    showList('access', accessNames, this.access ?? defaultAccess);
+    showList('interfaces', interfaceNames, this.interfaces ?? interfaceNames);
+    field('service').on('change', showService);
+    prepareDialog(this);
+  },
+  oneditsave() {
+    const access = listOf('access');
+    const interfaces = listOf('interfaces');
+    // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
+    if (!isSameList(access, this.access ?? defaultAccess)) this.access = access;
+    if (!isSameList(interfaces, this.interfaces ?? interfaceNames)) this.interfaces = interfaces;
+    saveProperties(this, field);
+  },
+});

@@ -1,0 +1,24 @@
+import { createRedactor, type VehicleError } from '../../src/index';
+import type { VehicleCredentials } from '../node-red/options';
+
+const shared = createRedactor();
+
+/** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
+export const redactor = (): typeof shared => shared;
+
+/** Removes these credentials from every text from now on. The client id is no secret, because every sign-in address contains it. */
+export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
+  redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
+
+/** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
+export const safeRecord = <Told extends { message: string; reason?: string; async: object | null }>(
+  record: Told,
+): Told => ({
+  ...record,
+  async: record.async && { ...record.async },
+  message: redactor().text(record.message),
+  ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
+});
+
+/** Anything that was thrown, as an error that may be shown. */
+export const safeError = (error: unknown): VehicleError => redactor().error(error);

@@ -1,0 +1,91 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import { openAccount, VehicleError, type Account, type StateStore } from '../../src/index';
+import { accountOptionsOf } from './account-options';
+import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
+import { demoAccountOptions } from './demo-car';
+import { forgetOverview, openOverview } from '../cars/runtime/overview';
+import { notifyEditors, publishWith } from '../cars/runtime/notify-editors';
+import { translate } from '../node-red/i18n';
+import { isDeleted } from '../node-red/flows';
+import { redactor, safeError } from './redaction';
+import { ownedStoreOf, stateStoreOf } from './state-store';
+import type { VehicleNode } from './vehicle-node';
+import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+
+/** A store for the journal that signals every change to the tab "Cars". */
+const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({
+  read: (key) => store.read(key),
+  write(key, value) {
+    notifyEditors();
+    return store.write(key, value);
+  },
+});
+
+/** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
+export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
+  RED.nodes.createNode(node, config);
+  // Without data, because it reaches every editor that is connected; the routes check who may read what.
+  publishWith(RED.events, () => RED.comms.publish('connected-vehicle/changed', {}, false));
+  const { store: ownStore, isOwner } = ownedStoreOf(RED);
+  void isOwner.then((isOurs) => isOurs || node.warn(translate(RED, 'warning.secondProcess')));
+  const journal = { store: signalling(ownStore), key: `journal/${node.id}` };
+  const shared = { store: stateStoreOf(RED), journal, warn: (sentence: string) => node.warn(sentence) };
+  let opened: Promise<Account> | undefined;
+  let isClosed = false;
+  let demoVin: string | undefined;
+
+  const open = async (): Promise<Account> => {
+    // A node that was slow to ask would open an account that nobody closes.
+    if (isClosed)
+      throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+    const options = parseOptions(vehicleOptions, config);
+    const observer = openOverview(node.id, `${options.service} ${options.baseUrl}`);
+    if (options.service !== 'demo')
+      return openAccount({
+        ...accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {})),
+        ...shared,
+        observer,
+      });
+    const access = await demoAccountOptions(options);
+    demoVin = access.vin;
+    return openAccount({ ...access, ...shared, observer });
+  };
+
+  const account = (): Promise<Account> => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  const chooseVin = (...given: unknown[]): unknown => {
+    const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
+      (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
+    );
+    redactor().learnVin(chosen);
+    return chosen;
+  };
+  Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
+
+  // Opened while nothing reads, too: a sign-in is kept alive, and commands sent before the restart are in the car's queue before
+  // anything new is sent.
+  const openEarly = setImmediate(() => {
+    if (node.credentials && Object.keys(node.credentials).length > 0) void account().catch(() => undefined);
+  });
+
+  node.on('close', (removed: boolean, done: () => void) => {
+    isClosed = true;
+    const deleted = isDeleted(RED, node, removed);
+    if (removed) forgetSignIns(RED, node.id);
+    if (deleted) forgetOverview(node.id);
+    clearImmediate(openEarly);
+    const close = async (): Promise<void> => {
+      await (await opened?.catch(() => undefined))?.close();
+      if (deleted) await ownStore.remove(journal.key);
+      if (deleted) await removeStoredGrants(RED, config, node.credentials);
+    };
+    void close()
+      .catch((error: unknown) => node.warn(safeError(error).message))
+      .then(done);
+  });
+}

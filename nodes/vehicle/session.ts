@@ -1,0 +1,23 @@
+import type { NodeAPI } from 'node-red';
+import { openSession, type Session } from '../../src/index';
+import { clock } from '../node-red/time';
+import { redactor } from './redaction';
+import { packDirectory, stateStoreOf } from './state-store';
+
+const byDirectory = new Map<string, Session>();
+
+/** One for all vehicles of a user directory; null where Node-RED keeps no files. */
+export function sessionOf(RED: NodeAPI): Session | null {
+  const directory = packDirectory(RED);
+  if (directory === null) return null;
+  let session = byDirectory.get(directory);
+  if (session === undefined) {
+    session = openSession({
+      state: stateStoreOf(RED),
+      onSecret: (secret) => redactor().learnRotated(secret),
+      clock: clock(),
+    });
+    byDirectory.set(directory, session);
+  }
+  return session;
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import { VehicleError } from '../../src/index';
+
+const keyFile = 'store.key';
+
+export interface StoreSecrets {
+  secret: string;
+  /** Earlier secrets: they still open what they sealed. */
+  former: string[];
+}
+
+/**
+ * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of the pack that only the user who
+ * runs Node-RED can read. The secret that Node-RED generates is not used: it lies in a file just as open and is deleted when a
+ * person sets a credentialSecret, who would then have to sign in again.
+ * @throws VehicleError CONFIG
+ */
+export function storeSecrets(RED: NodeAPI, directory: string): StoreSecrets {
+  const path = join(directory, keyFile);
+  const secret = setting(RED, 'credentialSecret') ?? ownKey(directory, path);
+  const former = [readable(path), setting(RED, '_credentialSecret')].filter(
+    (found) => found !== null && found !== secret,
+  );
+  return { secret, former: former as string[] };
+}
+
+function setting(RED: NodeAPI, name: string): string | null {
+  const settings = RED.settings as { get?: (name: string) => unknown };
+  try {
+    const value = settings.get?.(name);
+    return typeof value === 'string' && value !== '' ? value : null;
+  } catch {
+    // Node-RED has no settings, or has not read them yet.
+    return null;
+  }
+}
+
+/** A damaged key file is put aside, and a new one is created for the next sign-in. */
+function ownKey(directory: string, path: string): string {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const key = readKey(path);
+    if (typeof key === 'string') return key;
+    if (key !== null) renameSync(path, `${path}.unreadable-${randomBytes(3).toString('hex')}`);
+    publish(path);
+    return String(readKey(path));
+  } catch (error) {
+    throw fault(error);
+  }
+}
+
+/** Null where there is no key file. */
+function readKey(path: string): string | { damaged: true } | null {
+  try {
+    const key = readFileSync(path, 'utf8').trim();
+    return /^[\da-f]{64}$/.test(key) ? key : { damaged: true };
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+function readable(path: string): string | null {
+  try {
+    const key = readKey(path);
+    return typeof key === 'string' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Creates the key file in one step: a crash leaves no half key, and of two processes only one succeeds. */
+function publish(path: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
+  writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    // Some file systems have no links.
+    if (!isCode(error, 'EEXIST')) return renameSync(draft, path);
+  }
+  unlinkSync(draft);
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+function fault(error: unknown): Error {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return new VehicleError(
+    'CONFIG',
+    `The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor created${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,
+  );
+}

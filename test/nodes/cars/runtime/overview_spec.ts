@@ -1,0 +1,170 @@
+import { strict as assert } from 'node:assert';
+import { VehicleError, type Reading, type ReadName } from '../../../../src/index';
+import { Overview, useClock } from '../../../../nodes/runtime';
+import { ManualClock } from '../../../support/manual-clock';
+
+const vin = 'YV1CT9551B1570982';
+const reading = (payload: unknown, receivedAt = '2026-11-22T10:00:00.000Z'): Reading => ({
+  payload,
+  vehicle: { vin, read: 'windows', interface: 'connected-v2', receivedAt, measuredAt: null, source: 'live' },
+});
+const member = (value: unknown, timestamp: unknown = null): object => ({ value, timestamp });
+
+describe('What the tab "Cars" knows of a car', () => {
+  let overview: Overview;
+  beforeEach(() => {
+    useClock(new ManualClock('2026-11-22T10:00:05.000Z'));
+    overview = new Overview('demo');
+  });
+  afterEach(() => useClock(undefined));
+  const observe = (read: ReadName, payload: unknown, receivedAt?: string): void =>
+    overview.observe(read, vin, reading(payload, receivedAt));
+  const value = (name: string): unknown => (overview.car(vin).facts as Record<string, { value: unknown }>)[name]?.value;
+
+  it('takes openings and the lock from groups and from single values, each with its time', () => {
+    observe('windows', { frontLeft: member('OPEN', '2026-11-22T09:00:00.000Z'), rearLeft: member('AJAR') });
+    observe('doors', { hood: member('CLOSED'), carLocked: member('LOCKED') });
+    observe('rearRightWindowOpen', member(true));
+    assert.deepEqual(['frontLeftWindow', 'rearLeftWindow', 'rearRightWindow', 'hood', 'carLocked'].map(value), [
+      'open',
+      'ajar',
+      'open',
+      'closed',
+      true,
+    ]);
+    assert.deepEqual(overview.car(vin).facts['frontLeftWindow'], {
+      value: 'open',
+      unit: null,
+      measuredAt: '2026-11-22T09:00:00.000Z',
+      receivedAt: '2026-11-22T10:00:00.000Z',
+    });
+  });
+
+  it('never calls an opening closed or a lock locked that the car does not tell', () => {
+    for (const word of [null, undefined, '', 'UNSPECIFIED', 'closed', 0, {}, ['CLOSED'], 'LOCKED?']) {
+      observe('windows', { frontLeft: member(word) });
+      observe('doors', { hood: member(word), carLocked: member(word) });
+      assert.deepEqual(['frontLeftWindow', 'hood', 'carLocked'].map(value), [null, null, null], String(word));
+    }
+    observe('windows', { frontRight: null, rearLeft: 'CLOSED' });
+    assert.deepEqual(['frontRightWindow', 'rearLeftWindow'].map(value), [undefined, undefined]);
+  });
+
+  it('learns which reads a car has, and claims nothing of an unknown value, of 0 or of a passing failure', () => {
+    const learned = (): object => Object.fromEntries(overview.car(vin).equipment);
+    observe('odometer', member(null));
+    observe('fuelAmount', member(0));
+    observe('windows', { frontLeft: member('UNSPECIFIED') });
+    overview.failed('location', vin, new VehicleError('TIMEOUT', 'Later.'));
+    assert.deepEqual(learned(), {});
+    observe('odometer', member(24_817));
+    observe('engineRunning', member(false));
+    observe('windows', { frontLeft: member('CLOSED') });
+    observe('charging', {
+      batteryChargeLevel: member(62),
+      chargingPower: { value: null, reason: 'NOT_SUPPORTED' },
+      chargingType: { value: null, reason: 'PROPERTY_NOT_FOUND' },
+    });
+    overview.failed('location', vin, new VehicleError('NOT_SUPPORTED', 'Never.'));
+    assert.deepEqual(learned(), {
+      odometer: true,
+      engineRunning: true,
+      windows: true,
+      charging: true,
+      batteryChargeLevel: true,
+      chargingPower: false,
+      location: false,
+    });
+    observe('location', { latitude: 57.7, longitude: 11.9 });
+    overview.failed('location', vin, new VehicleError('NOT_SUPPORTED', 'A single time.'));
+    assert.deepEqual({ ...learned(), location: true }, learned());
+  });
+
+  it('learns from a car without level and range that it has no other value of the battery either', () => {
+    const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
+    observe('distanceToEmptyBattery', member(48));
+    observe('charging', { batteryChargeLevel: notSupported });
+    assert.equal(overview.car(vin).equipment.has('averageEnergyConsumption'), false, 'it may have a range');
+    observe('charging', { batteryChargeLevel: notSupported, electricRange: notSupported });
+    const { equipment } = overview.car(vin);
+    assert.deepEqual(
+      (['charging', 'averageEnergyConsumption', 'distanceToEmptyBattery'] as const).map((read) => equipment.get(read)),
+      [false, false, true],
+    );
+  });
+
+  it('knows what a car does not have', () => {
+    observe('windows', { sunroof: member('UNSPECIFIED') });
+    observe('doors', { tankLid: member('UNSPECIFIED') });
+    assert.deepEqual(['sunroof', 'tankLid'].map(value), [null, 'absent']);
+    const { payload, vehicle: info } = reading({ sunroof: member('UNSPECIFIED') });
+    overview.observe('windows', vin, { payload, vehicle: { ...info, absent: ['sunroof'] } });
+    assert.equal(value('sunroof'), 'absent');
+  });
+
+  it('takes a value that the service says the car cannot have for absent, and one that it does not find for unknown', () => {
+    observe('charging', {
+      batteryChargeLevel: { value: null, reason: 'NOT_SUPPORTED' },
+      chargingStatus: { value: null, reason: 'PROPERTY_NOT_FOUND' },
+    });
+    assert.deepEqual(['batteryChargeLevel', 'chargingStatus'].map(value), ['absent', null]);
+  });
+
+  it('takes no answer in place of a newer one', () => {
+    observe('carLocked', member(false), '2026-11-22T10:00:05.000Z');
+    observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
+    assert.equal(value('carLocked'), false);
+  });
+
+  it('takes a new answer after the clock of the machine was set back', () => {
+    useClock(new ManualClock('2026-11-22T09:00:00.000Z'));
+    observe('carLocked', member(true), '2026-11-22T10:00:00.000Z');
+    observe('carLocked', member(false), '2026-11-22T09:00:00.000Z');
+    assert.equal(value('carLocked'), false);
+  });
+
+  it('keeps nothing of a position, of unknown members, of long texts and of bodies that are no objects', () => {
+    observe('windows', Object.fromEntries([...Array(10_000).keys()].map((n) => [`w${n}`, member('OPEN')])));
+    observe('windows', { __proto__: member('OPEN'), constructor: member('OPEN') });
+    for (const payload of [null, [], 'OPEN', 7]) observe('windows', payload);
+    observe('fuelAmount', { latitude: member(57.7), longitude: member(11.9) });
+    assert.deepEqual(
+      overview.cars.flatMap(({ facts }) => Object.keys(facts)),
+      [],
+    );
+    observe('details', { descriptions: { model: 'x'.repeat(1000) } });
+    assert.ok(JSON.stringify(overview.cars).length < 500);
+  });
+
+  it('keeps 20 cars, those that were read last', () => {
+    const vins = [...Array(21).keys()].map((n) => `YV1CT9551B15709${String(n).padStart(2, '0')}`);
+    for (const one of [...vins.slice(0, 20), vins[0], vins[20]])
+      overview.observe('carLocked', one ?? '', reading(member(true)));
+    assert.deepEqual(
+      overview.cars.map((car) => car.vin).sort(),
+      vins.filter((one) => one !== vins[1]),
+    );
+  });
+
+  it('keeps no car that was only asked for, and forgets none for it', () => {
+    observe('carLocked', member(true));
+    for (const n of Array(30).keys()) overview.car(`YV1CT9551B15709${String(n).padStart(2, '0')}`);
+    assert.deepEqual(
+      overview.cars.map((car) => car.vin),
+      [vin],
+    );
+    assert.equal(value('carLocked'), true);
+  });
+
+  it('gives a car the same key when it comes back, another one in another configuration, and none that tells its VIN', () => {
+    const { key } = overview.car(vin);
+    observe('carLocked', member(true));
+    for (const n of Array(30).keys())
+      overview.observe('carLocked', `YV1CT9551B15709${String(n).padStart(2, '0')}`, reading(member(true)));
+    assert.equal(value('carLocked'), undefined);
+    observe('carLocked', member(true));
+    assert.equal(overview.car(vin).key, key);
+    assert.notEqual(new Overview('demo').car(vin).key, key);
+    assert.ok(!key.includes(vin.slice(-6)));
+  });
+});

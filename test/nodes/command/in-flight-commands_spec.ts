@@ -1,0 +1,206 @@
+import { strict as assert } from 'node:assert';
+import { existsSync, promises as disk, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import helper = require('node-red-node-test-helper');
+import type { Simulator } from '../../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../support/flow';
+import type { ManualClock } from '../../support/manual-clock';
+
+describe('a command whose answer nobody was there for', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  setUpFlow((setUp) => {
+    ({ clock, service, flow } = setUp);
+    service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 60_000 } });
+  });
+
+  const load = (config: Record<string, unknown> = {}): Promise<void> =>
+    flow.load(
+      { type: 'connected-vehicle-command', command: 'lock', interface: 'v2', wires: [['watch', 'out1']], ...config },
+      customVehicle(service),
+      demoCredentials,
+      [{ id: 'watch', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'v', wires: [['out0'], []] }],
+    );
+  const posts = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+  const directory = (): string => join(flow.userDir, 'connected-vehicle', 'state', 'commands');
+  const kept = (): string[] =>
+    existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith('.json')) : [];
+  const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
+  const underWay = async (): Promise<void> => {
+    flow.send({ topic: 'mine' });
+    while (posts() === 0) await clock.advance(0);
+  };
+
+  it('goes on after a restart, undetermined, and is resolved by the doors; it is not sent again', async () => {
+    await load();
+    await underWay();
+    assert.equal(kept().length, 1);
+    await flow.unload();
+    assert.equal(kept().length, 1);
+    await clock.advance(90_000);
+    await load();
+    await pass(() => flow.outputs[0]?.length === 1);
+    const [verdict] = flow.outputs[0] ?? [];
+    const payload = verdict?.payload as Record<string, unknown>;
+    assert.equal(verdict?.['topic'], 'mine');
+    assert.equal(payload['outcome'], 'undetermined');
+    assert.equal(payload['verified'], true);
+    assert.match(String(payload['reason']), /doors say that it happened/);
+    await pass(() => kept().length === 0);
+    await flow.unload();
+    await load();
+    await clock.advance(60_000);
+    assert.equal(flow.outputs[0]?.length, 1);
+    assert.equal(posts(), 1);
+  });
+
+  it('is forgotten with its answer, be it a refusal', async () => {
+    await load();
+    await underWay();
+    await pass(() => flow.outputs[1]?.length === 1);
+    await pass(() => kept().length === 0);
+    service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
+    flow.send();
+    await pass(() => flow.caught.length === 1);
+    await pass(() => kept().length === 0);
+  });
+
+  it('is kept until the result node has stored it, however slow the disk is', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    await load();
+    const kinds: string[] = [];
+    flow.node('watch').on('input', () => kinds.push(`handed over, ${kept().length} kept`));
+    const { rename } = disk;
+    let store = (): void => undefined;
+    const isStored = new Promise<void>((resolve) => (store = resolve));
+    const isStoring = new Promise<void>((began) => {
+      disk.rename = async (from, to) => {
+        if (String(to).includes(join('state', 'watches'))) {
+          began();
+          await isStored;
+        }
+        await rename(from, to);
+      };
+    });
+    try {
+      flow.send();
+      const storing = isStoring.then(() => true);
+      while (!(await Promise.race([storing, clock.advance(0)])));
+      // Whatever the command node does now takes fewer steps of the disk than these.
+      for (let step = 0; step < 50; step += 1) await disk.readdir(directory());
+      assert.deepEqual([...kinds, kept().length], ['handed over, 1 kept', 1]);
+      store();
+      await pass(() => kept().length === 0);
+      assert.equal(flow.outputs[1]?.length, 1);
+    } finally {
+      store();
+      disk.rename = rename;
+    }
+  });
+
+  for (const [what, left, there] of [
+    ['goes with its node', [], false],
+    [
+      'stays with a node that is only disabled',
+      [{ id: 'n', z: 'tab', type: 'connected-vehicle-command', d: true, wires: [] }],
+      true,
+    ],
+  ] as const) {
+    it(what, async () => {
+      await load();
+      await underWay();
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
+      assert.equal(kept().length > 0, there);
+    });
+  }
+
+  /** A deploy that replaces only the watch node. */
+  const replaceWatch = (timeout: number, more: object[] = []): Promise<void> =>
+    helper.setFlows(
+      [
+        { id: 'tab', type: 'tab', label: 'test' },
+        { id: 'v', type: 'connected-vehicle', ...customVehicle(service) },
+        {
+          id: 'n',
+          z: 'tab',
+          vehicle: 'v',
+          type: 'connected-vehicle-command',
+          command: 'lock',
+          interface: 'v2',
+          wires: [['watch', 'out1']],
+        },
+        { id: 'out0', z: 'tab', type: 'helper' },
+        { id: 'out1', z: 'tab', type: 'helper' },
+        {
+          id: 'watch',
+          z: 'tab',
+          type: 'connected-vehicle-command-status',
+          vehicle: 'v',
+          timeout,
+          wires: [['out0'], []],
+        },
+        ...more,
+      ] as never,
+      'nodes',
+      { v: demoCredentials } as never,
+    ) as unknown as Promise<void>;
+
+  it('is followed where its answer comes while a deploy replaces the watch node', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 2_000 } });
+    await load();
+    await underWay();
+    let close = (): void => undefined;
+    const closing = new Promise<void>((began) => {
+      flow.node('watch').on('close', (done: () => void) => {
+        close = done;
+        began();
+      });
+    });
+    const deploy = replaceWatch(200);
+    await closing;
+    while (!service.requests.some(({ method, status }) => method === 'POST' && status !== 0)) await clock.advance(500);
+    // Long enough for a record that is not held back; what is on the wire and on disk needs real time.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(flow.outputs[1]?.length, 0);
+    close();
+    await deploy;
+    await pass(() => flow.outputs[0]?.length === 1);
+    assert.equal(flow.outputs[1]?.length, 1);
+    await pass(() => kept().length === 0);
+  });
+
+  it('is not held back for ever by a deploy that Node-RED gives up', async () => {
+    await load();
+    await underWay();
+    // The helper waits for the end of the deploy, which never comes.
+    replaceWatch(200, [{ id: 'odd', z: 'tab', type: 'a type that is not installed', wires: [] }]).catch(
+      () => undefined,
+    );
+    await pass(() => flow.outputs[1]?.length === 1);
+    assert.equal(posts(), 1);
+  });
+
+  it('is followed where a deploy replaces the watch node in the moment in which the record is handed over', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    await load();
+    const command = flow.node('n') as unknown as { send(...messages: unknown[]): void };
+    const send = command.send.bind(command);
+    let deploy: Promise<void> | undefined;
+    for (const [round, ticks] of [0, 0, 1, 2, 3, 5, 8].entries()) {
+      command.send = (...messages) => {
+        send(...messages);
+        const start = async (): Promise<void> => {
+          for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+          await replaceWatch(300 + round);
+        };
+        deploy = start();
+      };
+      flow.send();
+      await pass(() => flow.outputs[0]?.length === round + 1);
+      await deploy;
+    }
+    assert.equal(posts(), 7);
+  });
+});

@@ -1,0 +1,35 @@
+import { strict as assert } from 'node:assert';
+import type { NodeAPI } from 'node-red';
+import { expiryNote, useClock } from '../../../nodes/runtime';
+import type { Account } from '../../../src/index';
+import { ManualClock } from '../../support/manual-clock';
+
+describe('The note of a token that ends', () => {
+  const clock = new ManualClock();
+  before(() => useClock(clock));
+  after(() => useClock(undefined));
+
+  const RED = { _: () => 'en-US' } as unknown as NodeAPI;
+  const note = (kind: string, minutes: number | null): string | null => {
+    const expiresAt = minutes === null ? null : new Date(clock.now() + minutes * 60_000).toISOString();
+    return expiryNote(RED, { token: () => ({ kind, expiresAt }) } as unknown as Account);
+  };
+
+  it('counts the last half hour of a pasted token', () => {
+    assert.equal(note('pasted', 12), 'expires in 12 min');
+    assert.equal(note('pasted', 0.2), 'expires in 1 min');
+    assert.equal(note('pasted', 30), 'expires in 30 min');
+  });
+
+  it('says nothing while there is time, when it is over, where nobody knows, and of what renews itself', () => {
+    for (const [kind, minutes] of [
+      ['pasted', 31],
+      ['pasted', 0],
+      ['pasted', -5],
+      ['pasted', null],
+      ['refreshing', 4],
+      ['none', null],
+    ] as const)
+      assert.equal(note(kind, minutes), null);
+  });
+});

@@ -1,0 +1,158 @@
+import { strict as assert } from 'node:assert';
+import { describeReading, languageOf, translate } from '../../../nodes/runtime';
+import { isReadName, type AnyReading, type Reading } from '../../../src/index';
+import { readNames } from '../../../src/catalogue/reads';
+import { severalReading, type ReadingInfo } from '../../../src/car/reading';
+
+const at = '2026-06-01T21:40:00.000';
+const info = (read: string, more: Partial<ReadingInfo> = {}): ReadingInfo => {
+  assert.ok(isReadName(read));
+  return { ...more, vin: null, read, interface: 'connected-v2', receivedAt: at, measuredAt: null, source: 'live' };
+};
+const reading = (read: string, payload: unknown, more: Partial<ReadingInfo> = {}): Reading => ({
+  payload,
+  vehicle: info(read, more),
+});
+const windows = (...open: string[]): Reading =>
+  reading('windows', {}, { open, unknown: [], allClosed: open.length === 0 });
+const doors = (locked: boolean | null, ...open: string[]): Reading =>
+  reading('doors', {}, { open, unknown: [], allClosed: open.length === 0, locked });
+const value = (of: unknown, unit: string | null = null) => ({ value: of, unit, timestamp: at });
+const charging = (status: string | null, connection: string | null, level: number | null, minutes = 0): Reading =>
+  reading('charging', {
+    chargingStatus: value(status),
+    chargerConnectionStatus: value(connection),
+    batteryChargeLevel: value(level, 'percent'),
+    estimatedChargingTimeToTargetBatteryChargeLevel: value(minutes, 'minutes'),
+  });
+const noWarning = value('NO_WARNING');
+
+const say = (one: AnyReading, language = 'en-US'): string | null => {
+  const RED = { _: () => language } as never;
+  const described = describeReading(one, {
+    language: languageOf(RED),
+    say: (key, values = {}) => translate(RED, key, values),
+  });
+  return described === null ? null : `${described.style}: ${described.text}`;
+};
+
+describe('The status text of a reading', () => {
+  const cases: [one: AnyReading, english: string | null, german: string | null][] = [
+    [windows(), 'good: all windows closed', 'good: alle Fenster geschlossen'],
+    [windows('rearRight'), 'attention: rear-right window open', 'attention: Fenster hinten rechts offen'],
+    [windows('frontLeft', 'rearRight'), 'attention: 2 windows open', 'attention: 2 Fenster offen'],
+    [
+      windows('frontLeft', 'sunroof'),
+      'attention: front-left window, sunroof open',
+      'attention: Fenster vorn links, Schiebedach offen',
+    ],
+    [reading('windows', {}, { open: [], unknown: ['rearLeft'], allClosed: null }), null, null],
+    [doors(true), 'good: all doors closed, locked', 'good: alle Türen geschlossen, verriegelt'],
+    [doors(false), 'attention: unlocked', 'attention: nicht verriegelt'],
+    [doors(null), null, null],
+    [
+      doors(false, 'hood', 'tailGate'),
+      'attention: hood, tailgate open, unlocked',
+      'attention: Motorhaube, Heckklappe offen, nicht verriegelt',
+    ],
+    [
+      reading('doors', {}, { open: [], unknown: ['hood'], allClosed: null, locked: false }),
+      'attention: unlocked',
+      'attention: nicht verriegelt',
+    ],
+    [reading('fuelAmount', value(38, 'liters')), 'good: 38 l', 'good: 38 l'],
+    [reading('odometer', value(24_817, 'kilometers')), 'good: 24,817 km', 'good: 24.817 km'],
+    [
+      reading('averageFuelConsumption', value(6.83, 'liters per 100 kilometers')),
+      'good: 6.8 l/100 km',
+      'good: 6,8 l/100 km',
+    ],
+    [reading('monthsToService', value(1, 'months')), 'good: 1 month', 'good: 1 Monat'],
+    [reading('monthsToService', value(23, 'months')), 'good: 23 months', 'good: 23 Monate'],
+    [reading('electricRange', value(26, 'miles')), 'good: 26 mi', 'good: 26 mi'],
+    [reading('fuelAmount', value(null, 'liters')), null, null],
+    [reading('carLocked', value(true)), 'good: locked', 'good: verriegelt'],
+    [reading('carLocked', value(false)), 'good: unlocked', 'good: nicht verriegelt'],
+    [reading('hoodOpen', value(false)), 'good: closed', 'good: geschlossen'],
+    [reading('engineRunning', value(false)), 'good: not running', 'good: läuft nicht'],
+    [reading('frontLeftTyrePressure', value('NORMAL')), 'good: normal', 'good: normal'],
+    [reading('oilLevel', value('SOMETHING_NEW')), 'good: something new', 'good: something new'],
+    [
+      reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }),
+      'good: takes commands',
+      'good: nimmt Befehle an',
+    ],
+    [
+      reading('accessibility', { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' }),
+      'attention: takes no commands: in use',
+      'attention: nimmt keine Befehle an: in Benutzung',
+    ],
+    [reading('accessibility', { value: 'UNSPECIFIED', unavailableReason: null }), null, null],
+    [reading('vehicles', [{ vin: 'x' }]), 'good: 1 vehicle', 'good: 1 Fahrzeug'],
+    [reading('commands', [1, 2, 3]), 'good: 3 commands', 'good: 3 Befehle'],
+    [reading('details', { descriptions: { model: 'EX30' } }), 'good: EX30', 'good: EX30'],
+    [charging('CHARGING', 'CONNECTED', 62, 120), 'good: charging, 62 %, until 23:40', 'good: lädt, 62 %, bis 23:40'],
+    [charging('CHARGING', 'CONNECTED', 62, 1440), 'good: charging, 62 %', 'good: lädt, 62 %'],
+    [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht angesteckt, 62 %'],
+    [charging('DONE', 'CONNECTED', 85), 'good: charged, 85 %', 'good: geladen, 85 %'],
+    [charging('ERROR', 'CONNECTED', null), 'attention: charging error', 'attention: Fehler beim Laden'],
+    [charging(null, null, null), null, null],
+    [reading('fuel', { fuelAmount: value(38, 'l'), batteryChargeLevel: value(0, '%') }), 'good: 38 l', 'good: 38 l'],
+    [
+      reading('fuel', { fuelAmount: value(38, 'l'), batteryChargeLevel: value(62.5, '%') }),
+      'good: 38 l, 62.5 %',
+      'good: 38 l, 62,5 %',
+    ],
+    [reading('statistics', { averageSpeed: value(50, 'km/h') }), 'good: 1 value', 'good: 1 Wert'],
+    [reading('engine-status', { engineStatus: value('STOPPED') }), 'good: stopped', 'good: steht'],
+    [reading('tyres', { frontLeft: noWarning, rearLeft: noWarning }), 'good: no warnings', 'good: keine Warnungen'],
+    [
+      reading('tyres', { frontLeft: value('LOW_PRESSURE'), rearLeft: noWarning }),
+      'attention: 1 warning',
+      'attention: 1 Warnung',
+    ],
+    [reading('tyres', { frontLeft: value('UNSPECIFIED') }), null, null],
+    [
+      reading('diagnostics', { serviceWarning: noWarning, serviceTrigger: value('DISTANCE') }),
+      'good: no warnings',
+      'good: keine Warnungen',
+    ],
+    [
+      severalReading(['windows', 'doors'], [windows('frontLeft', 'rearRight'), doors(false)], []),
+      'attention: 2 windows open, unlocked',
+      'attention: 2 Fenster offen, nicht verriegelt',
+    ],
+    [
+      severalReading(['doors', 'windows'], [doors(true), windows()], []),
+      'good: locked, all windows closed',
+      'good: verriegelt, alle Fenster geschlossen',
+    ],
+    [
+      severalReading(
+        ['fuelAmount', 'odometer'],
+        [reading('fuelAmount', value(38, 'liters'))],
+        [{ read: 'odometer', code: 'TIMEOUT', message: '' }],
+      ),
+      'attention: 38 l, 1 failed',
+      'attention: 38 l, 1 fehlgeschlagen',
+    ],
+  ];
+  for (const [one, english, german] of cases) {
+    it(`is ${JSON.stringify(english)} for ${[one.vehicle.read].flat().join(' and ')}`, () => {
+      assert.equal(say(one), english);
+      assert.equal(say(one, 'de'), german);
+    });
+  }
+
+  it('never holds where the car is', () => {
+    const place = { latitude: 57.688, longitude: 11.968, altitude: 3, heading: 220, timestamp: at };
+    assert.equal(say(reading('location', place)), 'good: position known');
+    assert.equal(say(reading('location', { ...place, latitude: null, longitude: null })), null);
+  });
+
+  it('is unknown, and no exception, for a payload of any kind', () => {
+    for (const read of readNames)
+      for (const payload of [null, undefined, {}, 'x', 7, { value: null }, { value: [] }, { frontLeft: null }])
+        assert.equal(say(reading(read, payload))?.startsWith('attention') ?? false, false, read);
+  });
+});
