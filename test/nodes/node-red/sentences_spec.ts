@@ -6,7 +6,7 @@ import { simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
 import { sentenceIn } from '../../../nodes/runtime';
 
-const root = resolve(__dirname, '../../../../..');
+const root = resolve(__dirname, '../../../..');
 const filesOf = (folder: string): string[] => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`);
 
 /** The code behind Check, the sign-in and the state of the token: its failures are shown in a dialog. */
