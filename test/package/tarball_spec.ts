@@ -140,7 +140,7 @@ describe('The packed tarball', function () {
         /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
         /^examples\/[A-Z]\w+\/\d\d [^/]+\.json$/,
         /^dist\/src\/.+\.(js|d\.ts)$/,
-        /^dist\/src\/simulator\/page\.html$/,
+        /^dist\/src\/simulator\/control\/page\.html$/,
         /^dist\/nodes\/[\w-]+\.(js|html)$/,
         /^dist\/nodes\/LICENSES$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,

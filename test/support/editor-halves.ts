@@ -56,9 +56,10 @@ const folderOf = JSON.parse(readFileSync(join(root, 'nodes/folders.json'), 'utf8
 export const source = (type: string): string =>
   readFileSync(join(root, 'nodes', folderOf[type] ?? '', 'form.ts'), 'utf8');
 
-export const sharedSources = readdirSync(join(root, 'nodes/editor')).map((file) =>
-  readFileSync(join(root, 'nodes/editor', file), 'utf8'),
-);
+export const sharedSources = [
+  ...readdirSync(join(root, 'nodes/editor')).map((file) => `editor/${file}`),
+  'vehicle/dialog.ts',
+].map((file) => readFileSync(join(root, 'nodes', file), 'utf8'));
 
 /** Everything that can ask for a text, the forms included. */
 export const allSources = ['nodes', 'src']
