@@ -146,6 +146,10 @@ interface Subscription {
   poll: (due: DuePoll) => void;
   since: number;
   lastRead: Map<AnyReadName, number>;
+  /** Reads that were polled and not answered yet. */
+  awaited: Set<AnyReadName>;
+  /** When the last poll of a read was answered. */
+  answeredAt: Map<AnyReadName, number>;
   lastFailure: Map<AnyReadName, LastFailure>;
 }
 
@@ -176,15 +180,27 @@ class VehiclePoller {
     if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#shared.startup.reserve(fresh, now));
     // Never later than one interval from now.
     const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
-    const subscription: Subscription = { user, poll, since, lastRead: new Map(), lastFailure: new Map() };
+    const subscription: Subscription = {
+      user,
+      poll,
+      since,
+      lastRead: new Map(),
+      awaited: new Set(),
+      answeredAt: new Map(),
+      lastFailure: new Map(),
+    };
     this.#subscribe([...this.#subscriptions, subscription]);
     return () => this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
   }
 
   observe(read: ReadName, reading: PolledReading): void {
     if (this.#profile === null) return;
-    this.#profile.observe(read, reading, this.#shared.clock.monotonic());
-    for (const { lastFailure } of this.#subscriptions) lastFailure.delete(read);
+    const now = this.#shared.clock.monotonic();
+    this.#profile.observe(read, reading, now);
+    for (const { awaited, answeredAt, lastFailure } of this.#subscriptions) {
+      if (awaited.delete(read)) answeredAt.set(read, now);
+      lastFailure.delete(read);
+    }
     this.#schedule();
   }
 
@@ -258,14 +274,17 @@ class VehiclePoller {
   }
 
   #poll(subscription: Subscription, reads: readonly AnyReadName[], now: number): void {
-    for (const read of reads) subscription.lastRead.set(read, now);
+    for (const read of reads) {
+      subscription.lastRead.set(read, now);
+      subscription.awaited.add(read);
+    }
     const { shareForMs, adaptive } = this.#shared.options;
     // Polls are at least half an interval apart; after a command the profile reads the doors four times as often.
     const maxAgeMs = Math.min(shareForMs, subscription.user.everyMs / (adaptive ? 8 : 4));
     subscription.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(subscription, read, failure) });
   }
 
-  #dueAt({ user, since, lastRead, lastFailure }: Subscription, read: AnyReadName): number {
+  #dueAt({ user, since, lastRead, answeredAt, lastFailure }: Subscription, read: AnyReadName): number {
     const { everyMs } = user;
     const last = lastRead.get(read) ?? null;
     // A read that costs no request is never slowed.
@@ -283,6 +302,7 @@ class VehiclePoller {
       doorsMs: this.#doorsMs,
       since,
       lastRead: last,
+      answeredAt: answeredAt.get(read) ?? null,
       lastFailure: lastFailure.get(read) ?? null,
       slowdown: slowdowns[apiOfRead(read)],
       doorsSlowdown: slowdowns.connected.security,

@@ -52,6 +52,8 @@ const activeMs = 10 * minute;
 /** A car locks itself when it drives off: "not in use" counts only where it was read this long after the last change. */
 const settleMs = 5 * minute;
 const maxIntervalMs = 6 * hour;
+/** What happens to the car makes a read due before its interval has passed, but never before a quarter of it or a minute. */
+const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minute);
 /** A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows keep their interval. */
 const maxLastingFailures = 3;
 const lastingRetryMs = hour;
@@ -87,6 +89,8 @@ export interface DueOptions {
   /** When this reader began and when it last tried; null: never. */
   since: number;
   lastRead: number | null;
+  /** When the last poll of this reader was answered, which shows the changes up to then; null: never. */
+  answeredAt?: number | null;
   /** Null: the last try did not fail. */
   lastFailure: LastFailure | null;
   /** How much the quota of its API slows the read, and the doors. */
@@ -186,7 +190,7 @@ export class PollingProfile {
    * first: what they show decides about the others.
    */
   dueAt(options: DueOptions): number {
-    const { read, since, lastRead, lastFailure } = options;
+    const { read, since, everyMs, lastRead, answeredAt, lastFailure } = options;
     const notBefore = lastFailure?.retryAt ?? Number.NEGATIVE_INFINITY;
     if (lastRead === null) return Math.max(notBefore, since + phaseOf(this.#id, firstReadSpreadMs));
     const group = pollGroupOf(read);
@@ -195,8 +199,9 @@ export class PollingProfile {
       : dueAfterChange.has(group)
         ? this.#changedAt
         : lastRead;
-    if (lastRead < dueSince) return Math.max(notBefore, dueSince);
-    return Math.max(notBefore, nextPoll(this.#id, this.interval(options), lastRead));
+    const regular = nextPoll(this.#id, this.interval(options), lastRead);
+    if (Math.max(lastRead, answeredAt ?? 0) >= dueSince) return Math.max(notBefore, regular);
+    return Math.max(notBefore, dueSince, Math.min(regular, lastRead + leastPauseMs(everyMs)));
   }
 
   /** Milliseconds from one read to the next, as things stand. */
@@ -208,7 +213,7 @@ export class PollingProfile {
     lastFailure,
     slowdown = noSlowdown,
     doorsSlowdown = slowdown.security,
-  }: Omit<DueOptions, 'since' | 'lastRead'>): number {
+  }: Omit<DueOptions, 'since' | 'lastRead' | 'answeredAt'>): number {
     const group = pollGroupOf(read);
     const isSecurity = isSecurityRead(read);
     const activity = this.activity(now, doorsMs === null ? null : doorsMs * doorsSlowdown);

@@ -284,6 +284,41 @@ describe('the poller of an account', () => {
       assert.ok(within('engine', from) <= 7, `${within('engine', from)}`);
     });
 
+    for (const [what, reads, flip, most] of [
+      [
+        'the windows',
+        ['windows'],
+        (i: number) => ({ payload: i, vehicle: { open: i % 2 === 0 ? ['rearLeft'] : [], unknown: [] } }),
+        13,
+      ],
+      ['the engine', ['engineRunning'], (i: number) => ({ payload: { value: i % 2 === 0 }, vehicle: {} }), 13],
+      ['the odometer', ['odometer'], (i: number) => ({ payload: { value: i }, vehicle: {} }), 13],
+      [
+        'windows and engine',
+        ['windows', 'engineRunning'],
+        (i: number) => ({
+          payload: { value: i % 2 === 0 },
+          vehicle: { open: i % 2 === 0 ? ['rearLeft'] : [], unknown: [] },
+        }),
+        2 * 60,
+      ],
+    ] as const) {
+      it(`keeps to the interval of a node where each answer differs from the last one: ${what}`, async () => {
+        let requests = 0;
+        const poll = (due: DuePoll): void => {
+          for (const read of due.reads) {
+            const answer = flip((requests += 1));
+            clock.after(200, () => isReadName(read) && poller.observe(read, vin, answer));
+          }
+        };
+        for (const read of reads) poller.start({ vin, reads: [read], everyMs: 5 * minute }, poll);
+        await clock.advance(60 * minute);
+        poller.close();
+        await clock.advance(second);
+        assert.ok(requests >= 12 && requests <= most, `${requests} requests`);
+      });
+    }
+
     it('asks for the windows at once when the doors show a sign of life', async () => {
       node('doors', ['doors'], minute);
       node('windows', ['windows'], minute);

@@ -309,14 +309,15 @@ describe('the adaptive profile', () => {
       assert.ok(due(profile, 'location', stopped, { lastRead: stopped }) > stopped);
     });
 
-    it('reads the location at once when the odometer of a parked car has moved', () => {
+    it('reads the location at once when the odometer of a parked car has moved, but not twice in a minute', () => {
       const profile = parked();
       profile.observe('odometer', kilometers(100), noon);
       profile.observe('odometer', kilometers(100), noon + 20 * second);
-      const later = noon + 40 * second;
-      assert.ok(due(profile, 'location', later, { lastRead: noon + 10 * second }) > later);
+      const later = noon + 80 * second;
+      assert.ok(due(profile, 'location', later, { lastRead: noon + 10 * second }) > later + minute);
       profile.observe('odometer', kilometers(112), later);
       assert.equal(due(profile, 'location', later, { lastRead: noon + 10 * second }), later);
+      assert.equal(due(profile, 'location', later, { lastRead: noon + 40 * second }), noon + 100 * second);
     });
   });
 
