@@ -1,9 +1,10 @@
-import { Socket } from 'node:net';
-import { buildConnector, Client, EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
+import { isIP, Socket, type LookupFunction } from 'node:net';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
-import { isLoopback } from '../util/loopback';
 import { userAgent } from '../util/user-agent';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
+import { parseProxies, type Environment, type Proxy } from './environment';
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {
@@ -31,7 +32,7 @@ export interface TransportResponse {
 export interface Transport {
   /**
    * Sends once, follows no redirect, reads at most 1 MiB.
-   * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large), CANCELLED
+   * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large, or compressed and not to be unpacked), CANCELLED
    */
   send(request: TransportRequest): Promise<TransportResponse>;
   /** Ends every connection at once, open or not yet; requests under way fail with CANCELLED. */
@@ -42,24 +43,35 @@ export const maxBodyBytes = 2 ** 20;
 /** The number of connections that all reads of one origin share. */
 export const readConnections = 6;
 
-/** How long name lookup, TCP and TLS may take together. */
+/** How long name lookup, TCP and TLS may take together; likewise the way to the tunnel of a proxy. */
 export const connectTimeoutMs = 10_000;
+/**
+ * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and where the
+ * other addresses are dead, nothing is reached.
+ */
+const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
 const waitForConnectionMs = 60_000;
 
 export interface TransportOptions {
   clock?: Clock;
-  /** Holds `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case. Default: the environment of the process. */
-  env?: Readonly<Record<string, string | undefined>>;
+  /** Names the proxies. Default: the environment of the process. */
+  env?: Environment;
+  /** Default: that of the operating system. */
+  lookup?: LookupFunction;
 }
 
-/** @throws VehicleError CONFIG where a proxy variable holds no address */
-export function createTransport({ clock = systemClock, env = process.env }: TransportOptions = {}): Transport {
+/** @throws VehicleError CONFIG where a variable does not hold the address of an http or https proxy */
+export function createTransport({ clock = systemClock, env = process.env, lookup }: TransportOptions = {}): Transport {
   const options: ConnectionOptions = {
     clock,
-    proxies: proxiesOf(env),
+    proxyOf: parseProxies(env),
     // One for all connections, so that later ones resume the TLS session. Its own time limit would not be on the clock.
-    connector: buildConnector({ timeout: 0 }),
+    connector: buildConnector({
+      timeout: 0,
+      autoSelectFamilyAttemptTimeout: addressTimeoutMs,
+      ...(lookup && { lookup }),
+    }),
   };
   const pools = new Map<string, Connections>();
   const underWay = new Set<Exchange>();
@@ -85,7 +97,7 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
             origin: request.url.origin,
             path: request.url.pathname + request.url.search,
             method: request.method,
-            headers: Object.assign({ 'user-agent': userAgent }, request.headers),
+            headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...request.headers },
             body: request.body ?? null,
             reset: request.method === 'POST',
           },
@@ -121,11 +133,11 @@ export function createTransport({ clock = systemClock, env = process.env }: Tran
 
 interface ConnectionOptions {
   clock: Clock;
-  proxies: Proxies | null;
+  proxyOf: (url: URL) => Proxy | null;
   connector: buildConnector.connector;
 }
 
-/** The connections to one origin. */
+/** The connections to one origin, directly or each through a tunnel of its own. */
 class Connections {
   readonly dispatcher: Dispatcher;
   /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
@@ -133,23 +145,12 @@ class Connections {
   readonly #clock: Clock;
   readonly #connector: buildConnector.connector;
 
-  constructor(origin: string, connections: number, { clock, proxies, connector }: ConnectionOptions) {
+  constructor(origin: string, connections: number, { clock, proxyOf, connector }: ConnectionOptions) {
     this.#clock = clock;
     this.#connector = connector;
-    const connect = this.#connect;
-    // The time limits are those of `Exchange`, on the clock that tests own.
-    const options = { connect, headersTimeout: 0, bodyTimeout: 0 };
-    if (proxies !== null && !isLoopback(new URL(origin).hostname)) {
-      this.dispatcher = new EnvHttpProxyAgent({
-        ...options,
-        ...proxies,
-        connections,
-        // The connections to the proxy itself, which bear one CONNECT request each.
-        clientFactory: (proxy, given) => new Pool(proxy, { ...given, connect, headersTimeout: connectTimeoutMs }),
-      });
-    } else {
-      this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
-    }
+    const proxy = proxyOf(new URL(origin));
+    const options = dispatcherOptions((target) => this.#connect(target, proxy));
+    this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
   }
 
   async destroy(): Promise<void> {
@@ -158,46 +159,66 @@ class Connections {
     await destroyed;
   }
 
-  readonly #connect: buildConnector.connector = (target, callback) => {
-    // The declared type leaves out that the connector returns its socket.
-    const socket: unknown = this.#connector(target, (...result) => {
+  async #connect(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
+    if (proxy === null) return this.#open(target, serviceFaults);
+    const tunnel = await this.#openTunnel(target, proxy);
+    return target.protocol === 'https:' ? this.#open({ ...target, httpSocket: tunnel }, serviceFaults) : tunnel;
+  }
+
+  /** Asks the proxy for a tunnel to the target (CONNECT, RFC 9110 9.3.6). */
+  async #openTunnel({ host = '', port, protocol }: buildConnector.Options, proxy: Proxy): Promise<Socket> {
+    const faults = proxyFaults(proxy);
+    const limit = new AbortController();
+    const cancelTimer = this.#clock.after(connectTimeoutMs, () => limit.abort(faults.late()));
+    // undici would take the server name from the header `host`.
+    const open = (own: buildConnector.Options): Promise<Socket> => this.#open({ ...own, servername: '' }, faults);
+    const client = new Client(proxy.origin, dispatcherOptions(open));
+    try {
+      const path = port ? host : `${host}:${protocol === 'https:' ? 443 : 80}`;
+      const login = proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization };
+      const headers = { host: path, 'user-agent': userAgent, ...login };
+      const { statusCode, socket } = await client.connect({ path, headers, signal: limit.signal });
+      if (statusCode === 200 && socket instanceof Socket) return socket;
+      socket.destroy();
+      throw noTunnel(statusCode, proxy);
+    } catch (error) {
+      throw faults.of(error);
+    } finally {
       cancelTimer();
-      callback(...result);
-    });
-    if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
-    const cancelTimer = this.#clock.after(connectTimeoutMs, () => socket.destroy(timedOut(connectTimeoutMs)));
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-  };
-}
+      void client.destroy();
+    }
+  }
 
-interface Proxies {
-  httpProxy: string;
-  httpsProxy: string;
-  noProxy: string;
-}
-
-/** The proxies that the environment asks for, as other programs on the machine use them; null where it asks for none. */
-function proxiesOf(env: Readonly<Record<string, string | undefined>>): Proxies | null {
-  const valueOf = (name: string): string => (env[name.toLowerCase()] || env[name])?.trim() ?? '';
-  const addressIn = (name: string): string => {
-    const value = valueOf(name);
-    // `proxy:3128` is a common way to write it.
-    const address = value === '' || value.includes('://') ? value : `http://${value}`;
-    if (address !== '' && !URL.canParse(address))
-      throw new VehicleError(
-        'CONFIG',
-        `The environment variable ${name} does not contain a proxy address. Correct it, for example http://proxy.example:3128, and restart Node-RED.`,
+  /** Name lookup, TCP and TLS, or only TLS in a tunnel. */
+  #open(target: buildConnector.Options, faults: Faults): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      // The declared type leaves out that the connector returns its socket.
+      const socket: unknown = this.#connector(target, (error, connected) => {
+        cancelTimer();
+        if (error === null) resolve(connected);
+        else reject(faults.of(error));
+      });
+      if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
+      let hasAddress = target.httpSocket !== undefined || isIP(target.hostname) !== 0;
+      const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
+        socket.destroy(hasAddress ? faults.late() : faults.nameless()),
       );
-    return address;
-  };
-  const proxies = {
-    httpProxy: addressIn('HTTP_PROXY'),
-    httpsProxy: addressIn('HTTPS_PROXY'),
-    noProxy: valueOf('NO_PROXY'),
-  };
-  return proxies.httpProxy === '' && proxies.httpsProxy === '' ? null : proxies;
+      this.#sockets.add(socket);
+      socket.once('lookup', () => (hasAddress = true)).once('close', () => this.#sockets.delete(socket));
+    });
+  }
 }
+
+/** The time limits are those of `Connections` and `Exchange`, on the clock that tests own. */
+const dispatcherOptions = (open: (target: buildConnector.Options) => Promise<Socket>): Client.Options => ({
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connect: (target, callback) =>
+    void open(target).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    ),
+});
 
 /** One request as undici's handler: the interface that reports when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
@@ -251,12 +272,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#finish()) return;
-    const body = Buffer.concat(this.#chunks).toString('utf8');
-    this.#onEnd({ status: this.#status, headers: this.#headers, body });
+    const body = decoded(Buffer.concat(this.#chunks), this.#headers['content-encoding'], this.#status);
+    this.#onEnd(body instanceof VehicleError ? body : { status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    if (this.#finish()) this.#onEnd(error instanceof VehicleError ? error : networkFault(error));
+    if (this.#finish()) this.#onEnd(serviceFaults.of(error));
   }
 
   fail(error: VehicleError): void {
@@ -279,6 +300,30 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+type Decoder = (body: Buffer, limits: { maxOutputLength: number }) => Buffer;
+const decoders = new Map<unknown, Decoder>([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+]);
+
+/** The body as text. No coding is asked for, but some gateways compress all the same. */
+function decoded(body: Buffer, coding: string | string[] | undefined, status: number): string | VehicleError {
+  if (body.length === 0 || coding === undefined || coding === 'identity') return body.toString('utf8');
+  try {
+    const decode = decoders.get(String(coding).toLowerCase());
+    if (decode !== undefined) return decode(body, { maxOutputLength: maxBodyBytes }).toString('utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(status);
+  }
+  return new VehicleError(
+    'BAD_RESPONSE',
+    'The answer of the service is compressed and cannot be unpacked. A proxy may have changed it; otherwise check the base URL.',
+    { httpStatus: status },
+  );
+}
+
 const timedOut = (ms: number): VehicleError =>
   new VehicleError('TIMEOUT', `The service did not answer within ${Math.round(ms / 1000)} seconds. Try again later.`);
 
@@ -299,6 +344,25 @@ export const isReset = (error: VehicleError): boolean =>
 const codeOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
 
+/** What a failed connection to one peer is called. */
+interface Faults {
+  of(error: unknown): VehicleError;
+  /** No connection within the time limit. */
+  late(): VehicleError;
+  /** No address within the time limit. */
+  nameless(): VehicleError;
+}
+
+const faults = (sentenceOf: (code: string) => string, late: Omit<Faults, 'of'>): Faults => ({
+  ...late,
+  of(error) {
+    if (error instanceof VehicleError) return error;
+    const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+    // The cause is rebuilt from its code alone: the errors of undici hold addresses and headers.
+    return new VehicleError('NETWORK', sentenceOf(code), { cause: { code } });
+  },
+});
+
 /** Codes of Node for a certificate that does not lead to an authority that this machine trusts. */
 const untrustedCodes = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -308,30 +372,58 @@ const untrustedCodes = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-const networkSentences: Readonly<Record<string, string>> = {
+const certificateSentences: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED:
     'The certificate of the service has expired. Check the date of this machine; otherwise try again later.',
   CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet. Check the date of this machine.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service belongs to another host. Check the base URL.',
-  UND_ERR_PRX_TLS: 'The certificate of the proxy belongs to another host. Check the variable HTTPS_PROXY.',
 };
 
-/** The cause is rebuilt from its code alone: the errors of undici hold addresses and headers. */
-function networkFault(error: unknown): VehicleError {
-  const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') return timedOut(connectTimeoutMs);
-  return new VehicleError('NETWORK', sentenceOf(code, error), { cause: { code } });
+const connectSeconds = connectTimeoutMs / 1000;
+
+const serviceFaults = faults(
+  (code) => {
+    if (untrustedCodes.has(code))
+      return `The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+    if (/^ERR_SSL_|^EPROTO$/.test(code))
+      return `No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
+    return (
+      certificateSentences[code] ??
+      `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
+    );
+  },
+  {
+    late: () => timedOut(connectTimeoutMs),
+    nameless: () =>
+      new VehicleError(
+        'TIMEOUT',
+        `The name server did not give the address of the service within ${connectSeconds} seconds. Check the network and the DNS settings of this machine.`,
+      ),
+  },
+);
+
+function proxyFaults({ host, variable }: Proxy): Faults {
+  const late = (): VehicleError =>
+    new VehicleError(
+      'TIMEOUT',
+      `The proxy ${host} did not answer within ${connectSeconds} seconds. Check the network and the variable ${variable}.`,
+    );
+  return faults(
+    (code) =>
+      untrustedCodes.has(code) || code in certificateSentences
+        ? `The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
+        : `The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
+    { late, nameless: late },
+  );
 }
 
-function sentenceOf(code: string, error: unknown): string {
-  // undici reports the status of a proxy that opened no tunnel only in the text of its error.
-  const refused = error instanceof Error ? /^Proxy response \((\d{3})\)/.exec(error.message) : null;
-  if (refused !== null)
-    return `The proxy did not connect to the service (status ${refused[1]}). Check the variables HTTPS_PROXY and NO_PROXY, and user name and password of the proxy.`;
-  if (untrustedCodes.has(code))
-    return `The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
-  return (
-    networkSentences[code] ??
-    `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
-  );
+/** What the proxy refuses is not tried again within a read: a login could be locked by it. */
+function noTunnel(status: number, { host, variable }: Proxy): VehicleError {
+  const sentence =
+    status === 407
+      ? `The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
+      : status < 500
+        ? `The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
+        : `The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
+  return new VehicleError('NETWORK', sentence, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
 }

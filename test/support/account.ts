@@ -13,7 +13,7 @@ type Changes = Partial<Omit<AccountOptions, 'service'>> & {
 
 /** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
 export function openTestAccount(
-  simulator: Simulator,
+  simulator: Pick<Simulator, 'url'>,
   { service = 'custom', token = 'demo-token', settings = {}, ...changes }: Changes = {},
 ): Account {
   const account = openAccount({

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
 /** A real proxy for CONNECT, on 127.0.0.1. It alone knows the hosts that it is given. */
@@ -6,7 +7,7 @@ export interface ConnectProxy {
   url: string;
   /** The target of each CONNECT request, in order. */
   targets: string[];
-  /** Answers with this status instead of connecting; null connects; 0 never answers. */
+  /** Answers with this status instead of connecting; null connects; 0 never answers; -1 hangs up. */
   status: number | null;
   /** The `proxy-authorization` of the last request. */
   authorization: string | undefined;
@@ -14,10 +15,16 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** @param ports the port on this machine that each `host:port` leads to */
-export async function startConnectProxy(ports: Readonly<Record<string, number>>): Promise<ConnectProxy> {
+/**
+ * @param ports the port on this machine that each `host:port` leads to
+ * @param certificate of an https proxy; without it, an http proxy
+ */
+export async function startConnectProxy(
+  ports: Readonly<Record<string, number>>,
+  certificate?: { key: string; cert: string },
+): Promise<ConnectProxy> {
   const sockets = new Set<Socket>();
-  const server = createServer((_request, response) => void response.writeHead(405).end());
+  const server = certificate === undefined ? createServer() : createTlsServer(certificate);
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -27,6 +34,7 @@ export async function startConnectProxy(ports: Readonly<Record<string, number>>)
     const target = request.url ?? '';
     proxy.targets.push(target);
     proxy.authorization = request.headers['proxy-authorization'];
+    if (proxy.status === -1) return void client.destroy();
     if (proxy.status === 0) return void client.resume().on('end', () => client.end());
     const port = ports[target];
     if (proxy.status !== null || port === undefined)
@@ -40,7 +48,7 @@ export async function startConnectProxy(ports: Readonly<Record<string, number>>)
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: ConnectProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     targets: [],
     status: null,
     authorization: undefined,

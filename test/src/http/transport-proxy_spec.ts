@@ -1,27 +1,33 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
 import type { VehicleError } from '../../../src/index';
-import { createTransport, readConnections, type Transport, type TransportRequest } from '../../../src/http/transport';
+import {
+  connectTimeoutMs,
+  createTransport,
+  readConnections,
+  type Transport,
+  type TransportRequest,
+} from '../../../src/http/transport';
 import { userAgent } from '../../../src/util/user-agent';
 import { packageJson } from '../../package/checkout';
+import { closeAccounts, openTestAccount } from '../../support/account';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { ManualClock } from '../../support/manual-clock';
-import { testCertificate } from '../../support/test-certificate';
 
 /** Only the proxy can resolve this name: no name server answers for `.test` (RFC 6761). */
 const host = 'service.test';
 
 describe('transport behind a proxy', () => {
   let service: Server;
-  let secureService: Server;
+  let muteService: TcpServer;
+  const mute = new Set<Socket>();
   let proxy: ConnectProxy;
   let transport: Transport;
   let clock: ManualClock;
   const requests: IncomingMessage[] = [];
 
-  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  const portOf = (server: TcpServer): number => (server.address() as AddressInfo).port;
 
   beforeEach(async () => {
     requests.length = 0;
@@ -29,20 +35,24 @@ describe('transport behind a proxy', () => {
       requests.push(request);
       response.end('{"ok":true}');
     });
-    secureService = createTlsServer(testCertificate, (_request, response) => void response.end('secure')) as Server;
-    for (const server of [service, secureService])
+    muteService = createTcpServer((socket) => {
+      mute.add(socket);
+      socket
+        .on('error', () => undefined)
+        .on('close', () => mute.delete(socket))
+        .resume();
+    });
+    for (const server of [service, muteService])
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = await startConnectProxy({ [`${host}:80`]: portOf(service), [`${host}:443`]: portOf(secureService) });
+    proxy = await startConnectProxy({ [`${host}:80`]: portOf(service), 'mute.test:443': portOf(muteService) });
     clock = new ManualClock();
   });
 
   afterEach(async () => {
     await transport?.close();
     await proxy.close();
-    for (const server of [service, secureService]) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+    service.closeAllConnections();
+    for (const server of [service, muteService]) await new Promise((resolve) => server.close(resolve));
   });
 
   const use = (env: Record<string, string>): void => {
@@ -85,14 +95,17 @@ describe('transport behind a proxy', () => {
     while (proxy.open > 0) await clock.advance(0);
   });
 
-  it('says that nothing was sent where the proxy refuses the connection', async () => {
-    use({ HTTP_PROXY: proxy.url });
-    for (const status of [403, 407, 502]) {
-      proxy.status = status;
+  it('says what to do where the proxy opens no tunnel, and that nothing was sent', async () => {
+    use({ HTTP_PROXY: proxy.url.replace('http://', 'http://user:secret@') });
+    const sentences = { 407: /user name and the password.*HTTP_PROXY/, 403: /refuses.*NO_PROXY/, 502: /base URL/ };
+    for (const [status, sentence] of Object.entries(sentences)) {
+      proxy.status = Number(status);
       let began = 0;
       const error = await failure(ask({ method: 'POST', onDispatch: () => (began += 1) }));
       assert.equal(error.code, 'NETWORK');
-      assert.match(error.message, new RegExp(`proxy did not connect.*${status}.*HTTPS_PROXY`));
+      assert.match(error.message, sentence);
+      assert.ok(error.message.includes(`The proxy ${new URL(proxy.url).host} `), error.message);
+      assert.ok(error.message.includes(status) && !error.message.includes('secret'), error.message);
       assert.equal(began, 0);
     }
     assert.equal(requests.length, 0);
@@ -100,17 +113,81 @@ describe('transport behind a proxy', () => {
     assert.equal((await ask()).status, 200);
   });
 
+  it('asks a proxy that refuses once for each read, and one that is out of order again', async () => {
+    const account = openTestAccount(
+      { url: 'https://service.test' },
+      { clock, transport: createTransport({ clock, env: { HTTPS_PROXY: proxy.url } }) },
+    );
+    for (const [status, tries] of [
+      [407, 1],
+      [403, 1],
+      [502, 3],
+    ]) {
+      proxy.status = status ?? null;
+      proxy.targets.length = 0;
+      const reading = failure(account.client.vehicles());
+      let isOver = false;
+      void reading.then(() => (isOver = true));
+      while (!isOver) await clock.advance(1_000);
+      assert.equal((await reading).code, 'NETWORK');
+      assert.equal(proxy.targets.length, tries, `status ${status}`);
+    }
+    await closeAccounts();
+  });
+
+  for (const method of ['GET', 'POST'] as const) {
+    it(`names the proxy where its port is closed, its name is unknown, or it hangs up (${method})`, async () => {
+      use({ HTTP_PROXY: 'http://user:secret@127.0.0.1:1' });
+      assert.match(
+        (await failure(ask({ method }))).message,
+        /^The proxy 127\.0\.0\.1:1 could not be reached \(ECONNREFUSED\)/,
+      );
+      await transport.close();
+      use({ HTTP_PROXY: 'http://user:secret@proxy.test:3128' });
+      assert.match(
+        (await failure(ask({ method }))).message,
+        /^The proxy proxy\.test:3128 could not be reached \((ENOTFOUND|EAI_AGAIN)\).*HTTP_PROXY/,
+      );
+      await transport.close();
+      use({ HTTP_PROXY: proxy.url });
+      proxy.status = -1;
+      const error = await failure(ask({ method }));
+      assert.match(error.message, /^The proxy 127\.0\.0\.1:\d+ could not be reached/);
+      assert.equal(proxy.targets.length, 1);
+    });
+  }
+
   it('gives up on a proxy that does not answer, and leaves no connection to it', async () => {
     use({ HTTP_PROXY: proxy.url });
     proxy.status = 0;
     let began = 0;
     const asked = (['GET', 'POST'] as const).map((method) => failure(ask({ method, onDispatch: () => (began += 1) })));
     while (proxy.targets.length < 2) await clock.advance(0);
-    await clock.advance(60_000);
-    for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
+    await clock.advance(connectTimeoutMs);
+    for (const error of await Promise.all(asked)) {
+      assert.equal(error.code, 'TIMEOUT');
+      assert.match(error.message, /^The proxy 127\.0\.0\.1:\d+ did not answer within 10 seconds/);
+    }
     assert.equal(began, 0);
-    await transport.close();
     while (proxy.open > 0) await clock.advance(0);
+    await transport.close();
+    assert.equal(clock.sleeping, 0);
+  });
+
+  it('gives up on a service that never answers the TLS handshake in the tunnel, and leaves no connection', async () => {
+    use({ HTTPS_PROXY: proxy.url });
+    const url = new URL('https://mute.test/');
+    const asked = (['GET', 'POST'] as const).map((method) => failure(ask({ method, url })));
+    while (mute.size < 2) await clock.advance(0);
+    await clock.advance(connectTimeoutMs);
+    for (const error of await Promise.all(asked))
+      assert.match(error.message, /^The service did not answer within 10 sec/);
+    while (mute.size > 0) await clock.advance(0);
+    const closed = (['GET', 'POST'] as const).map((method) => failure(ask({ method, url })));
+    while (mute.size < 2) await clock.advance(0);
+    await transport.close();
+    for (const error of await Promise.all(closed)) assert.equal(error.code, 'CANCELLED');
+    while (mute.size > 0 || proxy.open > 0) await clock.advance(0);
     assert.equal(clock.sleeping, 0);
   });
 
@@ -122,12 +199,29 @@ describe('transport behind a proxy', () => {
     assert.deepEqual(proxy.targets, []);
   });
 
-  it('refuses a proxy variable that holds no address', () => {
-    assert.throws(() => createTransport({ env: { https_proxy: 'http://:::' } }), {
-      code: 'CONFIG',
-      message: /HTTPS_PROXY/,
+  for (const [what, address] of Object.entries({
+    'no address': 'http://:::',
+    'a scheme with one slash': 'http:/proxy.example',
+    'another scheme': 'ftp://user:secret@proxy.example:21',
+    'a SOCKS proxy': 'socks5://user:secret@proxy.example:1080',
+    'a path': 'http://user:secret@proxy.example:3128/path',
+    'a query': 'http://user:secret@proxy.example:3128?query',
+    'a % that begins no escape': 'http://user:100%secret@proxy.example:3128',
+    'a # in the password': 'http://user:secret#1@proxy.example:3128',
+    'a user name without a password': 'http://user@proxy.example:3128',
+    'a password without a user name': 'http://:secret@proxy.example:3128',
+  }))
+    it(`says how to write a proxy variable that holds ${what}`, () => {
+      for (const name of ['HTTP_PROXY', 'https_proxy'])
+        assert.throws(
+          () => createTransport({ env: { [name]: address } }),
+          ({ code, message }: VehicleError) =>
+            code === 'CONFIG' &&
+            message.includes(name.toUpperCase()) &&
+            message.includes('http://user:password@proxy.example:3128') &&
+            !message.includes('secret'),
+        );
     });
-  });
 
   it('names itself with name and version of the pack', async () => {
     use({ HTTP_PROXY: proxy.url });

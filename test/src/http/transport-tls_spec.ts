@@ -60,7 +60,6 @@ describe('TLS connections of an account', () => {
 
   /** The environment of a process that trusts both certificates. */
   const trusting = (): Record<string, string> => ({ NODE_EXTRA_CA_CERTS: join(folder, 'both.pem') });
-  const directly = (): string => `https://localhost:${(service.address() as AddressInfo).port}`;
 
   const use = async (baseUrl: string, env: Record<string, string>): Promise<Results> => {
     const script = join(__dirname, '../../support/https-account.js');
@@ -71,20 +70,24 @@ describe('TLS connections of an account', () => {
     return JSON.parse(stdout) as Results;
   };
 
+  /** Directly and through the proxy. */
+  const useBothWays = (env: Record<string, string>): Promise<Results[]> =>
+    Promise.all([
+      use(`https://localhost:${(service.address() as AddressInfo).port}`, env),
+      use('https://service.test', { ...env, HTTPS_PROXY: proxy.url }),
+    ]);
+
   it('name the host, so that a server with several certificates answers with the right one', async () => {
     await start(otherCertificate);
     service.addContext('localhost', testCertificate);
     service.addContext('service.test', testCertificate);
-    assert.deepEqual(await use(directly(), trusting()), allOk);
-    assert.deepEqual(await use('https://service.test', { ...trusting(), HTTPS_PROXY: proxy.url }), allOk);
+    assert.deepEqual(await useBothWays(trusting()), [allOk, allOk]);
     assert.equal(received.length, 6);
   });
 
   it('send nothing to a server whose certificate is not trusted', async () => {
     await start(testCertificate);
-    const direct = await use(directly(), {});
-    const proxied = await use('https://service.test', { HTTPS_PROXY: proxy.url });
-    for (const results of [direct, proxied])
+    for (const results of await useBothWays({}))
       for (const sentence of Object.values(results))
         assert.match(sentence, /certificate .* is not trusted on this machine .*NODE_EXTRA_CA_CERTS/);
     assert.deepEqual(received, []);
@@ -92,10 +95,26 @@ describe('TLS connections of an account', () => {
 
   it('send nothing to a server with the certificate of another host', async () => {
     await start(otherCertificate);
-    const direct = await use(directly(), trusting());
-    const proxied = await use('https://service.test', { ...trusting(), HTTPS_PROXY: proxy.url });
-    for (const results of [direct, proxied])
+    for (const results of await useBothWays(trusting()))
       for (const sentence of Object.values(results)) assert.match(sentence, /belongs to another host/);
     assert.deepEqual(received, []);
+  });
+
+  it('send no password to an https proxy whose certificate is not trusted', async () => {
+    await start(testCertificate);
+    const { port } = service.address() as AddressInfo;
+    const secure = await startConnectProxy({ 'service.test:443': port }, testCertificate);
+    const at = (host: string): string => secure.url.replace('127.0.0.1', `user:secret@${host}`);
+    try {
+      const refused = await use('https://service.test', { HTTPS_PROXY: at('localhost') });
+      for (const sentence of Object.values(refused))
+        assert.match(sentence, /The certificate of the proxy localhost:\d+ is not accepted .*NODE_EXTRA_CA_CERTS/);
+      assert.deepEqual(secure.targets, []);
+      for (const host of ['localhost', '127.0.0.1'])
+        assert.deepEqual(await use('https://service.test', { ...trusting(), HTTPS_PROXY: at(host) }), allOk);
+      assert.equal(secure.targets.length, 6);
+    } finally {
+      await secure.close();
+    }
   });
 });

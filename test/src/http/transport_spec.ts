@@ -1,6 +1,11 @@
 import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { VehicleError } from '../../../src/index';
 import {
   connectTimeoutMs,
@@ -12,6 +17,7 @@ import {
   type TransportRequest,
 } from '../../../src/http/transport';
 import { ManualClock } from '../../support/manual-clock';
+import { testCertificate } from '../../support/test-certificate';
 
 describe('transport', () => {
   let server: Server;
@@ -106,6 +112,48 @@ describe('transport', () => {
     assert.equal(error.retryable, false);
   });
 
+  it('asks for no compression, and unpacks an answer that is compressed all the same', async () => {
+    let asked: unknown;
+    const codings = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync };
+    for (const [coding, compress] of Object.entries(codings)) {
+      answer = (request, response) => {
+        asked = request.headers['accept-encoding'];
+        response.writeHead(200, { 'content-encoding': coding }).end(compress('{"grün":1}'));
+      };
+      assert.equal((await ask()).body, '{"grün":1}', coding);
+      assert.equal(asked, 'identity');
+    }
+    answer = (_request, response) => void response.writeHead(204, { 'content-encoding': 'gzip' }).end();
+    assert.equal((await ask()).body, '');
+  });
+
+  it('unpacks no more than 1 MiB', async () => {
+    const bodies = { gzip: gzipSync, br: brotliCompressSync };
+    for (const [coding, compress] of Object.entries(bodies)) {
+      const reply = (length: number): void => {
+        answer = (_request, response) =>
+          void response.writeHead(200, { 'content-encoding': coding }).end(compress(Buffer.alloc(length, 'a')));
+      };
+      reply(maxBodyBytes);
+      assert.equal((await ask()).body.length, maxBodyBytes);
+      reply(maxBodyBytes + 1);
+      const error = await failure(ask());
+      assert.equal(error.code, 'BAD_RESPONSE');
+      assert.match(error.message, /more than 1 MiB/);
+      assert.equal(error.retryable, false);
+    }
+  });
+
+  it('refuses what it cannot unpack', async () => {
+    const bodies = { gzip: 'not gzip', zstd: '(µ/ý', 'gzip, br': 'both', constructor: 'odd' };
+    for (const [coding, body] of Object.entries(bodies)) {
+      answer = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
+      const error = await failure(ask());
+      assert.equal(error.code, 'BAD_RESPONSE', coding);
+      assert.match(error.message, /compressed and cannot be unpacked/);
+    }
+  });
+
   it('cuts off a body that never ends', async () => {
     answer = (_request, response) => {
       const more = (): void =>
@@ -163,6 +211,72 @@ describe('transport', () => {
     while (sockets.size < readConnections) await clock.advance(0);
     await clock.advance(60_000);
     assert.match((await (asked.at(-1) as Promise<VehicleError>)).message, /within 60 seconds/);
+  });
+
+  it('says that the name server does not answer', async () => {
+    let isLookedUp = false;
+    const silent = createTransport({ clock, env: {}, lookup: () => void (isLookedUp = true) });
+    const asked = failure(
+      silent.send({ method: 'GET', url: new URL('https://service.test/'), headers: {}, timeoutMs: 1 }),
+    );
+    while (!isLookedUp) await clock.advance(0);
+    await clock.advance(connectTimeoutMs);
+    const error = await asked;
+    assert.equal(error.code, 'TIMEOUT');
+    assert.match(error.message, /name server did not give the address/);
+    await silent.close();
+  });
+
+  it('waits for a slow address of a name, although its other address is dead', async () => {
+    const child = spawn(process.execPath, [join(__dirname, '../../support/busy-server.js')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const queued: Socket[] = [];
+    let slow: Transport | undefined;
+    try {
+      const [line] = (await once(child.stdout, 'data')) as [Buffer];
+      const port = Number(line);
+      while (queued.length < 2) {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        await once(socket, 'connect');
+        queued.push(socket);
+      }
+      slow = createTransport({
+        clock,
+        env: {},
+        lookup: (_host, _options, done) => {
+          done(null, [
+            { address: '127.0.0.1', family: 4 },
+            { address: '::1', family: 6 },
+          ]);
+          // The first packet of the connection is lost; the network sends it again a second later.
+          setImmediate(() => child.stdin.write('\n'));
+        },
+      });
+      const url = new URL(`http://service.test:${port}/`);
+      assert.equal((await slow.send({ method: 'POST', url, headers: {}, timeoutMs: 30_000 })).body, 'late');
+    } finally {
+      await slow?.close();
+      for (const socket of queued) socket.destroy();
+      child.stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+    }
+  });
+
+  it('names a server that speaks no TLS, or a version that is too old', async () => {
+    const plain = new URL(base.replace('http:', 'https:'));
+    assert.match((await failure(ask('/', { url: plain }))).message, /No encrypted connection .*\(ERR_SSL_.*base URL/);
+    const old = createTlsServer({
+      ...testCertificate,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    }) as Server;
+    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+    const url = new URL(`https://127.0.0.1:${(old.address() as AddressInfo).port}/`);
+    const { message } = await failure(ask('/', { url }));
+    await new Promise((resolve) => old.close(resolve));
+    assert.match(message, /No encrypted connection .*PROTOCOL_VERSION/);
   });
 
   describe('to a server that accepts connections and never answers the TLS handshake', () => {
