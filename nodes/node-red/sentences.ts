@@ -57,7 +57,7 @@ function translated(known: readonly Sentence[], text: string): string {
       .find(({ match }) => match);
     if (!found?.match) return text;
     const [whole, ...values] = found.match;
-    sentences.push(found.own.replace('{}', () => listIn(known, values[0] ?? '')));
+    sentences.push(found.own.replaceAll('{}', () => listIn(known, values.shift() ?? '')));
     rest = rest.slice(whole.length);
   }
   return sentences.join(' ');

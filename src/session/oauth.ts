@@ -210,9 +210,9 @@ export function authorizationUrl(authorization: Authorization): URL {
 function temporaryFailure(error: unknown): VehicleError {
   const failure = asVehicleError(error);
   const { code, cause } = failure;
-  // The transport knows more of the cause: the proxy, or a certificate that is not trusted.
-  if (code === 'NETWORK') return new VehicleError(code, `The sign-in service: ${failure.message}`, { cause });
-  if (code === 'TIMEOUT') return new VehicleError(code, 'The sign-in service did not answer in time.', { cause });
+  // The transport knows more of the cause: the proxy, the name server, or a certificate that is not trusted.
+  if (code === 'NETWORK' || code === 'TIMEOUT')
+    return new VehicleError(code, `The sign-in service: ${failure.message}`, { cause });
   if (code === 'CANCELLED') return cancelledError();
   if (code === 'CONFIG') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });

@@ -22,8 +22,7 @@ const behindCommands = [
 ];
 
 /** Never shown in a dialog: it has texts of its own for the codes of these, and the last one is only written to the log. */
-const notShown =
-  /^(This service does not|The service did not answer in time|The link of this command|The command journal|The stored command journal)/;
+const notShown = /^(This service does not|The link of this command|The command journal|The stored command journal)/;
 
 /** The sentences in a source, with `{}` for what is filled in. */
 function sentencesIn(file: string): string[] {
