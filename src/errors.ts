@@ -28,6 +28,7 @@ export const errorCodes = {
   UNTRUSTED_LINK: { retryable: false },
   COMMAND_REFUSED: { retryable: false },
   CANCELLED: { retryable: false },
+  INTERNAL: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -39,7 +40,7 @@ export interface VehicleErrorDetails {
   retryAt?: Date;
   httpStatus?: number;
   operationId?: string;
-  /** Kept for developers; already free of secrets when it is handed in. */
+  /** Kept for developers. It may hold secrets until `Redactor.error` has removed them. */
   cause?: unknown;
 }
 
@@ -84,15 +85,15 @@ export class VehicleError extends Error {
   }
 }
 
-/** Converts any thrown value to the one error of the library. */
+/** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;
   const name = error instanceof Error ? error.name : typeof error;
   if (name === 'AbortError') return cancelledError();
   return new VehicleError(
-    'SERVICE_ERROR',
-    `Something unexpected happened in the pack (${name}). Please report it with what you did.`,
-    { retryable: false },
+    'INTERNAL',
+    `A fault in this pack stopped the request (${name}). Please report it at https://github.com/connected-vehicle/node-red/issues with what you did and with “Copy diagnostics” of the vehicle configuration.`,
+    { cause: error },
   );
 }
 

@@ -146,7 +146,7 @@ const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) =
   },
 ];
 
-/** An error is rebuilt from its name and code alone, because its text and its stack can hold anything. */
+/** The cause of an error, as plain data: name, code, and the message and the stack without secrets. */
 function causeOf(cause: unknown, value: (input: unknown) => unknown): unknown {
   if (cause === undefined) return undefined;
   if (!(cause instanceof Error)) {
@@ -154,7 +154,8 @@ function causeOf(cause: unknown, value: (input: unknown) => unknown): unknown {
     return JSON.stringify(redacted) === JSON.stringify(cause) ? cause : redacted;
   }
   const code = 'code' in cause ? value(cause.code) : undefined;
-  return { name: cause.name, ...(code !== undefined && { code }) };
+  const { name, message, stack } = cause;
+  return { name, ...(code !== undefined && { code }), message: value(message), stack: value(stack) };
 }
 
 const maxDepth = 12;

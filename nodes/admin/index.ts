@@ -43,7 +43,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
         // Diagnostics are for a report to the maintainers, so they stay in English.
         response.json(action === 'diagnostics' ? result : inLanguage(language, result));
       } catch (error) {
-        const { code, message, retryAt } = safeError(error).report();
+        const { code, message, retryAt } = safeError(error, (stack) => RED.log.debug(stack)).report();
         response.json({ error: inLanguage(language, { code, message, retryAt }) });
       }
     };

@@ -39,7 +39,7 @@ export function onInput(
     try {
       if ((await work(task)) !== handedOver) done();
     } catch (error) {
-      const failure = safeError(error);
+      const failure = safeError(error, (stack) => node.debug(stack));
       addError(task.msg, failure);
       if (!task.signal.aborted) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.

@@ -1,4 +1,4 @@
-import { createRedactor, type VehicleError } from '../../src/index';
+import { createRedactor, isRecord, type VehicleError } from '../../src/index';
 import type { VehicleCredentials } from '../node-red/options';
 
 const shared = createRedactor();
@@ -20,5 +20,12 @@ export const safeRecord = <Told extends { message: string; reason?: string; asyn
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
 });
 
-/** Anything that was thrown, as an error that may be shown. */
-export const safeError = (error: unknown): VehicleError => redactor().error(error);
+/**
+ * Anything that was thrown, as an error that may be shown.
+ * @param debug gets the stack of a fault of the pack itself, without secrets: what a report to the maintainers needs
+ */
+export function safeError(error: unknown, debug?: (stack: string) => void): VehicleError {
+  const failure = redactor().error(error);
+  if (failure.code === 'INTERNAL' && isRecord(failure.cause)) debug?.(String(failure.cause['stack']));
+  return failure;
+}

@@ -52,6 +52,25 @@ describe(type, () => {
     assert.equal(redactor().text('76543210987654321 12345678901234567'), '…654321 …234567');
   });
 
+  it('blames itself for a fault of its own, and writes the stack without secrets to the debug log', async () => {
+    await load();
+    const debug: string[] = [];
+    flow.node('n').debug = (text: string) => void debug.push(text);
+    let reads = 0;
+    const broken = {
+      // Node-RED copies the message for the Catch node, which reads it again.
+      get read(): string {
+        if (reads++ > 0) return 'windows';
+        throw new TypeError(`no read for ${demoCredentials.accessToken}`);
+      },
+    };
+    const { vehicle } = await flow.fail(broken);
+    assert.equal(vehicle?.error?.['code'], 'INTERNAL');
+    assert.match(String(vehicle?.error?.['message']), /A fault in this pack .*TypeError.*issues/);
+    assert.match(debug.join(), /^TypeError: no read for \[secret\]\n +at /);
+    assert.equal(flow.badges.at(-1)?.text?.startsWith('internal error'), true);
+  });
+
   for (const name of readNames) {
     it(`reads ${name} when the message names it`, async () => {
       await load();

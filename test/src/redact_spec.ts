@@ -86,11 +86,11 @@ describe('The redactor', () => {
     });
   });
 
-  it('rebuilds an error with all that it says, and its cause from name and code alone', () => {
+  it('rebuilds an error with all that it says, and its cause without secrets', () => {
     const redactor = createRedactor();
     redactor.learn('secret-word');
     const retryAt = new Date(5);
-    const cause = Object.assign(new Error('secret-word'), { code: 'ECONNRESET' });
+    const cause = Object.assign(new Error('secret-word'), { code: 'ECONNRESET', stack: 'at secret-word:1' });
     const error = redactor.error(
       new VehicleError('NETWORK', 'No secret-word', { retryAt, httpStatus: 401, operationId: 'secret-word', cause }),
     );
@@ -102,7 +102,12 @@ describe('The redactor', () => {
       httpStatus: 401,
       operationId: '[secret]',
     });
-    assert.deepEqual(error.cause, { name: 'Error', code: 'ECONNRESET' });
+    assert.deepEqual(error.cause, {
+      name: 'Error',
+      code: 'ECONNRESET',
+      message: '[secret]',
+      stack: 'at [secret]:1',
+    });
     const harmless = new VehicleError('NETWORK', 'Nothing', { cause: { code: 'EPIPE' } });
     assert.equal(redactor.error(harmless), harmless);
   });
