@@ -17,6 +17,7 @@ import { ApiKeyRegistry } from './http/api-key-registry';
 import type { Quota, QuotaSnapshot } from './http/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { MemoryStateStore, type StateStore } from './state/state-store';
+import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
 
 export interface AccountOptions {
@@ -71,6 +72,8 @@ export interface Account {
    * @throws VehicleError if there is none
    */
   refreshToken(signal?: AbortSignal): Promise<void>;
+  /** How requests reach the service. */
+  readonly connection: ConnectionNotes;
   /** The last requests, oldest first, safe to show. */
   recentRequests(): LoggedRequest[];
   close(): Promise<void>;
@@ -158,6 +161,7 @@ export function openAccount(options: AccountOptions): Account {
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),
     refreshToken: (signal) => tokens.get(signal).then(ignore),
+    connection: connectionNotes(new URL(service.baseUrl)),
     recentRequests: () => transport.recent(),
     async close() {
       poller.close();

@@ -24,7 +24,7 @@ export interface CheckOptions {
 
 /** The result of one check; `unclear` where the service was not reached. */
 export interface Finding {
-  about: 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
+  about: 'proxy' | 'certificates' | 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
   result: 'good' | 'bad' | 'unclear';
   /** The failure, where the result is bad. */
   code: ErrorCode | null;
@@ -33,6 +33,7 @@ export interface Finding {
   until: string | null;
   /** The missing scopes, of the node `label` where there is one. */
   scopes: readonly string[];
+  /** The label of a node; for a proxy, its host and port. */
   label: string | null;
 }
 
@@ -48,7 +49,22 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
 };
 
 /** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3). It never fails: a failure is a finding. */
-export async function checkAccount(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
+export async function checkAccount(account: Account, options: CheckOptions): Promise<Finding[]> {
+  const { proxy, verifiesCertificates } = account.connection;
+  return [
+    ...(proxy === null ? [] : [finding('proxy', 'good', { label: proxy })]),
+    ...(verifiesCertificates ? [] : [bad('certificates', unverified())]),
+    ...(await checkAccess(account, options)),
+  ];
+}
+
+const unverified = (): VehicleError =>
+  new VehicleError(
+    'CONFIG',
+    'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: whoever is on the way to the service can read the key and the token. Remove the variable and restart Node-RED.',
+  );
+
+async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
   // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
   const noToken = await account.refreshToken(signal).then(none, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];

@@ -22,6 +22,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
     nodes: countNodes(RED, node.id),
     interfaces: opened?.client.service.availableInterfaces,
+    connection: opened?.connection,
     problem: 'report' in account ? account.report() : undefined,
     token: opened?.token(),
     quota: opened?.quota(),

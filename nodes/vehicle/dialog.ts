@@ -106,7 +106,7 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
     const at = until && timeText(until);
     if (code === null)
       return [
-        `${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`)}${at ? ` (${say('until', { at })})` : ''}`,
+        `${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`, { label })}${at ? ` (${say('until', { at })})` : ''}`,
         false,
       ];
     const what =

@@ -87,7 +87,7 @@ describe('The words of the editor', () => {
         const dialogKeys = sharedSources.flatMap((text) => asked(text, /\bsay\('([\w.]+)'/g));
         assert.ok(keys.length > 0 && dialogKeys.length > 0);
         for (const key of [...keys, ...dialogKeys.map((key) => `dialog.${key}`)]) assert.ok(has(shared, key), key);
-        for (const about of ['service', 'quota', 'key', 'token', 'vehicle', 'scopes'])
+        for (const about of ['proxy', 'service', 'quota', 'key', 'token', 'vehicle', 'scopes'])
           assert.ok(has(shared, `dialog.check.good.${about}`), about);
       });
 

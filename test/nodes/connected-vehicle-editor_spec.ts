@@ -175,6 +175,31 @@ describe('What the dialogs ask of the runtime', () => {
       assert.deepEqual(summary(findings), ['service bad NETWORK']);
     });
 
+    it('says that requests go through a proxy, and that certificates are not verified', async () => {
+      const before = { ...process.env };
+      Object.assign(process.env, {
+        HTTPS_PROXY: 'http://user:secret@127.0.0.1:1',
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      });
+      try {
+        await load({ baseUrl: 'https://service.test' });
+        const findings = await check(formOf(vehicle({ baseUrl: 'https://service.test' })));
+        assert.deepEqual(summary(findings), ['proxy good', 'certificates bad CONFIG', 'service bad NETWORK']);
+        assert.equal(findings[0]?.label, '127.0.0.1:1');
+        assert.match(findings[1]?.message ?? '', /NODE_TLS_REJECT_UNAUTHORIZED/);
+        const { diagnostics } = await askEditor('diagnostics');
+        assert.deepEqual((diagnostics as Record<string, unknown>)['connection'], {
+          proxy: '127.0.0.1:1',
+          verifiesCertificates: false,
+        });
+        assert.ok(!JSON.stringify([findings, diagnostics]).includes('secret'));
+      } finally {
+        for (const name of ['HTTPS_PROXY', 'NODE_TLS_REJECT_UNAUTHORIZED'])
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+      }
+    });
+
     it('says that the vehicle is not linked, not valid or not named', async () => {
       await load();
       const cases: [string, string][] = [

@@ -101,17 +101,17 @@ describe('TLS connections of an account', () => {
   });
 
   it('send no password to an https proxy whose certificate is not trusted', async () => {
-    await start(testCertificate);
+    await start(otherCertificate);
     const { port } = service.address() as AddressInfo;
-    const secure = await startConnectProxy({ 'service.test:443': port }, testCertificate);
+    const secure = await startConnectProxy({ 'other.test:443': port }, testCertificate);
     const at = (host: string): string => secure.url.replace('127.0.0.1', `user:secret@${host}`);
     try {
-      const refused = await use('https://service.test', { HTTPS_PROXY: at('localhost') });
+      const refused = await use('https://other.test', { HTTPS_PROXY: at('localhost') });
       for (const sentence of Object.values(refused))
         assert.match(sentence, /The certificate of the proxy localhost:\d+ is not accepted .*NODE_EXTRA_CA_CERTS/);
       assert.deepEqual(secure.targets, []);
       for (const host of ['localhost', '127.0.0.1'])
-        assert.deepEqual(await use('https://service.test', { ...trusting(), HTTPS_PROXY: at(host) }), allOk);
+        assert.deepEqual(await use('https://other.test', { ...trusting(), HTTPS_PROXY: at(host) }), allOk);
       assert.equal(secure.targets.length, 6);
     } finally {
       await secure.close();
