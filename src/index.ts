@@ -13,7 +13,7 @@ export { serviceNames, services } from './catalogue/services';
 export { withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
 export { isRecord } from './util/json';
-export { isLoopback } from './util/loopback';
+export { addressFault, isLoopback } from './util/loopback';
 
 // Errors.
 export { VehicleError } from './errors';

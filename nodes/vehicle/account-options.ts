@@ -65,7 +65,7 @@ export function accountOptionsOf(
         owner: id,
         accessToken,
         refreshToken,
-        managers: sessionOf(RED)?.managers ?? null,
+        session: sessionOf(RED),
         clock: clock(),
       }),
     owner: ownerOf(id, credentials),

@@ -34,7 +34,7 @@ const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string):
 
 /** Without a sign-in address there is no sign-in, only pasted tokens (docs/message-contract.md 2). */
 const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
-  ifCustom(node, () => address.trim() === '' || validateAddress(address));
+  ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
 
 /** A checkbox for each name of a list. */
 function showList(list: 'access' | 'interfaces', names: readonly string[], chosen: readonly string[]): void {
@@ -102,7 +102,9 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     redirectUrl: {
       value: '',
       validate(value, _opt) {
-        return serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || validateAddress(value);
+        return (
+          serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || validateAddress(value, { mayHaveQuery: true })
+        );
       },
     },
     vin: { value: '', validate: (value, _opt) => validateVin(value) },

@@ -1,4 +1,4 @@
-import { isLoopback } from '../util/loopback';
+import { addressFault } from '../util/loopback';
 import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from '../catalogue/services';
 import { VehicleError } from '../errors';
@@ -35,7 +35,8 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   }
   profile.baseUrl = withoutTrailingSlashes(parseAddress(profile.baseUrl, 'base URL').href);
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
-    if (profile[name] !== '') profile[name] = parseAddress(profile[name], signInAddresses[name]).href;
+    if (profile[name] !== '')
+      profile[name] = parseAddress(profile[name], signInAddresses[name], { mayHaveQuery: true }).href;
   }
   if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase()))
     throw new VehicleError(
@@ -63,17 +64,19 @@ const reservedHeaders = new Set(
   ),
 );
 
-/** https, or http on a loopback address: tokens go nowhere else in the clear (docs/message-contract.md 2). */
-export function parseAddress(input: string, what: string): URL {
-  const url = URL.canParse(input) ? new URL(input) : null;
-  const safe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
-  if (!safe || url.username !== '' || url.password !== '' || /[?#]/.test(input)) {
-    throw new VehicleError(
-      'CONFIG',
-      `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`,
-    );
-  }
-  return url;
+/**
+ * https, or http on a loopback address: tokens go nowhere else in the clear (docs/message-contract.md 2). The addresses of a sign-in may
+ * have a query (RFC 6749 3), the base URL may not.
+ * @throws VehicleError CONFIG
+ */
+export function parseAddress(input: string, what: string, { mayHaveQuery = false } = {}): URL {
+  if (addressFault(input, { mayHaveQuery }) === null) return new URL(input);
+  throw new VehicleError(
+    'CONFIG',
+    mayHaveQuery
+      ? `The ${what} must be an https address (or http on this machine), without a user or a fragment.`
+      : `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`,
+  );
 }
 
 /** The address of a path of an interface, its places filled in and escaped. */

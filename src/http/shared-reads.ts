@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../util/clock';
-import { reasonOf } from '../util/abort';
+import { raceAbort, reasonOf } from '../util/abort';
 
 /**
  * Merges identical reads: one that is under way serves all who ask meanwhile (single flight), and a fresh answer serves further
@@ -94,7 +94,7 @@ export function createSharedReads<V>({
   const join = async (key: string, flight: Flight<V>, signal: AbortSignal | undefined): Promise<V> => {
     flight.callers += 1;
     try {
-      return await (signal === undefined ? flight.answer : unlessAborted(flight.answer, signal));
+      return await raceAbort(flight.answer, signal);
     } finally {
       flight.callers -= 1;
       if (flight.callers === 0 && !flight.over) {
@@ -125,12 +125,4 @@ export function createSharedReads<V>({
       return kept.size;
     },
   };
-}
-
-function unlessAborted<V>(answer: Promise<V>, signal: AbortSignal): Promise<V> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(reasonOf(signal));
-    signal.addEventListener('abort', stop, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

@@ -1,9 +1,10 @@
 import { cancelledError, VehicleError } from '../errors';
+import { raceAbort } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
 import { fingerprint, importedKey, signInKey } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
 import { nobodySignedIn, TokenManager, type GrantState } from './token-manager';
-import type { TokenManagers } from './token-managers';
+import type { Session } from './session';
 import { isoTime, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
 export interface TokenSourceOptions {
@@ -15,7 +16,7 @@ export interface TokenSourceOptions {
   /** The id of the config node: its sign-in is its own. */
   owner: string;
   /** Null if there is no store: then only a pasted access token works. */
-  managers: TokenManagers | null;
+  session: Session | null;
   clock?: Clock;
 }
 
@@ -27,12 +28,12 @@ export interface TokenSourceOptions {
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const accessToken = options.accessToken?.trim() ?? '';
   const refreshToken = options.refreshToken?.trim() ?? '';
-  const clock = options.managers?.clock ?? options.clock ?? systemClock;
+  const clock = options.session?.clock ?? options.clock ?? systemClock;
   const pasted = pastedToken(accessToken, { clock });
   const client = trimmed(options.client);
-  if (options.managers === null || client.tokenUrl === '' || (client.clientId === '' && refreshToken === ''))
+  if (options.session === null || client.tokenUrl === '' || (client.clientId === '' && refreshToken === ''))
     return pasted;
-  return new ManagedToken(options.managers, client, options.owner, {
+  return new ManagedToken(options.session, client, options.owner, {
     refreshToken,
     accessToken: refreshToken === '' ? accessToken : '',
     pasted: refreshToken === '' && accessToken !== '' ? pasted : null,
@@ -48,38 +49,38 @@ interface Pasted {
 const nothingKnown: GrantState = { grant: null, retryAt: null, signInRequiredSince: null, problem: null };
 
 class ManagedToken implements TokenSource {
-  readonly #managers: TokenManagers;
+  readonly #session: Session;
   readonly #client: OAuthClient;
   readonly #given: Pasted;
   readonly #signInKey: string;
   readonly #importedKey: string;
   readonly #cancelStart: () => void;
-  /** Null while the pasted access token is in use. */
+  /** Null before the first choice, and while the pasted access token is in use. */
   #manager: TokenManager | null = null;
-  #signInsSeen = -1;
+  #chosen: { tokens: TokenManager | TokenSource; savedSignIns: number } | null = null;
   #choosing: Promise<TokenManager | TokenSource> | null = null;
   #problem: VehicleError | null = null;
   #releasing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(managers: TokenManagers, client: OAuthClient, owner: string, given: Pasted) {
-    this.#managers = managers;
+  constructor(session: Session, client: OAuthClient, owner: string, given: Pasted) {
+    this.#session = session;
     this.#client = client;
     this.#given = given;
     this.#signInKey = signInKey(client, owner);
     this.#importedKey = importedKey(client, given.refreshToken);
     // A grant is refreshed even while no request needs its token.
-    this.#cancelStart = managers.clock.after(1_000 * managers.random(), () => void this.get().catch(ignore));
+    this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(ignore));
   }
 
   async get(signal?: AbortSignal): Promise<string> {
-    const known = this.#signInsSeen === this.#managers.signIns ? this.#manager?.freshToken : null;
-    return known ?? orCancelled(this.#get(), signal);
+    const tokens = this.#current;
+    return (tokens instanceof TokenManager ? tokens.freshToken : null) ?? raceAbort(this.#get(), signal);
   }
 
   async #get(): Promise<string> {
-    const chosen = await this.#choose();
-    return chosen instanceof TokenManager ? chosen.token() : chosen.get();
+    const tokens = await this.#choose();
+    return tokens instanceof TokenManager ? tokens.token() : tokens.get();
   }
 
   onAccepted(token: string): void {
@@ -87,8 +88,8 @@ class ManagedToken implements TokenSource {
   }
 
   async onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean> {
-    return orCancelled(
-      this.#choose().then((chosen) => chosen.onUnauthorized(token)),
+    return raceAbort(
+      this.#choose().then((tokens) => tokens.onUnauthorized(token)),
       signal,
     );
   }
@@ -117,8 +118,18 @@ class ManagedToken implements TokenSource {
     await this.#releasing;
   }
 
+  /** What was chosen, while that holds: a sign-in can change it, also one that another process has saved after this one ended. */
+  get #current(): TokenManager | TokenSource | null {
+    if (this.#chosen === null || this.#chosen.savedSignIns !== this.#session.savedSignIns) return null;
+    const { tokens } = this.#chosen;
+    const { signInRequiredSince } = tokens instanceof TokenManager ? tokens.state : tokens.describe();
+    return signInRequiredSince === null ? tokens : null;
+  }
+
   /** All callers share the choice under way. */
-  #choose(): Promise<TokenManager | TokenSource> {
+  async #choose(): Promise<TokenManager | TokenSource> {
+    const tokens = this.#current;
+    if (tokens !== null) return tokens;
     this.#choosing ??= this.#chooseNow().finally(() => {
       this.#choosing = null;
     });
@@ -128,71 +139,55 @@ class ManagedToken implements TokenSource {
   async #chooseNow(): Promise<TokenManager | TokenSource> {
     if (this.#isClosed) throw cancelledError();
     try {
-      const signIns = this.#managers.signIns;
+      const { savedSignIns } = this.#session;
       const key = await this.#keyInUse();
       this.#problem = null;
-      this.#signInsSeen = signIns;
-      if (key === null) return this.#given.pasted ?? pastedToken('');
-      if (this.#manager?.key === key) return this.#manager;
-      this.#release();
-      const { refreshToken } = this.#given;
-      this.#manager = this.#managers.acquire({
-        key,
-        client: this.#client,
-        importedRefreshToken:
-          key === this.#importedKey ? { token: refreshToken, fingerprint: fingerprint(refreshToken) } : null,
-      });
-      return this.#manager;
+      const tokens = key === null ? (this.#given.pasted ?? pastedToken('')) : this.#managerOf(key);
+      this.#chosen = { tokens, savedSignIns };
+      return tokens;
     } catch (error) {
       this.#problem = error instanceof VehicleError ? error : null;
       throw error;
     }
   }
 
+  #managerOf(key: string): TokenManager {
+    if (this.#manager?.key === key) return this.#manager;
+    this.#release();
+    const { refreshToken } = this.#given;
+    this.#manager = this.#session.acquire({
+      key,
+      client: this.#client,
+      importedRefreshToken:
+        key === this.#importedKey ? { token: refreshToken, fingerprint: fingerprint(refreshToken) } : null,
+    });
+    return this.#manager;
+  }
+
   /** The key of the grant to use now; null for the pasted access token. */
   async #keyInUse(): Promise<string | null> {
     const { refreshToken, accessToken, pasted } = this.#given;
     checkInputs(this.#client, refreshToken);
-    if (refreshToken !== '') return (await this.#isOutdated(refreshToken)) ? this.#signInKey : this.#importedKey;
-    if (this.#manager !== null) return this.#manager.key;
-    if (pasted === null) {
-      if ((await this.#managers.store.read(this.#signInKey)) === null) throw nobodySignedIn();
-      return this.#signInKey;
+    const signedIn = await this.#session.store.read(this.#signInKey);
+    /** True where a person signed in after this token was pasted. */
+    const isOutdated = (token: string): boolean => signedIn?.grant.outdated.includes(fingerprint(token)) ?? false;
+    if (refreshToken !== '') return isOutdated(refreshToken) ? this.#signInKey : this.#importedKey;
+    if (signedIn === null) {
+      if (pasted === null) throw nobodySignedIn();
+      return null;
     }
-    const hasEnded = pasted.describe().signInRequiredSince !== null;
-    if (!hasEnded && this.#signInsSeen === this.#managers.signIns) return null;
-    const signedIn = await this.#managers.store.read(this.#signInKey);
-    const isSignInLater = signedIn !== null && (hasEnded || signedIn.grant.outdated.includes(fingerprint(accessToken)));
-    return isSignInLater ? this.#signInKey : null;
-  }
-
-  /** True where a person signed in after this token was pasted. */
-  async #isOutdated(token: string): Promise<boolean> {
-    try {
-      const signedIn = await this.#managers.store.read(this.#signInKey);
-      return signedIn?.grant.outdated.includes(fingerprint(token)) ?? false;
-    } catch (error) {
-      // A sign-in that cannot be read may be the later one: only a process that has read it before goes on with what it knows.
-      if (this.#manager === null) throw error;
-      return this.#manager.key === this.#signInKey;
-    }
+    const isPastedInUse =
+      pasted !== null &&
+      this.#manager === null &&
+      pasted.describe().signInRequiredSince === null &&
+      !isOutdated(accessToken);
+    return isPastedInUse ? null : this.#signInKey;
   }
 
   #release(): void {
-    if (this.#manager !== null) this.#releasing = Promise.all([this.#releasing, this.#managers.release(this.#manager)]);
+    if (this.#manager !== null) this.#releasing = Promise.all([this.#releasing, this.#session.release(this.#manager)]);
     this.#manager = null;
   }
-}
-
-/** The caller stops waiting; the refresh goes on, because its answer must be saved. */
-function orCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(cancelledError());
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 const ignore = (): void => undefined;

@@ -37,6 +37,9 @@ const grantSchema = z.lazy(() =>
 );
 export type Grant = z.infer<typeof grantSchema>;
 
+/** The grant of a sign-in, as it is saved. */
+export type SavedSignIn = Omit<Grant, 'generation' | 'lease'>;
+
 export interface StoredGrant {
   grant: Grant;
   version: string;
@@ -78,7 +81,7 @@ export class GrantStore {
   }
 
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
-  async replace(key: string, grant: Omit<Grant, 'generation' | 'lease'>): Promise<void> {
+  async replace(key: string, grant: SavedSignIn): Promise<void> {
     const before = await this.read(key).catch(() => null);
     await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, lease: null });
     await this.removeUnused().catch(() => undefined);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
-import type { Transport } from '../http/transport';
+import { parseAddress } from '../http/addresses';
+import type { Transport, TransportResponse } from '../http/transport';
 import type { Clock } from '../util/clock';
-import { isLoopback } from '../util/loopback';
 import { parseJson } from '../util/json';
+import { retryAfter } from '../wire/retry-after';
 import { readClaims, scopesSchema } from '../http/claims';
 import { isHeaderSafe, isPrintable, unusable } from '../http/token-source';
 
@@ -100,7 +101,7 @@ export async function requestTokens(
   form: Record<string, string>,
   { send, clock, signal, onDispatch }: RequestContext,
 ): Promise<Tokens | Refusal> {
-  const url = secureUrl(client.tokenUrl, 'token address');
+  const url = parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
   const body = new URLSearchParams(client.clientSecret === '' ? { ...form, client_id: client.clientId } : form);
   const headers: Record<string, string> = {
     accept: 'application/json',
@@ -130,7 +131,7 @@ export async function requestTokens(
   throw new VehicleError(
     'SERVICE_ERROR',
     `The sign-in service is out of order (it answered with status ${response.status}).`,
-    { httpStatus: response.status, ...retryAfter(response.headers['retry-after'], clock.now()) },
+    { httpStatus: response.status, ...retryTime(response, clock.now()) },
   );
 }
 
@@ -144,12 +145,12 @@ function refusalOf(status: number, json: unknown): string | null {
   return temporary.has(parsed.data.error) ? null : parsed.data.error;
 }
 
-const maxRetryAfterSeconds = 3_600;
+/** A longer pause could outlive the grant. */
+const maxRetryAfterMs = 3_600_000;
 
-/** Reads seconds only; no identity service is known to send the form with a date. */
-function retryAfter(header: string | string[] | undefined, now: number): { retryAt?: Date } {
-  if (typeof header !== 'string' || !/^\d{1,15}$/.test(header)) return {};
-  return { retryAt: new Date(now + Math.min(Number(header), maxRetryAfterSeconds) * 1000) };
+function retryTime({ headers }: TransportResponse, now: number): { retryAt?: Date } {
+  const asked = retryAfter(headers['retry-after'], { now, date: headers['date'] });
+  return asked === null ? {} : { retryAt: new Date(Math.min(asked.getTime(), now + maxRetryAfterMs)) };
 }
 
 /** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */
@@ -190,8 +191,8 @@ export interface Authorization {
 
 /** The address of the sign-in page (docs/field-notes.md 4.1). @throws VehicleError CONFIG */
 export function authorizationUrl(authorization: Authorization): URL {
-  const url = secureUrl(authorization.authorizeUrl, 'sign-in address');
-  secureUrl(authorization.redirectUrl, 'redirect URL');
+  const url = parseAddress(authorization.authorizeUrl, 'sign-in address', { mayHaveQuery: true });
+  parseAddress(authorization.redirectUrl, 'redirect URL', { mayHaveQuery: true });
   const query = {
     response_type: 'code',
     client_id: authorization.clientId,
@@ -216,15 +217,6 @@ function temporaryFailure(error: unknown): VehicleError {
   if (code === 'CANCELLED') return cancelledError();
   if (code === 'CONFIG') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
-}
-
-/** @throws VehicleError CONFIG where a secret would be sent unencrypted */
-export function secureUrl(address: string, what: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
-    throw new VehicleError('CONFIG', `The ${what} must be an https address. Correct it in the vehicle configuration.`);
-  }
-  return url;
 }
 
 const refusals = new Map([

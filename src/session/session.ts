@@ -1,28 +1,93 @@
-import { createTransport, type Transport } from '../http/transport';
+import { createTransport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
-import { GrantStore, type GrantStoreOptions } from './grant-store';
+import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
+import type { Send } from './oauth';
 import { SignIns } from './sign-in';
-import { TokenManagers } from './token-managers';
+import { thisProcess, TokenManager, type ProcessIdentity, type TokenManagerOptions } from './token-manager';
 
-/** The session that the configurations of one user directory share: the tokens of the stored sign-ins, and the sign-ins in progress. */
-export interface Session {
-  managers: TokenManagers;
-  signIns: SignIns;
+export interface SessionOptions {
+  store: GrantStore;
+  /** Must work as long as the process does. */
+  send: Send;
+  clock?: Clock;
+  /** 0 to 1. */
+  random?: () => number;
+  self?: ProcessIdentity;
+}
+
+/**
+ * What the configurations of one user directory share: the stored grants, the sign-ins in progress, and one token manager for each grant
+ * in use, so that configurations with the same grant share its token and its one refresh at a time.
+ */
+export class Session {
+  readonly store: GrantStore;
+  readonly signIns: SignIns;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly #send: Send;
+  readonly #self: ProcessIdentity;
+  readonly #managers = new Map<string, TokenManager>();
+  #savedSignIns = 0;
+
+  constructor({ store, send, clock = systemClock, random = Math.random, self = thisProcess }: SessionOptions) {
+    this.store = store;
+    this.clock = clock;
+    this.random = random;
+    this.#send = send;
+    this.#self = self;
+    this.signIns = new SignIns({ send, clock, grants: this });
+  }
+
+  /** Grows with every sign-in, after which another grant may be the one to use. */
+  get savedSignIns(): number {
+    return this.#savedSignIns;
+  }
+
+  /** The manager of a grant. Each user releases it once. */
+  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'importedRefreshToken'>): TokenManager {
+    // A configuration with a mistyped client secret gets a manager of its own, so that it does not stop the others.
+    const id = JSON.stringify([options.key, options.client.clientSecret]);
+    let manager = this.#managers.get(id);
+    if (manager === undefined) {
+      const { store, clock, random } = this;
+      manager = new TokenManager({ ...options, store, send: this.#send, clock, random, self: this.#self });
+      this.#managers.set(id, manager);
+    }
+    manager.acquire();
+    return manager;
+  }
+
+  async release(manager: TokenManager): Promise<void> {
+    await manager.release();
+    for (const [id, known] of this.#managers) if (known === manager && known.isIdle) this.#managers.delete(id);
+  }
+
+  /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
+  async save(key: string, signIn: SavedSignIn): Promise<void> {
+    await this.store.replace(key, signIn);
+    this.#savedSignIns += 1;
+    await Promise.all(this.#of(key).map((manager) => manager.reload()));
+  }
+
+  /** Removes a grant for good. @throws VehicleError CONFIG */
+  async forget(key: string): Promise<void> {
+    for (const manager of this.#of(key)) manager.forget();
+    await this.store.remove(key);
+  }
+
+  #of(key: string): TokenManager[] {
+    return [...this.#managers.values()].filter((manager) => manager.key === key);
+  }
 }
 
 /** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
 export function openSession(options: GrantStoreOptions): Session {
-  const { clock } = options;
-  const managers = new TokenManagers({
-    store: new GrantStore(options),
-    send: sendOnce(clock),
-    ...(clock && { clock }),
-  });
-  return { managers, signIns: new SignIns(managers) };
+  const { clock = systemClock } = options;
+  return new Session({ store: new GrantStore(options), send: sendOnce(clock), clock });
 }
 
 /** Sends single requests, each over a transport of its own that is closed afterwards. */
-function sendOnce(clock: Clock = systemClock): Transport['send'] {
+function sendOnce(clock: Clock): Send {
   return async (request) => {
     const transport = createTransport({ clock });
     try {

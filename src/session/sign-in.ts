@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { fingerprint, importedKey, signInKey } from './grant-store';
+import { parseAddress } from '../http/addresses';
+import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
   authorizationUrl,
   checkInputs,
   refusalSentence,
   requestTokens,
-  secureUrl,
   trimmed,
   type OAuthClient,
+  type Send,
   type Tokens,
 } from './oauth';
-import type { TokenManagers } from './token-managers';
 import { isoTime } from '../http/token-source';
+import type { Clock } from '../util/clock';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */
@@ -62,13 +63,24 @@ interface Pending {
   over: 'used' | 'deleted' | null;
 }
 
+export interface SignInsOptions {
+  send: Send;
+  clock: Clock;
+  grants: {
+    /** @throws VehicleError CONFIG */
+    save(key: string, signIn: SavedSignIn): Promise<void>;
+    /** @throws VehicleError CONFIG */
+    forget(key: string): Promise<void>;
+  };
+}
+
 /** Sign-in from the editor: authorization code with PKCE S256 (docs/field-notes.md 4.1). */
 export class SignIns {
-  readonly #managers: TokenManagers;
+  readonly #options: SignInsOptions;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(managers: TokenManagers) {
-    this.#managers = managers;
+  constructor(options: SignInsOptions) {
+    this.#options = options;
   }
 
   /**
@@ -78,12 +90,12 @@ export class SignIns {
   begin(asked: SignInStart): { url: string; state: string } {
     const start = { ...asked, client: trimmed(asked.client), redirectUrl: asked.redirectUrl.trim() };
     checkInputs(start.client);
-    secureUrl(start.client.tokenUrl, 'token address');
+    parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const [state, verifier] = [random32(), random32()];
     const { client, redirectUrl, scopes } = start;
     const authorizeUrl = start.authorizeUrl.trim();
     const url = authorizationUrl({ authorizeUrl, clientId: client.clientId, redirectUrl, scopes, state, verifier });
-    this.#remember(state, { start, verifier, until: this.#managers.clock.monotonic() + stateLifetimeMs, over: null });
+    this.#remember(state, { start, verifier, until: this.#options.clock.monotonic() + stateLifetimeMs, over: null });
     return { url: url.href, state };
   }
 
@@ -130,12 +142,12 @@ export class SignIns {
   async forgetSaved(deleted: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
     const client = trimmed(deleted.client);
     const refreshToken = deleted.refreshToken.trim();
-    await this.#managers.forget(signInKey(client, deleted.owner));
-    if (refreshToken !== '') await this.#managers.forget(importedKey(client, refreshToken));
+    await this.#options.grants.forget(signInKey(client, deleted.owner));
+    if (refreshToken !== '') await this.#options.grants.forget(importedKey(client, refreshToken));
   }
 
   async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {
-    const { send, clock } = this.#managers;
+    const { send, clock } = this.#options;
     const form = {
       grant_type: 'authorization_code',
       code,
@@ -167,8 +179,7 @@ export class SignIns {
     const pasted = [start.refreshToken, start.accessToken]
       .map((token) => token?.trim() ?? '')
       .filter((token) => token !== '');
-    const key = signInKey(start.client, start.owner);
-    await this.#managers.store.replace(key, {
+    await this.#options.grants.save(signInKey(start.client, start.owner), {
       refreshToken: tokens.refreshToken,
       accessToken: tokens.accessToken,
       expiresAt: tokens.expiresAt,
@@ -177,7 +188,6 @@ export class SignIns {
       signedInAt: tokens.receivedAt,
       outdated: pasted.map(fingerprint),
     });
-    await this.#managers.onSignIn(key);
     return { owner: start.owner, scopes: tokens.scopes, expiresAt: isoTime(tokens.expiresAt) };
   }
 
@@ -196,13 +206,13 @@ export class SignIns {
       throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
     if (pending.over === 'deleted') throw deletedMeanwhile();
     pending.over = 'used';
-    if (this.#managers.clock.monotonic() > pending.until)
+    if (this.#options.clock.monotonic() > pending.until)
       throw invalid('The sign-in took longer than ten minutes. Start it again.');
     return pending;
   }
 
   #remember(state: string, pending: Pending): void {
-    const now = this.#managers.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     for (const [old, { until }] of this.#pending) {
       if (now > until + stateLifetimeMs || this.#pending.size >= maxPending) this.#pending.delete(old);
     }

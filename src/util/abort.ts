@@ -7,6 +7,17 @@ export const reasonOf = (signal: AbortSignal): VehicleError =>
     ? signal.reason
     : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
 
+/** Stops waiting for `work` when the signal is aborted; the work itself goes on. @throws the reason of the signal */
+export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(reasonOf(signal));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /**
  * A signal that is aborted as soon as one of `signals` is, until `unlink` is called. `AbortSignal.any` does not do: on Node 20 each call
  * leaves a record behind that lives as long as its signals, and the signal of a node lives for months.

@@ -1,2 +1,18 @@
 /** Hosts that name this machine: only to them may a key or token travel over plain http, and never through a proxy. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+/** What is wrong with an address that keys, tokens or a sign-in go to; null where nothing is. Browsers use it, too. */
+export function addressFault(
+  input: string,
+  { mayHaveQuery = false } = {},
+): 'address' | 'addressInsecure' | 'addressSecret' | 'addressQuery' | null {
+  let url: URL;
+  try {
+    url = new URL(input);
+  } catch {
+    return 'address';
+  }
+  if (url.username + url.password !== '') return 'addressSecret';
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) return 'addressInsecure';
+  return (mayHaveQuery ? /#/ : /[?#]/).test(input) ? 'addressQuery' : null;
+}

@@ -19,12 +19,12 @@ const account = openAccount({
   limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
   random: () => 0,
 });
-const { managers } = openSession({ state: new MemoryStateStore() });
+const session = openSession({ state: new MemoryStateStore() });
 const tokens = createTokenSource({
   refreshToken: 'refresh',
   client: { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' },
   owner: 'owner',
-  managers,
+  session,
 });
 const resultOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

@@ -110,7 +110,7 @@ describe('nginx as the TLS front of the service', () => {
 
     it('answers a read, a command and the token endpoint, each by its name', async () => {
       await startSites();
-      const { managers } = openSession({ state: new MemoryStateStore() });
+      const session = openSession({ state: new MemoryStateStore() });
       const tokens = createTokenSource({
         refreshToken: service.issueRefreshToken(),
         client: {
@@ -120,7 +120,7 @@ describe('nginx as the TLS front of the service', () => {
           clientSecret: 'demo-secret',
         },
         owner: 'owner',
-        managers,
+        session,
       });
       const account = open({ tokens });
       assert.equal(await readOdometer(account), 51_234);

@@ -33,6 +33,18 @@ describe('a service profile', () => {
       assert.equal(resolveService('custom', { baseUrl }).baseUrl, baseUrl.replace(/\/$/, '')));
   }
 
+  it('keeps the query of the addresses of a sign-in, and refuses a fragment or a user there', () => {
+    const of = (address: string): string[] => {
+      const service = { baseUrl: 'https://car.example', authorizeUrl: address, tokenUrl: address };
+      const { authorizeUrl, tokenUrl } = resolveService('custom', service);
+      return [authorizeUrl, tokenUrl];
+    };
+    const address = 'https://id.example/as?realm=cars';
+    assert.deepEqual(of(address), [address, address]);
+    for (const wrong of [`${address}#x`, 'https://me@id.example/as', 'http://id.example/as?realm=cars'])
+      assert.throws(() => of(wrong), refused);
+  });
+
   for (const apiKeyHeader of ['authorization', 'Accept', 'content-length', 'host', 'a b', 'x\r\ny', 'ключ']) {
     it(`refuses ${JSON.stringify(apiKeyHeader)} as the name of the key header`, () =>
       assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', apiKeyHeader }), refused));

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
 import { createTokenSource } from '../../../src/session/create-token-source';
-import { TokenManagers } from '../../../src/session/token-managers';
+import { Session } from '../../../src/session/session';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
-import { SignIns, type SignInStart } from '../../../src/session/sign-in';
+import type { SignInStart, SignIns } from '../../../src/session/sign-in';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
@@ -25,7 +25,7 @@ describe('a sign-in from the editor', () => {
   let identity: Identity;
   let directory: string;
   let store: GrantStore;
-  let managers: TokenManagers;
+  let session: Session;
   /** Every token that the redactor was told of. */
   let secrets: Set<string>;
   let signIns: SignIns;
@@ -41,8 +41,8 @@ describe('a sign-in from the editor', () => {
       onSecret: (secret) => secrets.add(secret),
       clock,
     });
-    managers = new TokenManagers({ store, send: identity.send, clock });
-    signIns = new SignIns(managers);
+    session = new Session({ store, send: identity.send, clock });
+    ({ signIns } = session);
     sources = [];
   });
 
@@ -74,7 +74,7 @@ describe('a sign-in from the editor', () => {
   };
 
   const source = (refreshToken = '', accessToken = ''): TokenSource => {
-    const made = createTokenSource({ client: identity.client, owner: 'config-1', refreshToken, accessToken, managers });
+    const made = createTokenSource({ client: identity.client, owner: 'config-1', refreshToken, accessToken, session });
     sources.push(made);
     return made;
   };

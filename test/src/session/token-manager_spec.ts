@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
-import { TokenManagers, type TokenManagersOptions } from '../../../src/session/token-managers';
+import { Session, type SessionOptions } from '../../../src/session/session';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
@@ -23,7 +23,7 @@ describe('a refreshing access token', () => {
   let clock: ManualClock;
   let identity: Identity;
   let directory: string;
-  let managers: TokenManagers;
+  let session: Session;
   let sources: TokenSource[];
   /** Every token that the redactor was told of. */
   let secrets: Set<string>;
@@ -33,7 +33,7 @@ describe('a refreshing access token', () => {
     identity = await Identity.start({ clock });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
     secrets = new Set();
-    managers = newProcess();
+    session = newProcess();
     sources = [];
   });
 
@@ -58,8 +58,8 @@ describe('a refreshing access token', () => {
     });
 
   /** The session of another process, or of this one after a restart. */
-  const newProcess = (options: Partial<TokenManagersOptions> = {}): TokenManagers =>
-    new TokenManagers({
+  const newProcess = (options: Partial<SessionOptions> = {}): Session =>
+    new Session({
       store: newStore(),
       send: (request) => identity.send(request),
       clock,
@@ -68,7 +68,7 @@ describe('a refreshing access token', () => {
     });
 
   const source = (options: Partial<TokenSourceOptions> = {}): TokenSource => {
-    const made = createTokenSource({ client: identity.client, owner: 'config-1', managers, ...options });
+    const made = createTokenSource({ client: identity.client, owner: 'config-1', session, ...options });
     sources.push(made);
     return made;
   };
@@ -172,13 +172,13 @@ describe('a refreshing access token', () => {
     let isConnecting = false;
     const token = source({
       refreshToken: pasted,
-      managers: newProcess({ send: (request) => ((isConnecting = true), connecting(request)) }),
+      session: newProcess({ send: (request) => ((isConnecting = true), connecting(request)) }),
     });
     const refused = assert.rejects(token.get(), { code: 'CANCELLED' });
     await until(() => isConnecting);
     await token.close();
     await refused;
-    assert.ok(await identity.accepts(await source({ refreshToken: pasted, managers: newProcess() }).get()));
+    assert.ok(await identity.accepts(await source({ refreshToken: pasted, session: newProcess() }).get()));
     assert.equal(identity.refusals, 0);
   });
 
@@ -194,12 +194,12 @@ describe('a refreshing access token', () => {
     await serviceWith({ refreshGraceSeconds: 60 });
     const pasted = identity.newRefreshToken();
     const dead = { pid: 2 ** 22 + 1, host: hostname(), isAlive: () => true, leases: new Set<string>() };
-    const before = source({ refreshToken: pasted, managers: newProcess({ self: dead, send: losing }) });
+    const before = source({ refreshToken: pasted, session: newProcess({ self: dead, send: losing }) });
     const first = await before.get();
     isLost = true;
     void before.onUnauthorized(first).catch(() => undefined);
     await requestsMade(2);
-    const after = source({ refreshToken: pasted, managers: newProcess() });
+    const after = source({ refreshToken: pasted, session: newProcess() });
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
     const closing = before.close();
@@ -210,13 +210,13 @@ describe('a refreshing access token', () => {
   it('waits for the refresh of another process that lives, and for one on another machine no longer than a refresh takes', async () => {
     const pasted = identity.newRefreshToken();
     const elsewhere = { pid: process.pid, host: 'elsewhere', isAlive: () => true, leases: new Set<string>() };
-    const other = source({ refreshToken: pasted, managers: newProcess({ self: elsewhere, send: losing }) });
+    const other = source({ refreshToken: pasted, session: newProcess({ self: elsewhere, send: losing }) });
     const first = await other.get();
     await clock.advance(5 * minute);
     isLost = true;
     void other.get().catch(() => undefined);
     await requestsMade(2);
-    const waiting = source({ refreshToken: pasted, managers: newProcess() });
+    const waiting = source({ refreshToken: pasted, session: newProcess() });
     let isDone = false;
     const got = waiting.get().finally(() => (isDone = true));
     got.catch(() => undefined);
@@ -259,7 +259,7 @@ describe('a refreshing access token', () => {
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ clock: hasty }) });
+    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ clock: hasty }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
     early = 1;
@@ -278,7 +278,7 @@ describe('a refreshing access token', () => {
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ clock: wrong }) });
+    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ clock: wrong }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
     ahead = 0;
@@ -295,7 +295,7 @@ describe('a refreshing access token', () => {
 
   it('is asked for once by two processes that share the store', async () => {
     const pasted = identity.newRefreshToken();
-    const processes = [source({ refreshToken: pasted }), source({ refreshToken: pasted, managers: newProcess() })];
+    const processes = [source({ refreshToken: pasted }), source({ refreshToken: pasted, session: newProcess() })];
     const [one, two] = await whileTimePasses(Promise.all(processes.map((token) => token.get())));
     assert.equal(one, two);
     assert.equal(identity.requests.length, 1);
@@ -363,7 +363,7 @@ describe('a refreshing access token', () => {
     const before = source({ refreshToken: pasted });
     const first = await before.get();
     await before.close();
-    const after = source({ refreshToken: pasted, managers: newProcess() });
+    const after = source({ refreshToken: pasted, session: newProcess() });
     assert.equal(await after.get(), first);
     assert.equal(identity.requests.length, 1);
     await clock.advance(1 * day);
@@ -464,10 +464,17 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     identity.fault({ status: 503, retryAfter: 90 });
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
+    await clock.advance(90_000);
+    const inADay = new Date(clock.now() + day).toUTCString();
+    const date = new Date(clock.now()).toUTCString();
+    const another = source({ refreshToken: identity.newRefreshToken() });
+    identity.fault({ status: 503, headers: { 'retry-after': inADay, date } });
+    const retryAt = new Date(clock.now() + 60 * minute);
+    await assert.rejects(another.get(), { code: 'SERVICE_ERROR', retryAt }, 'a pause of a day could end the grant');
   });
 
   it('gives up waiting for an answer after a minute', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken(), managers: newProcess({ send: silent(clock) }) });
+    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ send: silent(clock) }) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
     await clock.whenSleeping(2);
     await clock.advance(minute);
@@ -655,7 +662,7 @@ describe('a refreshing access token', () => {
     const pasted = identity.newRefreshToken();
     const one = source({ refreshToken: pasted });
     await one.get();
-    const two = source({ refreshToken: pasted, managers: newProcess() });
+    const two = source({ refreshToken: pasted, session: newProcess() });
     for (let round = 0; round < 10; round++) {
       await clock.advance(250_000);
       for (const token of [one, two]) assert.ok(await identity.accepts(await whileTimePasses(token.get())));
@@ -665,7 +672,7 @@ describe('a refreshing access token', () => {
 
   it('sends no refresh token twice, though two sessions ask at the same moment', async () => {
     const pasted = identity.newRefreshToken();
-    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, managers: newProcess() })];
+    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, session: newProcess() })];
     for (let round = 0; round < 40; round++) {
       const [one, two] = await whileTimePasses(Promise.all(tokens.map((token) => token.get())));
       assert.equal(one, two);

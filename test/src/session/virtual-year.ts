@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/util/clock';
 import { sleepOn } from '../../../src/util/clock';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource } from '../../../src/session/create-token-source';
-import { TokenManagers } from '../../../src/session/token-managers';
+import { Session } from '../../../src/session/session';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
@@ -311,8 +311,8 @@ class SimulatedProcess {
     const clock = this.#clock();
     const store = new GrantStore({ state: this.#stepwise(filesIn(directory, seal)), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
-    const managers = new TokenManagers({ store, send, clock, random, self });
-    this.source = createTokenSource({ client, owner: 'config', refreshToken, managers });
+    const session = new Session({ store, send, clock, random, self });
+    this.source = createTokenSource({ client, owner: 'config', refreshToken, session });
   }
 
   /** Ends as Node-RED does when it is asked to. */

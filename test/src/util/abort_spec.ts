@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { getEventListeners } from 'node:events';
 import { VehicleError } from '../../../src/errors';
-import { endingAt, linkSignals, reasonOf, withSignals } from '../../../src/util/abort';
+import { endingAt, linkSignals, raceAbort, reasonOf, withSignals } from '../../../src/util/abort';
 import { ManualClock } from '../../support/manual-clock';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
@@ -35,6 +35,21 @@ describe('linked signals', () => {
     assert.equal(await endingAt(clock.now() + 1_000, options, async (signal) => signal.aborted), false);
     assert.equal(listeners(lasting), 0);
     assert.equal(clock.sleeping, 0);
+  });
+
+  it('release who waits for work that goes on, and leave nothing behind', async () => {
+    const { signal } = new AbortController();
+    assert.equal(await raceAbort(Promise.resolve('done'), signal), 'done');
+    await assert.rejects(raceAbort(Promise.reject(new Error('failed')), signal), /failed/);
+    assert.equal(await raceAbort(Promise.resolve('done'), undefined), 'done');
+    assert.equal(listeners(signal), 0);
+    const never = new Promise<never>(() => undefined);
+    const reason = new VehicleError('TIMEOUT', 'Too late.');
+    await assert.rejects(raceAbort(never, AbortSignal.abort(reason)), reason);
+    const waiting = new AbortController();
+    const released = assert.rejects(raceAbort(never, waiting.signal), { code: 'CANCELLED' });
+    waiting.abort();
+    await released;
   });
 
   it('end work at a moment, with its reason', async () => {
