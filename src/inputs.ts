@@ -23,8 +23,10 @@ import { closestName } from './util/closest';
 /** Lists stay readable in an error. */
 export const listOf = (names: readonly string[]): string => names.join(', ');
 
+/** Accepted in capitals or small letters and with blanks around it, as the names of reads and commands are. */
 export function parseInterface(input: unknown): InterfaceChoice {
-  const choice = interfaceChoices.find((name) => name === input);
+  const written = typeof input === 'string' ? input.trim().toLowerCase() : input;
+  const choice = interfaceChoices.find((name) => name === written);
   if (choice === undefined)
     throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
   return choice;

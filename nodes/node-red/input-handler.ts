@@ -36,8 +36,15 @@ export function onInput(
 
   const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
     underWay += 1;
+    let sent: Message | undefined;
+    const send: Task['send'] = (out) => {
+      sent = [out].flat().find((msg) => msg !== null) ?? sent;
+      task.send(out);
+    };
     try {
-      if ((await work(task)) !== handedOver) done();
+      if ((await work({ ...task, send })) === handedOver) return;
+      if (sent !== undefined) takeOver(task.msg, sent);
+      done();
     } catch (error) {
       const failure = safeError(error, (stack) => node.debug(stack));
       addError(task.msg, failure);
@@ -65,6 +72,13 @@ export function onInput(
     };
     if (underWay === 0) atRest();
   });
+}
+
+/** A Complete node gets the message that came in, so that one becomes the message that was sent last; a frozen one stays as it is. */
+function takeOver(msg: Message, sent: Message): void {
+  if (Object.isFrozen(msg)) return;
+  for (const name of Object.keys(msg)) if (!(name in sent)) delete msg[name];
+  Object.assign(msg, sent);
 }
 
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */

@@ -312,7 +312,7 @@ export class RequestCore {
 
   /** A pause that the service asks for holds for all requests with this key. */
   #failure(response: TransportResponse, { scopes, api }: Pick<ReadRequest, 'scopes' | 'api'>): VehicleError {
-    const failure = failureOf(response, { scopes: this.#lacking(scopes), now: this.#clock.now() });
+    const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
       this.#options.limiter.blockUntil(failure.code, failure.retryAt, api);
     }

@@ -1,3 +1,4 @@
+import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
 import { parseJson } from '../util/json';
 import { defaultPauses, refillTime, retryAfter } from './retry-after';
@@ -17,12 +18,15 @@ export interface FailedAnswer {
 export interface FailureContext {
   /** The scopes to name when one is missing. */
   scopes: readonly string[];
+  /** The API that answered, for statuses that mean something else on one of them. */
+  api?: ApiName;
   /** Milliseconds since 1970. */
   now: number;
 }
 
 interface Failure {
   status: number;
+  api?: ApiName | undefined;
   /** Every text of the body in one, in lower case. */
   words: string;
   /** The start of the body as it came, in lower case. */
@@ -97,6 +101,11 @@ const rules: readonly Rule[] = [
     sentence: 'This car does not offer this value on the extended vehicle interface.',
   },
   {
+    when: said(/\bnot supported by (this|the) (vehicle|car)\b/, 403),
+    code: 'NOT_SUPPORTED',
+    sentence: 'The service does not offer this for this car.',
+  },
+  {
     when: said(/client not allowed to access/, 403),
     code: 'SCOPE_MISSING',
     sentence:
@@ -112,6 +121,13 @@ const rules: readonly Rule[] = [
     when: said(/allowed markets/, 404),
     code: 'NOT_SUPPORTED',
     sentence: 'The car was sold in a market that the service does not cover.',
+  },
+  {
+    // docs/energy-location-api.md 3
+    when: ({ status: got, api }) => got === 404 && api === 'location',
+    code: 'NOT_SUPPORTED',
+    sentence:
+      'The service has no position of this car. The car has not sent one yet, sharing the position is switched off in the car, or the service has no positions in the market where it was sold.',
   },
   { when: status(404), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
   { when: status(410), code: 'NOT_SUPPORTED', sentence: 'The service has withdrawn the interface that offered this.' },
@@ -160,7 +176,8 @@ const rules: readonly Rule[] = [
 
 /** The error for an answer that is not a success. */
 export function failureOf(answer: FailedAnswer, context: FailureContext): VehicleError {
-  const { failure, operationId } = readFailure(answer);
+  const { failure: read, operationId } = readFailure(answer);
+  const failure = { ...read, api: context.api };
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
   const resolvedId = operationIdOf(answer.headers) ?? operationId;

@@ -242,6 +242,20 @@ describe(type, () => {
     await flow.until(() => flow.completed.length === 2);
   });
 
+  it('takes the interface of a message in any case', async () => {
+    await load();
+    for (const written of ['V1', ' v1 ', 'v1'])
+      assert.equal((await flow.ask({ interface: written })).vehicle?.['interface'], 'connected-v1', written);
+  });
+
+  it('says what a missing position can mean', async () => {
+    service.faults.add({ match: { path: '/location' }, status: 404 });
+    await load({ read: 'location' });
+    const { vehicle } = await flow.fail();
+    assert.equal(vehicle?.error?.['code'], 'NOT_SUPPORTED');
+    assert.match(String(vehicle?.error?.['message']), /has no position of this car/);
+  });
+
   it('emits only what changed, where that is chosen', async () => {
     await load({ emit: 'changes' });
     await flow.ask();

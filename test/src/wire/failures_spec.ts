@@ -45,6 +45,8 @@ const cases: readonly [status: number, body: string, code: ErrorCode, retryable:
   ],
   [403, '<html>Forbidden</html>', 'SERVICE_ERROR', false],
   [404, v2('NOT_FOUND', 'climatization-start is not supported by this vehicle'), 'NOT_SUPPORTED', false],
+  [403, v2('FORBIDDEN', 'honk is not supported by this vehicle'), 'NOT_SUPPORTED', false],
+  [403, v2('FORBIDDEN', 'This application is not supported'), 'SCOPE_MISSING', false],
   [404, v2('NOT_FOUND', 'Does not belong to allowed markets'), 'NOT_SUPPORTED', false],
   [404, '', 'NOT_SUPPORTED', false],
   [405, '', 'NOT_SUPPORTED', false],
@@ -116,6 +118,14 @@ describe('failures of the service', () => {
       assert.equal(failureOf({ status: 401, headers: {}, body }, { scopes: [], now }).httpStatus, 401);
       assert.ok(performance.now() - start < 500, `${performance.now() - start} ms`);
     }
+  });
+
+  it('says what a missing position can mean, and that an unknown market is one', () => {
+    const sentence = (body: string): string =>
+      failureOf({ status: 404, headers: {}, body }, { scopes: [], api: 'location', now }).message;
+    assert.match(sentence(''), /has no position of this car.*sharing.*switched off.*market where it was sold/);
+    assert.match(sentence(v2('NOT_FOUND', 'Does not belong to allowed markets')), /does not cover/);
+    assert.match(sentence(v2('NOT_FOUND', 'No relationship')), /not linked/);
   });
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
