@@ -40,7 +40,7 @@ const filesOfTheirOwn = {
 /**
  * Bundles what Node-RED loads: the registration of each node type, the runtime with the library, undici and zod, and the simulated
  * service. Loading one file takes half the time and memory of loading 300 (`npm run bench -- start`). These files replace the compiled
- * ones, so that no module and its state exist twice. `dist/src` stays as compiled, for other programs.
+ * ones, so that no module and its state exist twice. `dist/src` stays as compiled, for the tests and scripts; it is not published.
  */
 async function bundleRuntime() {
   await rm(to, { recursive: true });

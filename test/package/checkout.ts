@@ -16,7 +16,6 @@ export const filesBelow = (folder: string): string[] =>
 export interface PackageJson {
   name: string;
   version: string;
-  dependencies: Record<string, string>;
   'node-red': { version: string; nodes: Record<string, string> };
   [field: string]: unknown;
 }
