@@ -83,4 +83,5 @@ export { eventNames, eventPolls, type VehicleEvent } from './events/types';
 export { openOwnedStore, type OwnedStore } from './state/owned-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';
+export { SealedStateStore } from './state/sealed-store';
 export { MemoryStateStore, type StateStore } from './state/state-store';

@@ -15,9 +15,9 @@ import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/op
 /** A store for the journal that signals every change to the tab "Cars". */
 const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({
   read: (key) => store.read(key),
-  write(key, value) {
+  write(key, value, condition) {
     notifyEditors();
-    return store.write(key, value);
+    return store.write(key, value, condition);
   },
 });
 

@@ -1,8 +1,8 @@
 import type { NodeAPI } from 'node-red';
-import { openSession, type Session } from '../../src/index';
+import { openSession, SealedStateStore, type Session } from '../../src/index';
 import { clock } from '../node-red/time';
 import { redactor } from './redaction';
-import { packDirectory, stateStoreOf } from './state-store';
+import { packDirectory, sealsOf, stateStoreOf } from './state-store';
 
 const byDirectory = new Map<string, Session>();
 
@@ -13,7 +13,11 @@ export function sessionOf(RED: NodeAPI): Session | null {
   let session = byDirectory.get(directory);
   if (session === undefined) {
     session = openSession({
-      state: stateStoreOf(RED),
+      state: new SealedStateStore({
+        store: stateStoreOf(RED),
+        seals: () => sealsOf(RED, directory),
+        warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
+      }),
       onSecret: (secret) => redactor().learnRotated(secret),
       clock: clock(),
     });

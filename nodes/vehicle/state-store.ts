@@ -26,7 +26,6 @@ export function stateStoreOf(RED: NodeAPI): StateStore {
       ? new MemoryStateStore()
       : new FileStateStore({
           directory,
-          seals: () => sealsOf(RED, directory),
           warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
         });
   byDirectory.set(directory ?? '', store);

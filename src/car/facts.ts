@@ -68,7 +68,7 @@ export class CarFacts {
     const key = keyOf(vin);
     try {
       await this.#store.write(key, facts);
-      this.#stored ??= this.#store.list('car/').then((keys) => new Map(keys.map((one) => [one, true])));
+      this.#stored ??= this.#store.entries('car/').then((all) => new Map(all.map((one) => [one.key, true])));
       for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
       this.#stored = null;

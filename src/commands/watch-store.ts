@@ -88,8 +88,8 @@ export class WatchStore {
   }
 
   /** @throws StateFault */
-  remove(id: string): Promise<void> {
-    return this.#store.remove(this.#keyOf(id));
+  async remove(id: string): Promise<void> {
+    await this.#store.remove(this.#keyOf(id));
   }
 
   /**
@@ -99,13 +99,12 @@ export class WatchStore {
    */
   async open(onUnreadable: () => void = () => undefined): Promise<OpenWatch[]> {
     const watches: OpenWatch[] = [];
-    for (const key of await this.#store.list(this.#prefix)) {
-      const stored = await this.#store.read(key);
-      const watch = stored === null ? null : parseWatch(stored.value);
+    for (const { key, value } of await this.#store.entries(this.#prefix)) {
+      const watch = parseWatch(value);
       if (watch !== null) watches.push(watch);
-      else if (stored !== null) {
+      else {
         onUnreadable();
-        await this.#store.write(`unreadable/${key}`, stored.value);
+        await this.#store.write(`unreadable/${key}`, value);
         await this.#store.remove(key);
       }
     }

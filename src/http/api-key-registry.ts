@@ -64,7 +64,7 @@ export class ApiKeyRegistry {
         await this.#closing.get(key);
         return store.read(name);
       },
-      write: (name, value) => store.write(name, value),
+      write: (name, value, condition) => store.write(name, value, condition),
     };
   }
 

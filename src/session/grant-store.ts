@@ -46,6 +46,7 @@ export interface StoredGrant {
 }
 
 export interface GrantStoreOptions {
+  /** Encrypts what it stores. */
   state: StateStore;
   /** Called with every secret before it is stored or used, so that a redactor knows it. */
   onSecret?: (secret: string) => void;
@@ -65,7 +66,8 @@ export class GrantStore {
 
   /** @throws VehicleError CONFIG */
   async read(key: string): Promise<StoredGrant | null> {
-    return this.#read(entryOf(key));
+    const stored = await withSentence(() => this.#options.state.read(entryOf(key)));
+    return stored === null ? null : { grant: this.#parse(stored.value), version: stored.version };
   }
 
   /**
@@ -75,8 +77,8 @@ export class GrantStore {
    */
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
     this.#learn(grant);
-    const options = { secret: true, ...(expected !== undefined && { expected }) };
-    const version = await withSentence(() => this.#options.state.write(entryOf(key), grant, options));
+    const condition = expected === undefined ? {} : { expected };
+    const version = await withSentence(() => this.#options.state.write(entryOf(key), grant, condition));
     return version === null ? null : { grant, version };
   }
 
@@ -98,17 +100,11 @@ export class GrantStore {
    */
   async removeUnused(): Promise<void> {
     const { state, clock = systemClock } = this.#options;
-    for (const entry of await withSentence(() => state.list(`${collection}/`))) {
-      const stored = await this.#read(entry).catch(() => null);
-      if (stored !== null && clock.now() - stored.grant.refreshedAt > maxUnusedMs) await state.remove(entry);
+    for (const { key, value, version } of await withSentence(() => state.entries(`${collection}/`))) {
+      const grant = grantSchema.safeParse(value);
+      if (grant.success && clock.now() - grant.data.refreshedAt > maxUnusedMs)
+        await state.remove(key, { expected: version });
     }
-  }
-
-  async #read(entry: string): Promise<StoredGrant | null> {
-    const stored = await withSentence(() => this.#options.state.read(entry));
-    if (stored === null) return null;
-    const grant = this.#parse(stored.value);
-    return { grant, version: stored.version };
   }
 
   #parse(value: unknown): Grant {

@@ -6,23 +6,31 @@ import { systemCodeOf, withFileLock, type StateFiles } from './file-lock';
 export type { StateFiles } from './file-lock';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import { sealedSchema, type Seal } from './seal';
-import { collectionOf, StateFault, type StateStore, type Stored, type WriteOptions } from './state-store';
+import {
+  collectionOf,
+  StateFault,
+  type Condition,
+  type StateStore,
+  type Stored,
+  type StoredEntry,
+} from './state-store';
 
 export interface FileStateStoreOptions {
   /** Created if it is missing, readable by its owner only. Everything is kept below its folder `state`. */
   directory: string;
-  /** Seals secret values; the first one seals, each of them opens. Called when a secret value is read or written. */
-  seals?: () => readonly Seal[];
   /** Gets a sentence when a file that cannot be read was put aside. */
   warn?: (sentence: string) => void;
   files?: StateFiles;
   clock?: Clock;
 }
 
-const format = 1;
-const headSchema = z.lazy(() => z.object({ format: z.int(), key: z.string() }));
-const valueSchema = z.lazy(() => z.object({ value: z.optional(z.unknown()), sealed: z.optional(sealedSchema) }));
+/** The form of the records, and of the values in them: a version of the pack that changes one of them counts on. */
+const format = 2;
+const headSchema = z.lazy(() => z.object({ format: z.int() }));
+const recordSchema = z.lazy(() =>
+  z.object({ format: z.literal(format), key: z.string(), version: z.int(), value: z.unknown() }),
+);
+type StoredRecord = z.infer<typeof recordSchema>;
 
 /**
  * One private file for each key. A file is replaced in one step of the file system, so a crash leaves the old or the new value.
@@ -34,6 +42,7 @@ export class FileStateStore implements StateStore {
   readonly #files: StateFiles;
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
+  #version = 0;
   readonly #swept = new Set<string>();
 
   constructor(options: FileStateStoreOptions) {
@@ -43,53 +52,58 @@ export class FileStateStore implements StateStore {
   }
 
   async read(key: string): Promise<Stored | null> {
-    const file = this.#fileOf(key);
-    const text = await this.#text(file, collectionOf(key));
-    return text === null ? null : { value: await this.#valueOf(text, key), version: versionOf(text) };
+    const record = await this.#record(this.#fileOf(key), collectionOf(key));
+    if (record instanceof StateFault) throw record;
+    return record === null ? null : { value: record.value, version: String(record.version) };
   }
 
-  async write(key: string, value: unknown, { expected, secret = false }: WriteOptions = {}): Promise<string | null> {
+  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
     const file = this.#fileOf(key);
     const collection = collectionOf(key);
     const plain = JSON.stringify(value ?? null);
     return this.#next(file, collection, async () => {
       await this.#prepareFolder(collection);
-      const text = secret
-        ? JSON.stringify({ format, key, sealed: await this.#seal().seal(plain, key) })
-        : `{"format":${format},"key":${JSON.stringify(key)},"value":${plain}}`;
-      const replace = async (): Promise<string | null> => {
-        const present = await this.#text(file, collection);
-        if (expected !== undefined && expected !== (present === null ? null : versionOf(present))) return null;
-        if (present !== null) await this.#keepIfUnreadable(file, present, key);
-        await this.#replace(file, text);
-        return versionOf(text);
-      };
-      return expected === undefined ? replace() : withFileLock(`${file}.lock`, this.#files, replace);
+      return withFileLock(`${file}.lock`, this.#files, async () => {
+        const present = await this.#record(file, collection);
+        if (!holds(present, expected)) return null;
+        if (present instanceof StateFault) await this.#putAside(file, present);
+        else this.#version = Math.max(this.#version, present?.version ?? 0);
+        const version = (this.#version += 1);
+        await this.#replace(
+          file,
+          `{"format":${format},"key":${JSON.stringify(key)},"version":${version},"value":${plain}}`,
+        );
+        return String(version);
+      });
     });
   }
 
-  async remove(key: string): Promise<void> {
+  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
     const file = this.#fileOf(key);
-    await this.#next(file, collectionOf(key), async () => {
+    const collection = collectionOf(key);
+    return this.#next(file, collection, async () => {
+      if (expected !== undefined && !holds(await this.#record(file, collection), expected)) return false;
       const names = (await this.#files.readdir(dirname(file)).catch(ignoreMissing)) ?? [];
       // The files of this key that were put aside are removed with it.
       const own = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.unreadable-`));
       for (const name of own) await this.#files.unlink(join(dirname(file), name)).catch(ignoreMissing);
+      return true;
     });
   }
 
-  async list(prefix: string): Promise<string[]> {
+  async entries(prefix: string): Promise<StoredEntry[]> {
     const collection = collectionOf(prefix);
     const folder = this.#folderOf(collection);
     const names = await this.#try(collection, () => this.#files.readdir(folder).catch(ignoreMissing));
-    const keys: string[] = [];
+    const found: StoredRecord[] = [];
     for (const name of (names ?? []).filter((one) => /^[0-9a-f]{32}\.json$/.test(one))) {
-      const text = await this.#text(join(folder, name), collection);
-      const head = text === null ? null : headOf(text, collection);
-      if (head instanceof StateFault) await this.#putAside(join(folder, name), head).catch(() => undefined);
-      else if (head?.startsWith(prefix)) keys.push(head);
+      const record = await this.#record(join(folder, name), collection);
+      if (record instanceof StateFault) await this.#putAside(join(folder, name), record).catch(() => undefined);
+      else if (record?.key.startsWith(prefix)) found.push(record);
     }
-    return keys;
+    return found
+      .sort((a, b) => a.version - b.version)
+      .map(({ key, value, version }) => ({ key, value, version: String(version) }));
   }
 
   /** Every path of the store is made here: a folder with the name of a collection, and a hash. */
@@ -100,31 +114,12 @@ export class FileStateStore implements StateStore {
 
   #folderOf = (collection: string): string => join(this.directory, 'state', collection);
 
-  async #text(file: string, collection: string): Promise<string | null> {
-    return this.#try(collection, async () => (await this.#files.readFile(file, 'utf8').catch(ignoreMissing)) ?? null);
-  }
-
-  async #valueOf(text: string, key: string): Promise<unknown> {
-    const collection = collectionOf(key);
-    const head = headOf(text, collection);
-    if (head instanceof StateFault) throw head;
-    const parsed = valueSchema.safeParse(parseJson(text));
-    if (!parsed.success || head !== key) throw new StateFault('damaged', collection);
-    const { value, sealed } = parsed.data;
-    if (sealed === undefined) return value;
-    let fault: 'damaged' | 'foreign' = 'foreign';
-    for (const seal of this.#options.seals?.() ?? []) {
-      const opened = await seal.open(sealed, key);
-      if ('text' in opened) return JSON.parse(opened.text) as unknown;
-      if (opened.fault === 'damaged') fault = 'damaged';
-    }
-    throw new StateFault(fault, collection);
-  }
-
-  #seal(): Seal {
-    const [seal] = this.#options.seals?.() ?? [];
-    if (seal === undefined) throw new TypeError('A store without a seal keeps no secrets.');
-    return seal;
+  async #record(file: string, collection: string): Promise<StoredRecord | StateFault | null> {
+    const text = await this.#try(collection, () => this.#files.readFile(file, 'utf8').catch(ignoreMissing));
+    if (text === undefined) return null;
+    const record = parseRecord(text, collection);
+    const isMisplaced = !(record instanceof StateFault) && this.#fileOf(record.key) !== file;
+    return isMisplaced ? new StateFault('damaged', collection) : record;
   }
 
   async #replace(file: string, text: string): Promise<void> {
@@ -185,15 +180,6 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  async #keepIfUnreadable(file: string, text: string, key: string): Promise<void> {
-    try {
-      await this.#valueOf(text, key);
-    } catch (error) {
-      if (!(error instanceof StateFault)) throw error;
-      await this.#putAside(file, error);
-    }
-  }
-
   async #putAside(file: string, fault: StateFault): Promise<void> {
     const name = `${basename(file)}.unreadable-${randomBytes(3).toString('hex')}`;
     await this.#files.rename(file, join(file, '..', name));
@@ -227,13 +213,17 @@ const renamePauseMs = 50;
 /** Younger drafts may belong to another process that is writing now. */
 const oldDraftMs = 60_000;
 
-const versionOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
-
-function headOf(text: string, collection: string): string | StateFault {
-  const head = headSchema.safeParse(parseJson(text));
-  if (!head.success) return new StateFault('damaged', collection);
-  return head.data.format > format ? new StateFault('newer', collection) : head.data.key;
+function parseRecord(text: string, collection: string): StoredRecord | StateFault {
+  const json = parseJson(text);
+  const head = headSchema.safeParse(json);
+  if (head.success && head.data.format > format) return new StateFault('newer', collection);
+  return recordSchema.safeParse(json).data ?? new StateFault('damaged', collection);
 }
+
+/** Nobody knows the version of what cannot be read. */
+const holds = (present: StoredRecord | StateFault | null, expected: string | null | undefined): boolean =>
+  expected === undefined ||
+  (present instanceof StateFault ? false : (present === null ? null : String(present.version)) === expected);
 
 const ignoreMissing = (error: unknown): undefined => {
   if (systemCodeOf(error) === 'ENOENT') return undefined;

@@ -1,5 +1,5 @@
 import { ownDirectory } from './directory-owner';
-import { MemoryStateStore, type StateStore, type Stored, type WriteOptions } from './state-store';
+import { MemoryStateStore, type StateStore, type Condition, type Stored, type StoredEntry } from './state-store';
 
 /** A store for what only one process may change, and whether this process is the one. */
 export interface OwnedStore {
@@ -29,15 +29,15 @@ class PendingStore implements StateStore {
     return (await this.#store).read(key);
   }
 
-  async write(key: string, value: unknown, options?: WriteOptions): Promise<string | null> {
-    return (await this.#store).write(key, value, options);
+  async write(key: string, value: unknown, condition?: Condition): Promise<string | null> {
+    return (await this.#store).write(key, value, condition);
   }
 
-  async remove(key: string): Promise<void> {
-    await (await this.#store).remove(key);
+  async remove(key: string, condition?: Condition): Promise<boolean> {
+    return (await this.#store).remove(key, condition);
   }
 
-  async list(prefix: string): Promise<string[]> {
-    return (await this.#store).list(prefix);
+  async entries(prefix: string): Promise<StoredEntry[]> {
+    return (await this.#store).entries(prefix);
   }
 }

@@ -6,16 +6,19 @@ export interface Stored {
   version: string;
 }
 
-export interface WriteOptions {
-  /** Write only if this is the stored version, or, with `null`, only if nothing is stored. Default: write in any case. */
+export interface StoredEntry extends Stored {
+  key: string;
+}
+
+export interface Condition {
+  /** Change only if this is the stored version, or, with `null`, only if nothing is stored. Default: change in any case. */
   expected?: string | null;
-  /** Encrypt the value at rest. */
-  secret?: boolean;
 }
 
 /**
  * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
- * `journal/4f3c`; the collection is a fixed word of the pack, the name can be any text.
+ * `journal/4f3c`; the collection is a fixed word of the pack, the name can be any text. No two writes of a key get the same version,
+ * not even when it was removed in between.
  */
 export interface StateStore {
   /** @throws StateFault where something is stored that cannot be read; the next write of the key puts it aside */
@@ -25,11 +28,19 @@ export interface StateStore {
    * @returns the new version, or null if `expected` is not the stored version; then nothing was written
    * @throws StateFault
    */
-  write(key: string, value: unknown, options?: WriteOptions): Promise<string | null>;
-  /** Removing what is not there is no fault. @throws StateFault */
-  remove(key: string): Promise<void>;
-  /** The keys that begin with `prefix`, which names at least a collection: `watches/`. @throws StateFault */
-  list(prefix: string): Promise<string[]>;
+  write(key: string, value: unknown, condition?: Condition): Promise<string | null>;
+  /**
+   * Removing what is not there is no fault.
+   * @returns false if `expected` is not the stored version; then nothing was removed
+   * @throws StateFault
+   */
+  remove(key: string, condition?: Condition): Promise<boolean>;
+  /**
+   * Whatever is stored below `prefix`, which names at least a collection: `watches/`. The entry that was written last comes last. What
+   * cannot be read is left out.
+   * @throws StateFault
+   */
+  entries(prefix: string): Promise<StoredEntry[]>;
 }
 
 const sentences = {
@@ -81,7 +92,7 @@ export function collectionOf(key: string): string {
 
 /** Removes every key that begins with `prefix`. @throws StateFault */
 export async function removeAll(store: StateStore, prefix: string): Promise<void> {
-  for (const key of await store.list(prefix)) await store.remove(key);
+  for (const { key } of await store.entries(prefix)) await store.remove(key);
 }
 
 /** A store that ends with the process: for tests, and where there is no directory. */
@@ -95,21 +106,30 @@ export class MemoryStateStore implements StateStore {
     return Promise.resolve(entry ? { value: JSON.parse(entry.text) as unknown, version: entry.version } : null);
   }
 
-  write(key: string, value: unknown, { expected }: WriteOptions = {}): Promise<string | null> {
+  write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
     collectionOf(key);
-    if (expected !== undefined && expected !== (this.#entries.get(key)?.version ?? null)) return Promise.resolve(null);
+    if (!this.#holds(key, expected)) return Promise.resolve(null);
     const version = String((this.#writes += 1));
-    this.#entries.set(key, { text: JSON.stringify(value), version });
+    this.#entries.delete(key);
+    this.#entries.set(key, { text: JSON.stringify(value ?? null), version });
     return Promise.resolve(version);
   }
 
-  remove(key: string): Promise<void> {
-    this.#entries.delete(key);
-    return Promise.resolve();
+  remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+    collectionOf(key);
+    const holds = this.#holds(key, expected);
+    if (holds) this.#entries.delete(key);
+    return Promise.resolve(holds);
   }
 
-  list(prefix: string): Promise<string[]> {
+  entries(prefix: string): Promise<StoredEntry[]> {
     collectionOf(prefix);
-    return Promise.resolve([...this.#entries.keys()].filter((key) => key.startsWith(prefix)));
+    const found = [...this.#entries].filter(([key]) => key.startsWith(prefix));
+    return Promise.resolve(
+      found.map(([key, { text, version }]) => ({ key, value: JSON.parse(text) as unknown, version })),
+    );
   }
+
+  #holds = (key: string, expected: string | null | undefined): boolean =>
+    expected === undefined || expected === (this.#entries.get(key)?.version ?? null);
 }

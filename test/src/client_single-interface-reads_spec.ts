@@ -204,7 +204,7 @@ describe('the reads of energy, location and whole groups', () => {
       bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
       assert.equal(await range(store), 250);
       const copy = new MemoryStateStore();
-      for (const key of await store.list('car/')) await copy.write(key, (await store.read(key))?.value);
+      for (const { key, value } of await store.entries('car/')) await copy.write(key, value);
       delete bodies[details];
       assert.equal(await range(copy), 250);
       assert.equal(asked(), 1);

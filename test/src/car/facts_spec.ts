@@ -10,7 +10,7 @@ describe('A car without a sunroof', () => {
   /** As after a restart: nothing is remembered but what is stored. */
   const restarted = async (): Promise<MemoryStateStore> => {
     const copy = new MemoryStateStore();
-    for (const key of await store.list('car/')) await copy.write(key, (await store.read(key))?.value);
+    for (const { key, value } of await store.entries('car/')) await copy.write(key, value);
     return copy;
   };
   const windows = async (sunroof: string | null, others = 'CLOSED', from = store) => {
@@ -108,7 +108,7 @@ describe('The facts about a car', () => {
       read: (key: string) => (isReadable ? store.read(key) : Promise.reject(new Error('not readable'))),
       write: store.write.bind(store),
       remove: store.remove.bind(store),
-      list: store.list.bind(store),
+      entries: store.entries.bind(store),
     };
     const facts = new CarFacts(fickle);
     assert.equal(await facts.isFitted(vin, 'sunroof'), null);
@@ -128,10 +128,10 @@ describe('The facts about a car', () => {
     const facts = new CarFacts(store);
     const name = (i: number): string => `VIN${i}`;
     for (let i = 0; i < 1_200; i += 1) await facts.learnFitted(name(i), 'sunroof', 'CLOSED');
-    assert.equal((await store.list('car/')).length, 1_000);
+    assert.equal((await store.entries('car/')).length, 1_000);
     const restarted = new CarFacts(store);
     await restarted.learnFitted('ANOTHER', 'sunroof', 'CLOSED');
-    assert.equal((await store.list('car/')).length, 1_000);
+    assert.equal((await store.entries('car/')).length, 1_000);
     for (const [i, isKnown] of [
       [0, false],
       [1_199, true],

@@ -136,7 +136,7 @@ describe('the store of the watches', () => {
     assert.ok(!(await last.hasEnded('a')) && (await last.hasEnded('id 500')) && (await last.hasEnded('id 1499')));
     assert.ok(!(await last.hasEnded('id 499')));
     await store.clear();
-    assert.deepEqual([await files.list('watches/'), await files.list('delivered/')], [[], []]);
+    assert.deepEqual([await files.entries('watches/'), await files.entries('delivered/')], [[], []]);
   });
 
   for (const [what, damage] of [

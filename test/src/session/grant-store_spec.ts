@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
 import { GrantStore, type Grant } from '../../../src/session/grant-store';
-import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
+import { sealedFiles } from '../../support/sealed-files';
 
 const key = 'signed-in\nhttps://api.example\nclient\nconfig-1';
 const day = 86_400_000;
@@ -36,7 +36,7 @@ describe('The saved sign-ins', () => {
 
   const open = (seals = [seal], secrets?: Set<string>): GrantStore =>
     new GrantStore({
-      state: new FileStateStore({ directory, seals: () => seals }),
+      state: sealedFiles(seals, { directory }),
       clock,
       ...(secrets && { onSecret: (secret: string) => secrets.add(secret) }),
     });

@@ -9,11 +9,11 @@ import { Session } from '../../../src/session/session';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { SignInStart, SignIns } from '../../../src/session/sign-in';
 import type { TokenSource } from '../../../src/http/token-source';
-import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
+import { sealedFiles } from '../../support/sealed-files';
 
 const seal = new Seal('credential secret');
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -37,7 +37,7 @@ describe('a sign-in from the editor', () => {
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
     secrets = new Set();
     store = new GrantStore({
-      state: new FileStateStore({ directory, seals: () => [seal] }),
+      state: sealedFiles([seal], { directory }),
       onSecret: (secret) => secrets.add(secret),
       clock,
     });

@@ -7,13 +7,13 @@ import { createTokenSource, type TokenSourceOptions } from '../../../src/session
 import { Session, type SessionOptions } from '../../../src/session/session';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { TokenSource } from '../../../src/http/token-source';
-import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
 import { removeFolder } from '../../support/remove-folder';
+import { sealedFiles } from '../../support/sealed-files';
 
 const firstSeal = new Seal('credential secret');
 const minute = 60_000;
@@ -52,7 +52,7 @@ describe('a refreshing access token', () => {
 
   const newStore = (seal = firstSeal): GrantStore =>
     new GrantStore({
-      state: new FileStateStore({ directory, seals: () => [seal] }),
+      state: sealedFiles([seal], { directory }),
       onSecret: (secret) => secrets.add(secret),
       clock,
     });

@@ -9,12 +9,12 @@ import { Session } from '../../../src/session/session';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
-import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import type { StateStore } from '../../../src/state/state-store';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
 import { removeFolder } from '../../support/remove-folder';
+import { sealedFiles } from '../../support/sealed-files';
 
 /**
  * A year of a sign-in that two Node-RED processes share, in minutes: on one clock that moves only when nobody works, with
@@ -379,8 +379,8 @@ class SimulatedProcess {
           this.#unheard = false;
           return version;
         }),
-      remove: (key) => this.#step(() => state.remove(key)),
-      list: (prefix) => this.#step(() => state.list(prefix)),
+      remove: (key, condition) => this.#step(() => state.remove(key, condition)),
+      entries: (prefix) => this.#step(() => state.entries(prefix)),
     };
   }
 
@@ -397,7 +397,7 @@ class SimulatedProcess {
 
 /** The store on real files, but not forced to disk: there are no power failures here. */
 const filesIn = (directory: string, seal: Seal): StateStore =>
-  new FileStateStore({ directory, seals: () => [seal], files: { ...diskFiles, open: openWithoutSync } });
+  sealedFiles([seal], { directory, files: { ...diskFiles, open: openWithoutSync } });
 
 const openWithoutSync: typeof diskFiles.open = async (...given) => {
   const file = await diskFiles.open(...given);

@@ -16,16 +16,21 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
 import { ownDirectory } from '../../../src/state/directory-owner';
-import { StateFault, removeAll } from '../../../src/state/state-store';
+import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
+import { sealedFiles } from '../../support/sealed-files';
 import { watched } from '../../support/watched';
+import { keepsTheContract } from './state-store-contract';
 import { VolatileFiles } from './volatile-files';
 
 const isFault =
   (fault: StateFault['fault']) =>
   (error: unknown): boolean =>
     error instanceof StateFault && error.fault === fault && error.code === 'CONFIG';
+
+/** Each one derives its key once. */
+const seals: Record<string, Seal> = { first: new Seal('first'), old: new Seal('old'), new: new Seal('new') };
 
 describe('the state store', () => {
   let root: string;
@@ -39,10 +44,13 @@ describe('the state store', () => {
   });
   afterEach(() => removeFolder(root));
 
-  const open = (secrets = ['first']): FileStateStore => {
-    const seals = secrets.map((secret) => new Seal(secret));
-    return new FileStateStore({ directory, seals: () => seals, warn: (sentence) => warnings.push(sentence) });
-  };
+  const options = () => ({ directory, warn: (sentence: string) => warnings.push(sentence) });
+  const open = (): FileStateStore => new FileStateStore(options());
+  const sealed = (...secrets: string[]): StateStore =>
+    sealedFiles(
+      (secrets.length === 0 ? ['first'] : secrets).map((secret) => seals[secret] ?? assert.fail()),
+      options(),
+    );
   const filesOf = (collection: string): string[] => readdirSync(join(directory, 'state', collection)).sort();
   const onlyFileOf = (collection: string): string => {
     const [name = '', ...others] = filesOf(collection);
@@ -50,55 +58,9 @@ describe('the state store', () => {
     return join(directory, 'state', collection, name);
   };
 
-  const kinds: [string, () => StateStore][] = [
-    ['on files', () => open()],
-    ['in memory', () => new MemoryStateStore()],
-  ];
-  for (const [kind, make] of kinds) {
-    it(`gives back what was written last (${kind})`, async () => {
-      const store = make();
-      assert.equal(await store.read('journal/a'), null);
-      await store.write('journal/a', { list: [1, null, 'ü'] });
-      const version = await store.write('journal/a', { list: [2] });
-      assert.deepEqual(await store.read('journal/a'), { value: { list: [2] }, version });
-      assert.equal(await store.read('journal/b'), null);
-    });
-
-    it(`writes on condition of the version (${kind})`, async () => {
-      const store = make();
-      const first = await store.write('grant/a', 1, { expected: null });
-      assert.notEqual(first, null);
-      assert.equal(await store.write('grant/a', 2, { expected: null }), null);
-      const second = await store.write('grant/a', 2, { expected: first });
-      assert.notEqual(second, null);
-      assert.equal(await store.write('grant/a', 3, { expected: first }), null);
-      assert.deepEqual(await store.read('grant/a'), { value: 2, version: second });
-    });
-
-    it(`lists the keys of a prefix and removes them (${kind})`, async () => {
-      const store = make();
-      assert.deepEqual(await store.list('watches/'), []);
-      for (const key of ['watches/a/1', 'watches/a/2', 'watches/ab/1', 'commands/a/1']) await store.write(key, key);
-      assert.deepEqual((await store.list('watches/a/')).sort(), ['watches/a/1', 'watches/a/2']);
-      await removeAll(store, 'watches/a/');
-      await store.remove('watches/a/1');
-      assert.deepEqual(await store.list('watches/'), ['watches/ab/1']);
-      assert.equal(await store.read('watches/a/1'), null);
-      assert.deepEqual(await store.list('commands/'), ['commands/a/1']);
-    });
-
-    it(`refuses a key without a collection (${kind})`, async () => {
-      const store = make();
-      for (const key of ['', 'a', '/a', '../a/b', 'A/b', '..'])
-        await assert.rejects(async () => store.write(key, 1), TypeError);
-    });
-
-    it(`keeps the order of writes that are not awaited (${kind})`, async () => {
-      const store = make();
-      await Promise.all(Array.from({ length: 50 }, (_, count) => store.write('guard/a', count)));
-      assert.equal((await store.read('guard/a'))?.value, 49);
-    });
-  }
+  describe('on files', () => keepsTheContract(open, open));
+  describe('on files, encrypted', () => keepsTheContract(sealed, sealed));
+  describe('in memory', () => keepsTheContract(() => new MemoryStateStore()));
 
   it('keeps everything readable by its owner only, and leaves no draft and no lock', async () => {
     const store = open();
@@ -110,53 +72,65 @@ describe('the state store', () => {
       assert.equal(statSync(folder).mode & 0o777, 0o700);
   });
 
-  it('gives a value to the next process, whatever its key looks like, and writes nothing outside', async () => {
+  it('writes nothing outside its folder, whatever a key looks like', async () => {
     const keys = ['guard/../../../x', 'guard/..', 'guard/\u0000', `guard/${'long'.repeat(200)}`, 'guard/ü/\\..\\'];
     const store = open();
     for (const key of keys) await store.write(key, key);
     assert.deepEqual(readdirSync(root), ['connected-vehicle']);
     assert.deepEqual(readdirSync(directory), ['state']);
-    for (const key of keys) assert.equal((await open().read(key))?.value, key);
-    assert.deepEqual((await open().list('guard/')).sort(), [...keys].sort());
+    assert.equal(filesOf('guard').length, keys.length);
     for (const key of keys) await store.remove(key);
     assert.deepEqual(filesOf('guard'), []);
   });
 
-  describe('a secret value', () => {
-    it('is sealed on disk, and opens with a former secret, too', async () => {
-      await open(['old']).write('grant/a', { token: 'sesame' }, { secret: true });
+  describe('an encrypted value', () => {
+    it('is not on disk in plain, and opens with a former secret, too', async () => {
+      await sealed('old').write('grant/a', { token: 'sesame' });
       assert.doesNotMatch(readFileSync(onlyFileOf('grant'), 'utf8'), /sesame/);
-      assert.deepEqual((await open(['new', 'old']).read('grant/a'))?.value, { token: 'sesame' });
+      assert.deepEqual((await sealed('new', 'old').read('grant/a'))?.value, { token: 'sesame' });
+      assert.deepEqual((await sealed('new', 'old').entries('grant/'))[0]?.value, { token: 'sesame' });
     });
 
-    it('reports that it was encrypted with another secret, and stays until it is written again', async () => {
-      await open(['old']).write('grant/a', 1, { secret: true });
-      await assert.rejects(open(['new']).read('grant/a'), isFault('foreign'));
-      assert.equal((await open(['old']).read('grant/a'))?.value, 1);
-      await open(['new']).write('grant/a', 2, { secret: true });
-      assert.equal(filesOf('grant').length, 2);
+    it('reports that it was encrypted with another secret, and is kept when it is written again', async () => {
+      const version = await sealed('old').write('grant/a', 1);
+      await assert.rejects(sealed('new').read('grant/a'), isFault('foreign'));
+      assert.deepEqual(await sealed('new').entries('grant/'), []);
+      assert.equal(await sealed('new').write('grant/a', 2, { expected: null }), null);
+      assert.deepEqual(warnings, []);
+      assert.equal((await sealed('old').read('grant/a'))?.value, 1);
+      assert.notEqual(await sealed('new').write('grant/a', 2, { expected: version }), null);
+      await sealed('new').write('grant/a', 3);
+      assert.equal((await sealed('new').read('grant/a'))?.value, 3);
       assert.equal(warnings.length, 1);
-      assert.match(warnings[0] ?? '', /another secret.*unreadable-/);
+      assert.match(warnings[0] ?? '', /another secret.*unreadable/);
+      const [kept, ...others] = await open().entries('unreadable/grant/a/');
+      assert.deepEqual(others, []);
+      await open().write('grant/a', kept?.value);
+      assert.equal((await sealed('old').read('grant/a'))?.value, 1);
+      await sealed('new').remove('grant/a');
+      assert.deepEqual(await open().entries('unreadable/'), []);
     });
 
     it('is not taken from another key', async () => {
-      await open().write('grant/a', 1, { secret: true });
-      const file = onlyFileOf('grant');
-      const sealed = readFileSync(file, 'utf8');
-      await open().write('grant/b', 2, { secret: true });
-      for (const name of filesOf('grant')) {
-        const path = join(directory, 'state', 'grant', name);
-        if (path !== file) writeFileSync(path, sealed.replace('"grant/a"', '"grant/b"'));
-      }
-      await assert.rejects(open().read('grant/b'), isFault('damaged'));
+      await sealed().write('grant/a', 1);
+      await sealed().write('grant/b', 2);
+      await open().write('grant/b', (await open().read('grant/a'))?.value);
+      await assert.rejects(sealed().read('grant/b'), isFault('damaged'));
+    });
+
+    it('is damaged where nothing encrypted is stored', async () => {
+      await open().write('grant/a', { token: 'plain' });
+      await assert.rejects(sealed().read('grant/a'), isFault('damaged'));
     });
   });
 
   describe('a file that cannot be read', () => {
     for (const [fault, text] of [
-      ['damaged', '{"format":1,"key":"guard/a","val'],
+      ['damaged', '{"format":2,"key":"guard/a","version":1,"val'],
       ['damaged', '[]'],
-      ['newer', '{"format":2,"key":"guard/a","anything":1}'],
+      ['damaged', '{"format":2,"key":"guard/b","version":1,"value":1}'],
+      ['damaged', '{"format":2,"key":"guard/a","value":1}'],
+      ['newer', '{"format":3,"key":"guard/a","anything":1}'],
     ] as const) {
       it(`reports that it is ${fault}, and is kept when the key is written again: ${text}`, async () => {
         await open().write('guard/a', 1);
@@ -173,9 +147,15 @@ describe('the state store', () => {
         await open().write('guard/a', 1);
         writeFileSync(onlyFileOf('guard'), text);
         await open().write('guard/b', 2);
-        assert.deepEqual(await open().list('guard/'), ['guard/b']);
+        assert.deepEqual(
+          (await open().entries('guard/')).map(({ key }) => key),
+          ['guard/b'],
+        );
         assert.equal(warnings.length, 1);
-        assert.deepEqual(await open().list('guard/'), ['guard/b']);
+        assert.deepEqual(
+          (await open().entries('guard/')).map(({ key }) => key),
+          ['guard/b'],
+        );
         assert.equal(warnings.length, 1);
       });
     }
@@ -214,9 +194,11 @@ describe('the state store', () => {
   for (const code of ['EPERM', 'EACCES', 'EBUSY'])
     it(`tries a rename again for two seconds while another program has the file open (${code})`, async () => {
       const clock = new ManualClock();
-      let heldUntil = clock.now() + 1_900;
+      let heldForMs = 1_900;
+      let since = 0;
       const rename: typeof diskFiles.rename = async (from, to) => {
-        if (clock.now() < heldUntil) throw Object.assign(new Error(code), { code });
+        since ||= clock.now();
+        if (clock.now() < since + heldForMs) throw Object.assign(new Error(code), { code });
         await diskFiles.rename(from, to);
       };
       const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock });
@@ -224,8 +206,7 @@ describe('the state store', () => {
       await clock.advanceUntil(() => write.done);
       assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
 
-      heldUntil = Number.POSITIVE_INFINITY;
-      const since = clock.now();
+      [heldForMs, since] = [Number.POSITIVE_INFINITY, 0];
       const refused = watched(store.write('guard/a', 'held for ever'));
       await clock.advanceUntil(() => refused.done, 100);
       assert.ok(refused.error instanceof StateFault && refused.error.systemCode === code);

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { sealedSchema, type Seal } from './seal';
+import {
+  collectionOf,
+  removeAll,
+  StateFault,
+  type Condition,
+  type StateStore,
+  type Stored,
+  type StoredEntry,
+} from './state-store';
+
+export interface SealedStateStoreOptions {
+  /** Keeps the encrypted values, in any store. */
+  store: StateStore;
+  /** The first one encrypts, each of them decrypts. Called at each read and write. */
+  seals: () => readonly Seal[];
+  /** Gets a sentence when a value that cannot be decrypted was put aside. */
+  warn?: (sentence: string) => void;
+}
+
+/** Encrypts every value of a store. A value that was encrypted with another secret is never overwritten. */
+export class SealedStateStore implements StateStore {
+  readonly #options: SealedStateStoreOptions;
+
+  /** Encrypting takes time: changes keep their order. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SealedStateStoreOptions) {
+    this.#options = options;
+  }
+
+  /** @throws StateFault `foreign` where none of the seals encrypted the value */
+  async read(key: string): Promise<Stored | null> {
+    const stored = await this.#options.store.read(key);
+    return stored === null ? null : { ...stored, value: await this.#opened(key, stored.value) };
+  }
+
+  write(key: string, value: unknown, condition: Condition = {}): Promise<string | null> {
+    const text = JSON.stringify(value ?? null);
+    return this.#next(async () => {
+      const { store, seals } = this.#options;
+      const [seal] = seals();
+      if (seal === undefined) throw new TypeError('A store without a seal keeps no secrets.');
+      await this.#keepUnreadable(key, condition);
+      return store.write(key, await seal.seal(text, key), condition);
+    });
+  }
+
+  /** What was put aside is removed with the key. */
+  remove(key: string, condition: Condition = {}): Promise<boolean> {
+    return this.#next(async () => {
+      const { store } = this.#options;
+      const isRemoved = await store.remove(key, condition);
+      if (isRemoved) await removeAll(store, `${aside}/${key}/`);
+      return isRemoved;
+    });
+  }
+
+  async entries(prefix: string): Promise<StoredEntry[]> {
+    const opened: StoredEntry[] = [];
+    for (const entry of await this.#options.store.entries(prefix)) {
+      const value = await this.#opened(entry.key, entry.value).catch(ignoreFault);
+      if (value !== undefined) opened.push({ ...entry, value });
+    }
+    return opened;
+  }
+
+  #next<T>(change: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(change);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  async #opened(key: string, value: unknown): Promise<unknown> {
+    const sealed = sealedSchema.safeParse(value);
+    if (!sealed.success) throw new StateFault('damaged', collectionOf(key));
+    let fault: 'damaged' | 'foreign' = 'foreign';
+    for (const seal of this.#options.seals()) {
+      const opened = await seal.open(sealed.data, key);
+      if ('text' in opened) return JSON.parse(opened.text) as unknown;
+      if (opened.fault === 'damaged') fault = 'damaged';
+    }
+    throw new StateFault(fault, collectionOf(key));
+  }
+
+  async #keepUnreadable(key: string, { expected }: Condition): Promise<void> {
+    const { store, warn } = this.#options;
+    // The store itself keeps what it cannot read.
+    const stored = await store.read(key).catch(ignoreFault);
+    if (stored === null || stored === undefined || (expected !== undefined && expected !== stored.version)) return;
+    try {
+      await this.#opened(key, stored.value);
+    } catch (error) {
+      if (!(error instanceof StateFault)) throw error;
+      await store.write(`${aside}/${key}/${randomBytes(3).toString('hex')}`, stored.value);
+      warn?.(`${error.message} The old value is kept in the folder “${aside}” beside the new one.`);
+    }
+  }
+}
+
+const aside = 'unreadable';
+
+const ignoreFault = (error: unknown): undefined => {
+  if (error instanceof StateFault) return undefined;
+  throw error;
+};
