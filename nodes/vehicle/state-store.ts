@@ -53,7 +53,7 @@ export function ownedStoreOf(RED: NodeAPI): OwnedStore {
 const seals = new Map<string, Seal>();
 
 /** Each seal derives its key once in the life of the process. @throws VehicleError CONFIG */
-function sealsOf(RED: NodeAPI, directory: string): Seal[] {
+export function sealsOf(RED: NodeAPI, directory: string): Seal[] {
   const { secret, former } = storeSecrets(RED, directory);
   return [secret, ...former].map((one) => {
     const seal = seals.get(one) ?? new Seal(one);
