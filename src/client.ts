@@ -137,8 +137,6 @@ export class VehicleClient {
   readonly #facts: CarFacts;
   /** Building an address anew takes a sixth of the CPU time of a read. */
   readonly #addresses = new Map<string, URL>();
-  /** The command list of each vehicle as it was last read. */
-  readonly #listed = new Map<string, CommandOffer[]>();
 
   /** When an unknown fuel type is asked for again, by VIN, in monotonic time. */
   readonly #fuelTypeRetryAt = new Map<string, number>();
@@ -183,12 +181,7 @@ export class VehicleClient {
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/commands. Scopes: openid, conve:commands (docs/service.md 2.6). */
   commands(options: ReadOptions): Promise<Reading<CommandOffer[]>> {
-    return this.#connected('commands', parseCommands, options).then((reading) => {
-      const { vin } = reading.vehicle;
-      if (this.#listed.size >= maxCached) this.#listed.clear();
-      if (vin !== null) this.#listed.set(vin, reading.payload);
-      return reading;
-    });
+    return this.#connected('commands', parseCommands, options);
   }
 
   /** GET /connected-vehicle/v2/vehicles/{vin}/command-accessibility. Scopes: openid, conve:command_accessibility (docs/service.md 2.7). */
@@ -290,6 +283,7 @@ export class VehicleClient {
   ): Promise<SentCommand> {
     const id = randomUUID();
     let sentAt = this.#clock.now();
+    let hasLeft = false;
     const recordNow = (): CommandRecord => {
       sentAt = this.#clock.now();
       return recordOf(prepared, unanswered(), { id, sentAt });
@@ -299,7 +293,14 @@ export class VehicleClient {
       cancel,
       maxWaitMs,
       beforeSend: beforeSend && (() => beforeSend(recordNow())),
-      onDispatch: () => onLeave?.(recordNow()),
+      onDispatch: () => {
+        onLeave?.(recordNow());
+        hasLeft = true;
+        this.#commandChanges(prepared.vin);
+      },
+    }).finally(() => {
+      // The car has acted since the command left.
+      if (hasLeft) this.#commandChanges(prepared.vin);
     });
     return { record: recordOf(prepared, invocation, { id, sentAt }), isAnswered };
   }
@@ -487,29 +488,12 @@ export class VehicleClient {
     return {
       command: name,
       interface: iface,
-      url:
-        (iface === 'connected-v2' ? this.#addressInList(name, vin) : null) ??
-        addressOf(this.service, iface, route.path, { vin }),
+      url: addressOf(this.service, iface, route.path, { vin }),
       contentType: mediaType(this.service, route.contentType),
       body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
       unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
       scopes,
     };
-  }
-
-  /**
-   * The address of a known command in the vehicle's own list, as it was last read (docs/service.md 4.1 rule 3). Null where the list was
-   * not read, and where its link leads to another host or to a command that needs arming when this one does not.
-   */
-  #addressInList(name: string, vin: string): URL | null {
-    const href = this.#listed.get(vin)?.find(({ command }) => command === name)?.href ?? null;
-    if (href === null) return null;
-    try {
-      const url = followLink(this.service, href);
-      return needsArming(decoded(url.pathname)) === needsArming(name) ? url : null;
-    } catch {
-      return null;
-    }
   }
 
   async #routeFromList(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
@@ -575,13 +559,14 @@ export class VehicleClient {
       const { reason, isAnswerOfCar } = error;
       const invocation = unanswered(reason);
       return { ...invocation, ...(isAnswerOfCar && { message: reason.message }), isAnswered: isAnswerOfCar };
-    } finally {
-      this.#observer.commandSent(prepared.vin);
-      // A command changes the answers of every interface, because all of them show the same car.
-      for (const iface of interfaceNames) {
-        this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin: prepared.vin }).href);
-      }
     }
+  }
+
+  /** A command changes the answers of every interface, because all of them show the same car. */
+  #commandChanges(vin: string): void {
+    this.#observer.commandSent(vin);
+    for (const iface of interfaceNames)
+      this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
   }
 }
 

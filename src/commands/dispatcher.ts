@@ -56,22 +56,48 @@ export class Dispatcher {
     };
     try {
       return await withSignals([options.signal, options.cancel], (unsentSignal) =>
-        this.#send(name, { ...options, onLeave }, unsentSignal),
+        this.#sendInTime(name, { ...options, onLeave }, unsentSignal),
       );
     } catch (error) {
       throw options.signal?.aborted && !hasLeft ? stopped() : asVehicleError(error);
     }
   }
 
+  /** @throws VehicleError where the longest wait has passed: why the car took no command, if that is what the command waited for */
+  async #sendInTime(
+    name: unknown,
+    { waitMs = 600_000, onLeave, ...options }: DispatchOptions,
+    signal: AbortSignal,
+  ): Promise<CommandRecord> {
+    const { clock } = this.#options;
+    const begun = { now: clock.now(), monotonic: clock.monotonic() };
+    // Monotonic time stops while a machine sleeps, and wall time can be set back.
+    const age = (): number => Math.max(clock.now() - begun.now, clock.monotonic() - begun.monotonic);
+    let unavailable: VehicleError | null = null;
+    return endingAt(begun.now + waitMs, { clock, signal, reason: () => unavailable ?? late(waitMs) }, (unsentSignal) =>
+      this.#send(
+        name,
+        {
+          ...options,
+          cancel: unsentSignal,
+          onLeave: (record) => {
+            if (age() > waitMs) throw late(waitMs);
+            onLeave?.(record);
+          },
+        },
+        { unsentSignal, timeLeft: () => waitMs - age(), foundUnavailable: (failure) => (unavailable = failure) },
+      ),
+    );
+  }
+
   async #send(
     name: unknown,
-    { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
-    unsentSignal: AbortSignal,
+    { whenBusy = 'refuse', ...options }: DispatchOptions,
+    { unsentSignal, timeLeft, foundUnavailable }: Waiting,
   ): Promise<CommandRecord> {
-    const { client, clock, queue } = this.#options;
-    const startedAt = clock.now();
+    const { client, queue } = this.#options;
     // A command that is refused up to here does not affect the commands that wait or are under way.
-    const prepared = await client.prepare(name, options);
+    const prepared = await client.prepare(name, { ...options, signal: unsentSignal });
     const { command, vin } = prepared;
     const waitsForCar = options.whenUnavailable === 'wait';
     // Waiting for the car reads the accessibility anyway.
@@ -79,30 +105,17 @@ export class Dispatcher {
       if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal: unsentSignal });
     };
     await precheck();
-    const slot = await endingAt(
-      startedAt + waitMs,
-      { clock, signal: unsentSignal, reason: () => late(waitMs) },
-      (signal) => queue.enter({ vin, command, whenBusy, client, signal }),
-    );
+    const slot = await queue.enter({ vin, command, whenBusy, client, signal: unsentSignal });
     try {
       if (slot.waited) await precheck();
-      if (waitsForCar)
-        await this.#waitUntilAvailable(slot, {
-          vin,
-          deadline: startedAt + waitMs,
-          signal: unsentSignal,
-          onWaiting: options.onWaiting,
+      if (waitsForCar) {
+        await this.#waitUntilAvailable(slot, vin, unsentSignal, (failure) => {
+          foundUnavailable(failure);
+          options.onWaiting?.(failure.message);
         });
-      const { record, isAnswered } = await this.#sendPrepared(prepared, {
-        ...options,
-        maxWaitMs: startedAt + waitMs - clock.now(),
-        onLeave: (sent) => {
-          const age = clock.now() - startedAt;
-          // The age is unknown if the clock was set back.
-          if (age > waitMs || age < 0) throw late(waitMs);
-          options.onLeave?.(sent);
-        },
-      });
+        foundUnavailable(null);
+      }
+      const { record, isAnswered } = await this.#sendPrepared(prepared, { ...options, maxWaitMs: timeLeft() });
       if (isAnswered) slot.end();
       else slot.sent(record);
       return record;
@@ -147,24 +160,20 @@ export class Dispatcher {
 
   #waitUntilAvailable(
     slot: QueueSlot,
-    {
-      vin,
-      deadline,
-      signal,
-      onWaiting,
-    }: { vin: string; deadline: number; signal: AbortSignal; onWaiting: DispatchOptions['onWaiting'] },
+    vin: string,
+    signal: AbortSignal,
+    onWaiting: (failure: VehicleError) => void,
   ): Promise<void> {
     const { client, clock } = this.#options;
     return slot.supersedable(signal, (until, throwIfSuperseded) =>
       waitUntilAvailable({
         client,
         vin,
-        deadline,
         clock,
         signal: until,
-        onWaiting: (reason) => {
+        onWaiting: (failure) => {
           throwIfSuperseded();
-          onWaiting?.(reason);
+          onWaiting(failure);
         },
       }),
     );
@@ -212,6 +221,16 @@ export class Dispatcher {
       this.#options.onSaveFailed?.();
     }
   }
+}
+
+/** How long a command may still wait. */
+interface Waiting {
+  /** Aborted when the command was cancelled or its longest wait has passed. */
+  unsentSignal: AbortSignal;
+  /** Milliseconds. */
+  timeLeft: () => number;
+  /** Takes why the car takes no command; null when it does again. */
+  foundUnavailable: (failure: VehicleError | null) => void;
 }
 
 const stopped = (): VehicleError =>

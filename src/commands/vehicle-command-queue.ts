@@ -4,7 +4,7 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import type { CommandRecord } from '../record';
-import { withSignals } from '../util/abort';
+import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 
 /** A command blocks its car for at most 150 s (docs/field-notes.md 5). */
@@ -92,7 +92,7 @@ export class VehicleCommandQueue {
    * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the signal
    */
   async enter({ vin, command, whenBusy, client, signal }: QueueRequest): Promise<QueueSlot> {
-    while (this.#restoring.size > 0) await Promise.all(this.#restoring);
+    while (this.#restoring.size > 0) await raceAbort(Promise.all(this.#restoring), signal);
     signal.throwIfAborted();
     for (const older of this.#queueFor(vin)) if (older.supersede !== null) this.#supersede(older);
     if (whenBusy === 'refuse' && this.#queueFor(vin).length > 0) {

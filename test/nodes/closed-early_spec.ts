@@ -5,6 +5,40 @@ import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Catch, Complete and an open web request outlive a node that a deploy replaces. */
+describe('a node that is closed while it works on a message', () => {
+  let service: Simulator;
+  let flow: Flow;
+
+  setUpFlow((setUp) => ({ service, flow } = setUp));
+
+  const closeDuring = async (config: Record<string, unknown>, method: string): Promise<void> => {
+    await flow.load(config, customVehicle(service), demoCredentials);
+    service.faults.add({ match: { method }, latencyMs: 1e9 });
+    flow.send({ payload: 'mine' });
+    while (!service.requests.some((request) => request.method === method)) await turn();
+    await (flow.node('n') as unknown as { close(removed: boolean): Promise<void> }).close(false);
+  };
+
+  for (const [type, config, method] of [
+    ['connected-vehicle-status', { read: 'doors' }, 'GET'],
+    ['connected-vehicle-command', { command: 'lock', precheck: true }, 'GET'],
+  ] as const) {
+    it(`fails with that message: ${type}`, async () => {
+      await closeDuring({ type, ...config }, method);
+      const failed = await flow.until(() => flow.caught[0]);
+      assert.equal(failed.vehicle?.error?.['code'], 'CANCELLED');
+      assert.equal(failed.payload, 'mine');
+    });
+  }
+
+  it('is done with the message of a command that was sent', async () => {
+    await closeDuring({ type: 'connected-vehicle-command', command: 'lock', interface: 'v2' }, 'POST');
+    const done = await flow.until(() => flow.completed[0] ?? flow.caught[0]);
+    assert.deepEqual([done.payload, flow.caught.length], ['mine', 0]);
+  });
+});
+
 /** A deploy can replace a node while the vehicle stays. */
 describe('a node that is closed while it is still opening', () => {
   let service: Simulator;

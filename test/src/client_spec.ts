@@ -193,7 +193,7 @@ describe('the client', () => {
       }
     });
 
-    describe('whose address the vehicle lists', () => {
+    describe('whose address a list of the vehicle names, too', () => {
       const posts = (): string[] =>
         service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.replace(vin, '{vin}'));
       const listAs = (command: string, href: unknown): void => {
@@ -204,24 +204,23 @@ describe('the client', () => {
           body: { data: [{ command, href }] },
         });
       };
-      const own = '/connected-vehicle/v2/vehicles/{vin}/commands/flash';
 
-      it('go there once the list was read', async () => {
-        listAs('LOCK', `/v2/vehicles/${vin}/commands/flash`);
+      it('go to the address of the specification, though a flow changed the list that it got', async () => {
+        const { payload } = await client.commands({ vin });
+        for (const offer of payload) offer.href = `/connected-vehicle/v2/vehicles/${vin}/commands/flash`;
         await client.send('lock', { vin });
-        await client.commands({ vin });
-        await client.send('lock', { vin });
-        assert.deepEqual(posts(), ['/connected-vehicle/v2/vehicles/{vin}/commands/lock', own]);
+        assert.deepEqual(posts(), ['/connected-vehicle/v2/vehicles/{vin}/commands/lock']);
       });
 
       for (const href of [
+        '/v2/vehicles/{vin}/commands/flash',
         'https://evil.example/x',
         '/v2/vehicles/{vin}/commands/unlock',
         '/v2/x/engine%2Dstart',
         null,
         7,
       ]) {
-        it(`go to their own address instead of ${String(href)}`, async () => {
+        it(`go to the address of the specification instead of ${String(href)}`, async () => {
           listAs('LOCK', typeof href === 'string' ? href.replace('{vin}', vin) : href);
           await client.commands({ vin });
           await client.send('lock', { vin });

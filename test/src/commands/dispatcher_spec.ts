@@ -498,6 +498,45 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
+    it('does not wait for a slow precheck any longer than for all the rest', async () => {
+      service.faults.add({ match: { path: 'command-accessibility' }, latencyMs: 25_000 });
+      const begun = clock.now();
+      const error = await failure(send('unlock', { precheck: true, waitMs: 10_000 }));
+      assert.match(error.message, /could not be sent within 10 seconds/);
+      assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
+      assert.ok(clock.now() - begun <= 10_500, String(clock.now() - begun));
+      assert.deepEqual(posts(), []);
+      assert.deepEqual(await account.journal.list(), []);
+    });
+
+    it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
+      const store = new MemoryStateStore();
+      store.read = () => new Promise(() => undefined);
+      const { dispatcher } = openTestAccount(service, { clock, journal: { store, key: 'journal/a' } });
+      const begun = clock.now();
+      const error = await failure(dispatcher.send('unlock', { vin, interface: 'v1', waitMs: 10_000 }));
+      assert.match(error.message, /could not be sent within 10 seconds/);
+      assert.ok(clock.now() - begun <= 10_500, String(clock.now() - begun));
+      assert.deepEqual(posts(), []);
+    });
+
+    it('is sent though the clock is set back while it is prepared', async () => {
+      const sent = send('lock');
+      clock.setTime(clock.now() - 1_000);
+      await moving(sent);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('is not sent by a machine that slept longer than the command may wait', async () => {
+      await send('lock');
+      const queued = send('unlock', { whenBusy: 'queue', waitMs: 60_000 });
+      await clock.whenSleeping(2);
+      // Monotonic time stops while a machine sleeps.
+      clock.setTime(clock.now() + 3_600_000);
+      assert.match((await failure(queued)).message, /could not be sent within 60 seconds/);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
     it('is cancelled while it waits, not once it is sent', async () => {
       service.car().set({ inUse: true });
       const cancel = new AbortController();
@@ -520,6 +559,67 @@ describe('the dispatcher', () => {
         { code: 'READ_ONLY' },
       );
       assert.deepEqual(service.requests, []);
+    });
+  });
+
+  describe('a command without an answer', () => {
+    for (const [choice, seconds] of [
+      ['v1', 60],
+      ['v2', 160],
+    ] as const) {
+      it(`is undetermined after ${seconds} seconds of ${choice}, and is not sent again`, async () => {
+        service.faults.add({ match: { method: 'POST' }, latencyMs: 3_600_000, afterEffect: true });
+        const begun = clock.now();
+        const record = await moving(send('unlock', { interface: choice }));
+        assert.deepEqual([record.outcome, record.requestStatus], ['undetermined', null]);
+        assert.match(record.message, /\(TIMEOUT\).*not sent again/);
+        assert.ok(clock.now() - begun <= (seconds + 1) * 1_000);
+        await clock.advance(3_600_000);
+        assert.deepEqual(posts(), ['unlock']);
+        assert.equal(service.car().invocations.length, 1);
+      });
+    }
+  });
+
+  describe('what else an account does after a command', () => {
+    let told: string[];
+    let observed: Account;
+
+    beforeEach(() => {
+      told = [];
+      observed = openTestAccount(service, {
+        clock,
+        shareForMs: 60_000,
+        observer: {
+          observe: () => undefined,
+          commandSent: () => told.push(`sent, ${service.car().invocations.length} arrived`),
+        },
+      });
+    });
+
+    const sources = async (): Promise<string | null> => (await observed.client.doors({ vin })).vehicle.source;
+
+    it('begins when the command leaves, and again when it is answered', async () => {
+      await sources();
+      const sent = observed.dispatcher.send('lock', { vin, interface: 'v2' });
+      await arrive(() => posts().length === 1);
+      assert.deepEqual(told, ['sent, 0 arrived']);
+      await moving(sent);
+      assert.deepEqual(told, ['sent, 0 arrived', 'sent, 1 arrived']);
+      assert.equal(await sources(), 'live');
+    });
+
+    it('does not happen after a command that was never sent', async () => {
+      await sources();
+      const disarmed = (): void => {
+        throw new Error('disarmed');
+      };
+      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1', onLeave: disarmed }));
+      const cancel = AbortSignal.abort();
+      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1', cancel }));
+      assert.deepEqual(told, []);
+      assert.equal(await sources(), 'shared');
+      assert.deepEqual(posts(), []);
     });
   });
 
