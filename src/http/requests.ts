@@ -7,6 +7,7 @@ import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
+import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
 import type { RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
@@ -104,6 +105,7 @@ const maxWaitMs = 60_000;
 const maxReadTries = 3;
 /** The one at hand, which may be old, and a new one. */
 const maxRefusedTokens = 2;
+const maxFailing = 1_000;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 
@@ -117,6 +119,8 @@ export class RequestCore {
   readonly #clock: Clock;
   readonly #random: () => number;
   #closed = false;
+  /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
+  readonly #failing = new Map<string, VehicleError['code']>();
 
   constructor(options: RequestCoreOptions) {
     this.#options = options;
@@ -210,9 +214,21 @@ export class RequestCore {
     const { url, accept, maxAgeMs = shareForMs, keep, signal } = request;
     const options = { maxAgeMs, keep, share: shareForMs > 0, signal };
     const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) =>
-      this.#readUntilAnswered(request, until),
+      this.#readRemembering(request, until),
     );
     return Object.assign({ source }, value);
+  }
+
+  async #readRemembering(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
+    const { href } = request.url;
+    try {
+      const answer = await this.#readUntilAnswered(request, signal);
+      this.#failing.delete(href);
+      return answer;
+    } catch (error) {
+      if (error instanceof VehicleError && !signal.aborted) setNewest(this.#failing, href, error.code, maxFailing);
+      throw error;
+    }
   }
 
   async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
@@ -234,6 +250,7 @@ export class RequestCore {
         if (isWorthIt && refusedTokens <= maxRefusedTokens) continue;
         throw failure;
       }
+      if (request.kind !== 'follow' && this.#failing.get(request.url.href) === failure.code) throw failure;
       if (isReset(failure) && mayRetryReset) {
         mayRetryReset = false;
         continue;

@@ -3,6 +3,7 @@ import {
   apiNames,
   apiOfRead,
   isLocalReadName,
+  isReadName,
   isResourceName,
   type AnyReadName,
   type ApiName,
@@ -20,7 +21,7 @@ import {
   type PolledFailure,
   type PolledReading,
 } from './profile';
-import { firstReadSpreadMs, nextPoll, phaseOf } from './schedule';
+import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
 import { StartupLimiter } from './startup-limiter';
 
 /** Something that polls: a node of a flow. */
@@ -150,7 +151,7 @@ interface Subscription {
   awaited: Set<AnyReadName>;
   /** When the last poll of a read was answered. */
   answeredAt: Map<AnyReadName, number>;
-  lastFailure: Map<AnyReadName, LastFailure>;
+  lastFailure: Map<AnyReadName, LastFailure & { inARow: number }>;
 }
 
 class VehiclePoller {
@@ -194,14 +195,30 @@ class VehiclePoller {
   }
 
   observe(read: ReadName, reading: PolledReading): void {
-    if (this.#profile === null) return;
     const now = this.#shared.clock.monotonic();
-    this.#profile.observe(read, reading, now);
+    this.#profile?.observe(read, reading, now);
+    let isRecovery = false;
     for (const { awaited, answeredAt, lastFailure } of this.#subscriptions) {
       if (awaited.delete(read)) answeredAt.set(read, now);
-      lastFailure.delete(read);
+      isRecovery = lastFailure.delete(read) || isRecovery;
     }
-    this.#schedule();
+    const hasChanged = this.#endSlowdown(isRecovery);
+    if (this.#profile !== null || hasChanged) this.#schedule();
+  }
+
+  /**
+   * A read that fails while others are answered meets no outage: where that is doors or windows, it keeps its interval. All others keep
+   * it when a failed read is answered again, because an outage may be over.
+   */
+  #endSlowdown(isRecovery: boolean): boolean {
+    let hasChanged = isRecovery;
+    for (const { lastFailure } of this.#subscriptions)
+      for (const [read, failure] of lastFailure) {
+        if (failure.inARow <= 1 || (!isRecovery && !(isReadName(read) && isSecurityRead(read)))) continue;
+        failure.inARow = 1;
+        hasChanged = true;
+      }
+    return hasChanged;
   }
 
   commandSent(): void {
@@ -254,13 +271,15 @@ class VehiclePoller {
   }
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
-    if (this.#profile === null || isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
+    if (isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
     const { clock } = this.#shared;
+    const { lasting, inARow } = subscription.lastFailure.get(read) ?? { lasting: 0, inARow: 0 };
     subscription.lastFailure.set(read, {
       retryAt: failure.retryAt === null ? null : clock.monotonic() + failure.retryAt.getTime() - clock.now(),
-      lasting: failure.retryable ? 0 : (subscription.lastFailure.get(read)?.lasting ?? 0) + 1,
+      lasting: failure.retryable ? 0 : lasting + 1,
+      inARow: inARow + 1,
     });
-    this.#profile.fail(read, failure);
+    this.#profile?.fail(read, failure);
     this.#schedule();
   }
 
@@ -285,7 +304,7 @@ class VehiclePoller {
   }
 
   #dueAt({ user, since, lastRead, answeredAt, lastFailure }: Subscription, read: AnyReadName): number {
-    const { everyMs } = user;
+    const everyMs = intervalAfter(lastFailure.get(read)?.inARow ?? 0, user.everyMs);
     const last = lastRead.get(read) ?? null;
     // A read that costs no request is never slowed.
     if (this.#profile === null || isLocalReadName(read)) {

@@ -18,3 +18,10 @@ export function nextPoll(id: string, interval: number, lastRead: number): number
   const phase = phaseOf(id, interval);
   return (Math.floor((lastRead + Math.min(timerSlackMs, interval / 4) - phase) / interval) + 1) * interval + phase;
 }
+
+/** A longer pause would keep a guard blind for as long after an outage. */
+const maxOutagePauseMs = 5 * 60_000;
+
+/** The interval of a read that has failed so often in a row. The first failure changes nothing: the next poll is its retry. */
+export const intervalAfter = (failuresInARow: number, everyMs: number): number =>
+  Math.max(everyMs, Math.min(everyMs * 2 ** Math.max(0, failuresInARow - 1), maxOutagePauseMs));

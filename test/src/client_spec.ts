@@ -557,6 +557,33 @@ describe('the client', () => {
       });
     }
 
+    for (const [what, options, requests] of [
+      ['that keeps failing in the same way is tried once, because the next one is its retry', {}, [3, 1, 1, 3, 1]],
+      [
+        'on behalf of a command is tried three times, however often it has failed',
+        { forCommand: true },
+        [3, 3, 3, 3, 3],
+      ],
+    ] as const)
+      it(what, async () => {
+        const counts: number[] = [];
+        for (const error of ['outage-text', 'outage-text', 'outage-text', 'bad-json', 'bad-json'] as const) {
+          service.faults.clear();
+          service.faults.add(error === 'bad-json' ? { html: true } : { error });
+          service.clearRequests();
+          await outcome(client.windows({ vin, ...options }));
+          counts.push(service.requests.length);
+        }
+        assert.deepEqual(counts, requests);
+        service.faults.clear();
+        assert.equal(await outcome(client.windows({ vin })), 'answered');
+        service.faults.add({ html: true });
+        service.clearRequests();
+        await clock.advance(10_000);
+        assert.equal(await outcome(client.windows({ vin })), 'BAD_RESPONSE');
+        assert.equal(service.requests.length, 3);
+      });
+
     it('waits as long as a 429 says and then goes on', async () => {
       service.faults.add({ times: 1, error: 'rate-limited', retryAfter: 20 });
       const before = clock.now();

@@ -261,6 +261,27 @@ describe('the poller of an account', () => {
     });
   }
 
+  it('reads less often what keeps failing alone, at most every five minutes, but doors and windows at their interval', async () => {
+    open();
+    node('doors', ['doors'], minute);
+    node('windows', ['windows'], minute);
+    node('odometer', ['odometer'], minute);
+    failing = { windows: { retryable: true, retryAt: null }, odometer: { retryable: true, retryAt: null } };
+    await clock.advance(60 * minute);
+    const polled = timesOf('odometer');
+    const gaps = polled.slice(1).map((at, i) => Math.round((at - (polled[i] ?? 0)) / minute));
+    assert.deepEqual(gaps, [...gaps].sort(), 'ever longer');
+    assert.equal(gaps.at(-1), 5);
+    assert.deepEqual(
+      ['doors', 'windows', 'odometer'].map((name) => within(name, clock.now() - 30 * minute)),
+      [30, 30, 6],
+    );
+    const recovery = clock.now();
+    failing = {};
+    await clock.advance(minute);
+    assert.equal(within('odometer', recovery), 1, 'the windows are answered again');
+  });
+
   it('stops with its node', async () => {
     open();
     const stop = node('doors', ['doors'], minute);
