@@ -52,8 +52,9 @@ export {
 export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from './inputs';
 export { parseVin, shortVin, vinPattern } from './vin';
 
-// Readings.
+// Readings, and which of two values is older.
 export { LastReadings } from './car/last-readings';
+export { isOlder, receiptAsOf, timesOf } from './car/times';
 export { placeOf, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.

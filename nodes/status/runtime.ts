@@ -73,7 +73,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
       const reading = await read();
       showReading(nodeStatus, RED, reading);
       const keeps = options.emit === 'changes' || options.poll > 0;
-      const changed = keeps && last.remember(key(), reading);
+      const changed = keeps && last.remember(key(), reading, clock().now());
       if (options.emit === 'always') send(fill(msg, reading));
       // A change that gets lost would not be sent again.
       else if (changed) await deploys.send(() => send(fill(msg, reading)), { clock: clock(), signal });

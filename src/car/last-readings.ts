@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
+import { isOlder, receiptAsOf, type ValueTimes } from './times';
 import { severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
 
 interface Last {
-  reading: AnyReading;
   /** The last reading of each of several, also of those that failed since. */
   parts: Map<AnyReadName, Reading>;
+  /** What the last message asked for; null for a single read. */
+  several: Pick<SeveralReading['vehicle'], 'read' | 'errors'> | null;
 }
 
 /** Messages may ask for any combination of vehicles and reads; the one that was read longest ago is forgotten first. */
@@ -20,47 +22,54 @@ export class LastReadings {
   readonly #readings = new Map<string, Last>();
 
   /**
-   * A read that fails among several keeps its last value: neither that it fails nor that it works again is a change.
+   * A read that fails among several keeps its last value: neither that it fails nor that it works again is a change. Nor is an answer
+   * that was received before the known one.
    * @returns whether a value differs from the last reading, or there was none
    */
-  remember(key: string, reading: AnyReading): boolean {
+  remember(key: string, reading: AnyReading, now: number): boolean {
     const before = this.#readings.get(key);
     const copy = structuredClone(reading);
-    const fresh = isSeveral(copy) ? partsOf(copy) : [copy];
-    const changed = fresh.some(({ payload, vehicle }) => {
-      const known = before?.parts.get(vehicle.read);
-      return known === undefined || !sameValues(known.payload, payload);
-    });
-    const parts = new Map([...(before?.parts ?? []), ...fresh.map((part) => [part.vehicle.read, part] as const)]);
-    setNewest(this.#readings, key, { reading: copy, parts }, maxReadings);
-    return changed || before === undefined;
+    const parts = new Map(before?.parts);
+    let isChanged = before === undefined;
+    for (const part of isSeveral(copy) ? partsOf(copy) : [copy]) {
+      const known = parts.get(part.vehicle.read);
+      if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;
+      isChanged ||= known === undefined || !sameValues(known.payload, part.payload);
+      parts.set(part.vehicle.read, part);
+    }
+    const several = isSeveral(copy) ? { read: copy.vehicle.read, errors: copy.vehicle.errors } : null;
+    setNewest(this.#readings, key, { parts, several }, maxReadings);
+    return isChanged;
   }
 
   /** The last reading, marked `kept` with its age (docs/message-contract.md 3); undefined before the first one. */
   kept(key: string, now: number): AnyReading | undefined {
-    const last = this.#readings.get(key);
+    const last = structuredClone(this.#readings.get(key));
     if (last === undefined) return undefined;
-    const parts = [...structuredClone(last.parts).values()].map((part) => marked(part, now));
-    if (!isSeveral(last.reading)) return parts[0];
-    const errors = last.reading.vehicle.errors.filter(({ read }) => !last.parts.has(read));
-    const { payload, vehicle } = severalReading([...last.reading.vehicle.read], parts, structuredClone(errors));
+    const parts = [...last.parts.values()].map((part) => marked(part, now));
+    if (last.several === null) return parts[0];
+    const errors = last.several.errors.filter(({ read }) => !last.parts.has(read));
+    const { payload, vehicle } = severalReading(last.several.read, parts, errors);
     return { payload, vehicle: { ...vehicle, source: 'kept', ageSeconds: ageOf(vehicle, now) } };
   }
 
   /** A reading of some of several reads, completed with the last known values of the others. */
   filled(key: string, fresh: SeveralReading, now: number): SeveralReading {
-    const last = this.#readings.get(key);
-    if (last === undefined || !isSeveral(last.reading)) return fresh;
-    const asked = new Set<AnyReadName>(fresh.vehicle.read);
-    const kept = partsOf(structuredClone(last.reading)).filter(({ vehicle }) => !asked.has(vehicle.read));
-    const errors = [...fresh.vehicle.errors, ...last.reading.vehicle.errors.filter(({ read }) => !asked.has(read))];
-    return severalReading(
-      last.reading.vehicle.read,
-      [...partsOf(fresh), ...kept.map((part) => marked(part, now))],
-      errors,
-    );
+    const last = structuredClone(this.#readings.get(key));
+    if (last === undefined || last.several === null) return fresh;
+    const { read: reads, errors: former } = last.several;
+    const asked = new Set<AnyReadName>([...fresh.vehicle.read, ...former.map(({ read }) => read)]);
+    const kept = [...last.parts.values()].filter(({ vehicle }) => !asked.has(vehicle.read));
+    const errors = [...fresh.vehicle.errors, ...former.filter(({ read }) => !fresh.vehicle.read.includes(read))];
+    return severalReading(reads, [...partsOf(fresh), ...kept.map((part) => marked(part, now))], errors);
   }
 }
+
+/** As of `now`: a reading from before the clock was set back is older than any other. */
+const timesAt = ({ vehicle }: Reading, now: number): ValueTimes => ({
+  measuredAt: null,
+  receivedAt: receiptAsOf(Date.parse(vehicle.receivedAt), now),
+});
 
 const marked = ({ payload, vehicle }: Reading, now: number): Reading => ({
   payload,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isOlder, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import type { EventReading, EventSettings, VehicleEvent } from './types';
 import { isRecord } from '../util/json';
@@ -15,7 +16,9 @@ const knownValueShape = z.lazy(() =>
     /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
     at: time,
     /** The newest timestamp of the service; null where it gave none. */
-    stampedAt: z.nullable(time),
+    measuredAt: z.nullable(time),
+    /** When the answer with it was received. */
+    receivedAt: time,
     /** The end of the poll that first read this value. */
     since: time,
     /** The end of the last poll that read it. */
@@ -61,7 +64,7 @@ export function applyReading(
   reading: EventReading,
   settings: EventSettings,
 ): { state: EventState; events: VehicleEvent[] } {
-  const facts = new Map(Object.entries(before.facts));
+  const facts = new Map(Object.entries(before.facts).map(([key, fact]) => [key, asOf(fact, reading)]));
   const events: VehicleEvent[] = [];
   for (const signal of signals) {
     for (const [member, content] of membersOf(signal, reading.payloads[signal.read])) {
@@ -69,9 +72,10 @@ export function applyReading(
       if (!signal.isKnown(value)) continue;
       const key = keyOf(signal, member);
       const old = facts.get(key);
-      const receivedAt = reading.receivedAt?.[signal.read] ?? reading.at;
-      const fact = knownValueOf(value, content['timestamp'], { ...reading, receivedAt }, old);
-      if (fact === null) continue;
+      const receivedAt = reading.receivedAt?.[signal.read];
+      const times = timesOf(content['timestamp'], { ...reading, receivedAt });
+      if (old !== undefined && isOlder(times, old)) continue;
+      const fact = knownValueOf(value, times, reading.at, old);
       facts.set(key, fact);
       if (old === undefined) continue;
       const changes = signal.changes(old.value, value, settings);
@@ -89,9 +93,24 @@ export function applyReading(
     facts.set(parkedKey, parked);
   }
   return {
-    state: { facts: Object.fromEntries(facts) },
+    state: { facts: Object.fromEntries(withoutForgotten(facts)) },
     events: events.filter(({ event }) => settings.events.includes(event)),
   };
+}
+
+/** A service names about 40 lamps; more names than this are none of them. */
+const maxMembers = 100;
+
+/** Of a read with any number of members, those that were read last are kept. */
+function withoutForgotten(facts: ReadonlyMap<string, KnownValue>): Iterable<[string, KnownValue]> {
+  const forgotten = new Set<string>();
+  for (const { read, members } of signals) {
+    if (members !== 'all') continue;
+    const ofRead = [...facts].filter(([key]) => key.startsWith(`${read}.`));
+    ofRead.sort(([, one], [, other]) => other.readAt - one.readAt);
+    for (const [key] of ofRead.slice(maxMembers)) forgotten.add(key);
+  }
+  return [...facts].filter(([key]) => !forgotten.has(key));
 }
 
 function* membersOf(
@@ -100,28 +119,30 @@ function* membersOf(
 ): Generator<[member: string | null, content: Readonly<Record<string, unknown>>]> {
   if (!isRecord(payload)) return;
   if (members === null) return yield [null, payload];
-  for (const member of members === 'all' ? Object.keys(payload) : members) {
+  for (const member of members === 'all' ? Object.keys(payload).slice(0, maxMembers) : members) {
     const content = Object.hasOwn(payload, member) ? payload[member] : undefined;
     if (isRecord(content)) yield [member, content];
   }
 }
 
-/** Timestamps before this come from a clock that was never set. */
-const firstCredible = Date.UTC(2010, 0, 1);
+/** Times after `at` come from a clock that was set back since. */
+const asOf = (fact: KnownValue, { at, skewMs = 0 }: EventReading): KnownValue => ({
+  ...fact,
+  at: Math.min(fact.at, at),
+  measuredAt: fact.measuredAt === null ? null : Math.min(fact.measuredAt, at + Math.max(0, skewMs)),
+  receivedAt: receiptAsOf(fact.receivedAt, at),
+  since: Math.min(fact.since, at),
+  readAt: Math.min(fact.readAt, at),
+});
 
-/** @returns null for a state that is older than the known one: timestamps may run backwards (docs/field-notes.md 6.2) */
-function knownValueOf(
-  value: FactValue,
-  timestamp: unknown,
-  { at, receivedAt, skewMs = 0 }: { at: number; receivedAt: number; skewMs?: number },
-  old?: KnownValue,
-): KnownValue | null {
-  const given = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-  const stamp = given >= firstCredible ? Math.min(given, at + Math.max(0, skewMs)) : null;
-  const lastStamp = old?.stampedAt == null ? null : Math.min(old.stampedAt, at + Math.max(0, skewMs));
-  if (stamp !== null && lastStamp !== null && stamp < lastStamp) return null;
-  return { value, at: Math.min(stamp ?? receivedAt, at), stampedAt: stamp ?? lastStamp, since: at, readAt: at };
-}
+const knownValueOf = (value: FactValue, times: ValueTimes, at: number, old: KnownValue | undefined): KnownValue => ({
+  value,
+  at: Math.min(times.measuredAt ?? times.receivedAt, at),
+  measuredAt: times.measuredAt ?? old?.measuredAt ?? null,
+  receivedAt: times.receivedAt,
+  since: at,
+  readAt: at,
+});
 
 function eventOf({ event, place }: Change, from: KnownValue, to: KnownValue, name: string | null): VehicleEvent {
   // The old value had no timestamp, so its time is when it was received. If the new timestamp is older than that, use the time at which

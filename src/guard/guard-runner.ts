@@ -16,7 +16,7 @@ import { withClockSet } from './state';
 
 export interface GuardRunnerOptions {
   settings: GuardSettings;
-  client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility' | 'clockSkewMs'>;
+  client: Pick<VehicleClient, 'read' | 'clockSkewMs'>;
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;

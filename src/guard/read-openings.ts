@@ -3,12 +3,12 @@ import { inUseOf } from '../catalogue/accessibility';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { OpeningRead } from '../catalogue/openings';
 import type { DuePoll } from '../polling/poller';
-import type { GuardReading } from './types';
+import type { GuardReading, OpeningMembers } from './types';
 
 export type GuardRead = OpeningRead | 'accessibility';
 
 export interface ReadOpeningsOptions {
-  client: Pick<VehicleClient, 'windows' | 'doors' | 'accessibility'>;
+  client: Pick<VehicleClient, 'read'>;
   vin: string;
   /** `accessibility` shows whether the car is in use. */
   reads: readonly GuardRead[];
@@ -29,7 +29,8 @@ export async function readOpenings({
   signal,
   poll,
 }: ReadOpeningsOptions): Promise<{ reading: Omit<GuardReading, 'at'>; failures: Map<GuardRead, VehicleError> }> {
-  const reading: Omit<GuardReading, 'at'> = { type: 'reading' };
+  const receivedAt: NonNullable<GuardReading['receivedAt']> = {};
+  const reading: Omit<GuardReading, 'at'> = { type: 'reading', receivedAt };
   const failures = new Map<GuardRead, VehicleError>();
   const options = { vin, signal, ...(poll && { maxAgeMs: poll.maxAgeMs }) };
   const onFailure = (read: GuardRead, error: unknown): void => {
@@ -40,10 +41,12 @@ export async function readOpenings({
   };
   const readOne = async (read: GuardRead): Promise<void> => {
     try {
-      if (read === 'accessibility') reading.inUse = inUseOf((await client.accessibility(options)).payload);
+      const { payload, vehicle } = await client.read(read, options);
+      receivedAt[read] = Date.parse(vehicle.receivedAt);
+      if (read === 'accessibility') reading.inUse = inUseOf(payload);
       else {
-        const { payload, vehicle } = await client[read](options);
-        reading[read] = payload;
+        // The client gives these reads as members.
+        reading[read] = payload as OpeningMembers;
         if (read === 'windows') reading.hasSunroof = hasUnknownSunroof(vehicle.unknown);
       }
     } catch (error) {

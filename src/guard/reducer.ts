@@ -1,4 +1,4 @@
-import type { GuardEvent, GuardInput, GuardView, NamedOpening, OpenOpening } from './types';
+import type { GuardEvent, GuardInput, GuardReading, GuardView, NamedOpening, OpenOpening } from './types';
 import { applyReading } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { parseGuardSettings, type GuardOptions, type GuardSettings } from './options';
@@ -108,12 +108,16 @@ export class Guard {
       state.snooze = { from: input.at, minutes: input.minutes, open: openKeys(state, this.#options.watched) };
     if (input.type === 'reading') {
       applyReading(state, input);
-      if (input.inUse !== undefined) this.#applyUsage(state, input.at, input.inUse);
+      if (input.inUse !== undefined) this.#applyUsage(state, input, input.inUse);
     }
     return [];
   }
 
-  #applyUsage(state: GuardState, at: number, inUse: boolean | null): void {
+  #applyUsage(state: GuardState, reading: GuardReading, inUse: boolean | null): void {
+    const { at } = reading;
+    const receivedAt = Math.min(reading.receivedAt?.accessibility ?? at, at);
+    if (receivedAt < (state.inUseReceivedAt ?? 0)) return;
+    state.inUseReceivedAt = receivedAt;
     if (state.inUse === true && inUse !== true) state.parkedAt = at;
     state.inUse = inUse;
     if (this.#heldByUse(state)) mark(state, this.#options.watched, { alerted: false });

@@ -43,6 +43,12 @@ function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
   const kept = (info: unknown): boolean =>
     vehicle['source'] === 'kept' || (isRecord(info) && info['source'] === 'kept');
   const reading: Omit<GuardReading, 'at'> = { type: 'reading' };
+  const receivedAt: NonNullable<GuardReading['receivedAt']> = {};
+  for (const read of ['windows', 'doors', 'accessibility'] as const) {
+    const info = infos[read];
+    const received = isRecord(info) ? Date.parse(String(info['receivedAt'])) : Number.NaN;
+    if (!Number.isNaN(received)) receivedAt[read] = received;
+  }
   const failed: OpeningRead[] = [];
   for (const read of ['windows', 'doors'] as const) {
     const value = values[read];
@@ -56,7 +62,7 @@ function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
   if (failed.length > 0) reading.failed = failed;
   if (infos['accessibility'] !== undefined)
     reading.inUse = kept(infos['accessibility']) ? null : inUseOf(values['accessibility']);
-  return Object.keys(reading).length > 1 ? reading : null;
+  return Object.keys(reading).length > 1 ? { ...reading, receivedAt } : null;
 }
 
 /**

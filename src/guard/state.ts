@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { receiptAsOf } from '../car/times';
 import { openingKeys, openings, type OpeningKey } from '../catalogue/openings';
 
 /** Milliseconds since 1970, UTC, as far as a Date reaches. */
@@ -13,6 +14,8 @@ const openingState = z.lazy(() =>
     closedAt: instant,
     /** The newest timestamp among the values that counted. */
     measuredAt: instant,
+    /** When the last answer with it was received. */
+    receivedAt: z.catch(instant, null),
     /** null: the last answer contained a known state. */
     unknownSince: instant,
     /** An event has reported that it is unknown. */
@@ -37,6 +40,8 @@ const guardState = z.lazy(() =>
     at: z.catch(instant, null),
     openings: z.catch(z.record(z.string(), z.unknown()), {}),
     inUse: z.catch(z.nullable(z.boolean()), null),
+    /** When `inUse` was received. */
+    inUseReceivedAt: z.catch(instant, null),
     /** When the car was last seen to change from in use to anything else. */
     parkedAt: z.catch(instant, null),
     /** When the last alert was given without a question. */
@@ -59,6 +64,7 @@ export const unknownOpening = (): OpeningState => ({
   openSince: null,
   closedAt: null,
   measuredAt: null,
+  receivedAt: null,
   unknownSince: null,
   unknownReported: false,
   isFitted: false,
@@ -80,7 +86,15 @@ export function parseGuardState(stored: unknown): GuardState {
 /** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
   return state.at !== null && at < state.at
-    ? { ...mapTimes(state, (when) => Math.min(when, at), at), at }
+    ? {
+        ...mapTimes(
+          state,
+          (when) => Math.min(when, at),
+          at,
+          (when) => receiptAsOf(when, at),
+        ),
+        at,
+      }
     : { ...mapTimes(state, (when) => when, Infinity), at };
 }
 
@@ -97,10 +111,16 @@ export function withClockSet(
 }
 
 /** A deep copy; `measuredAt` is the service's time and only limited. */
-function mapTimes(state: GuardState, move: (when: number) => number, maxMeasuredAt: number): GuardState {
-  const moved = (when: number | null): number | null => (when === null ? null : move(when));
+function mapTimes(
+  state: GuardState,
+  move: (when: number) => number,
+  maxMeasuredAt: number,
+  moveReceipt = move,
+): GuardState {
+  const moved = (when: number | null, by = move): number | null => (when === null ? null : by(when));
   const copy: GuardState = {
     ...state,
+    inUseReceivedAt: moved(state.inUseReceivedAt, moveReceipt),
     parkedAt: moved(state.parkedAt),
     alertedAt: moved(state.alertedAt),
     snooze: state.snooze === null ? null : { ...state.snooze, from: move(state.snooze.from) },
@@ -114,6 +134,7 @@ function mapTimes(state: GuardState, move: (when: number) => number, maxMeasured
       openSince: moved(opening.openSince),
       closedAt: moved(opening.closedAt),
       measuredAt: opening.measuredAt === null ? null : Math.min(opening.measuredAt, maxMeasuredAt),
+      receivedAt: moved(opening.receivedAt, moveReceipt),
       unknownSince: moved(opening.unknownSince),
     };
   }

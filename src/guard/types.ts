@@ -16,6 +16,8 @@ export interface GuardReading {
   failed?: readonly OpeningRead[] | undefined;
   /** The sunroof is unknown and not absent (docs/message-contract.md 3), so it counts. */
   hasSunroof?: boolean | undefined;
+  /** When each answer was received, in milliseconds since 1970. Default: `at`. */
+  receivedAt?: Partial<Record<OpeningRead | 'accessibility', number>> | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number | undefined;
   /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */

@@ -195,8 +195,11 @@ class VehiclePoller {
   }
 
   observe(read: ReadName, reading: PolledReading): void {
-    const now = this.#shared.clock.monotonic();
-    this.#profile?.observe(read, reading, now);
+    const { clock } = this.#shared;
+    const now = clock.monotonic();
+    const { receivedAt } = reading.vehicle;
+    const ageMs = receivedAt === undefined ? 0 : Math.max(0, clock.now() - Date.parse(receivedAt));
+    this.#profile?.observe(read, reading, now, now - ageMs);
     let isRecovery = false;
     for (const { awaited, answeredAt, lastFailure } of this.#subscriptions) {
       if (awaited.delete(read)) answeredAt.set(read, now);

@@ -62,7 +62,13 @@ const night = { from: 22, to: 6 };
 /** A reading as the client gives it. */
 export interface PolledReading {
   payload: unknown;
-  vehicle: { locked?: boolean | null; open?: readonly string[]; unknown?: readonly string[] };
+  vehicle: {
+    /** ISO-8601. Default: when it is observed. */
+    receivedAt?: string;
+    locked?: boolean | null;
+    open?: readonly string[];
+    unknown?: readonly string[];
+  };
 }
 
 /** Why a poll failed: any VehicleError fits. */
@@ -101,6 +107,7 @@ export interface DueOptions {
 /** The facts about the car that a reading shows; null: not known. */
 interface Observation {
   at: number;
+  receivedAt: number;
   /** Differs whenever the answer does, timestamps included. */
   fingerprint: string;
   locked: boolean | null;
@@ -142,12 +149,16 @@ export class PollingProfile {
     this.#hourOf = hourOf;
   }
 
-  /** A reading arrived, whoever asked for it. */
-  observe(read: ReadName, reading: PolledReading, now: number): void {
+  /**
+   * A reading arrived, whoever asked for it. One that was received before the known one changes nothing.
+   * @param receivedAt on the same clock as `now`
+   */
+  observe(read: ReadName, reading: PolledReading, now: number, receivedAt = now): void {
     const group = observedReads[read];
     if (group === undefined) return;
     const before = this.#observed.get(group);
-    const observation = observationOf(group, reading, now);
+    if (before !== undefined && receivedAt < before.receivedAt) return;
+    const observation = { ...observationOf(group, reading), at: now, receivedAt };
     // New timestamps of the doors show that they were opened and closed in between. After a failure nobody knows what happened.
     const doorsMoved =
       group === 'doors' && (this.#failing.has('doors') || before?.fingerprint !== observation.fingerprint);
@@ -264,9 +275,11 @@ export class PollingProfile {
 const differs = (before: Observation, now: Observation): boolean =>
   before.locked !== now.locked || before.allClosed !== now.allClosed || before.inUse !== now.inUse;
 
-function observationOf(group: ObservedGroup, { payload, vehicle }: PolledReading, at: number): Observation {
+function observationOf(
+  group: ObservedGroup,
+  { payload, vehicle }: PolledReading,
+): Omit<Observation, 'at' | 'receivedAt'> {
   const unknown = {
-    at,
     fingerprint: JSON.stringify(payload),
     locked: null,
     allClosed: null,

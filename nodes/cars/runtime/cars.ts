@@ -4,8 +4,9 @@ import { redactor, safeError } from '../../vehicle/redaction';
 import type { VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Facts } from './facts';
-import { isOlder, knownOverview, nowText, type Overview } from './overview';
+import { isOlderFact, knownOverview, type Overview } from './overview';
 import { parseOptions, vehicleOptions } from '../../node-red/options';
+import { clock } from '../../node-red/time';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
 export interface CarSummary {
@@ -170,9 +171,9 @@ async function sourceOf(node: VehicleNode): Promise<Source> {
 /** If two configurations read the same car, the later reading is shown. */
 function newest(one: Facts, other: Facts): Facts {
   const merged: Facts = { ...one };
-  const now = nowText();
+  const now = clock().now();
   for (const [name, fact] of Object.entries(other) as [keyof Facts, NonNullable<Facts[keyof Facts]>][])
-    if (!isOlder(fact, merged[name], now)) merged[name] = fact;
+    if (!isOlderFact(fact, merged[name], now)) merged[name] = fact;
   return merged;
 }
 

@@ -1,5 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { CommandRecord, Reading, ReadName, VehicleError, VehicleObserver } from '../../../src/index';
+import {
+  isOlder,
+  receiptAsOf,
+  timesOf,
+  type CommandRecord,
+  type Reading,
+  type ReadName,
+  type VehicleError,
+  type VehicleObserver,
+} from '../../../src/index';
 import { clock } from '../../node-red/time';
 import { equipmentOf, excludedBy, type Equipment } from './equipment';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
@@ -75,9 +84,9 @@ export class Overview implements VehicleObserver {
     for (const [name, isThere] of equipmentOf(read, reading)) equipment.set(name, isThere);
     for (const name of excludedBy(equipment)) equipment.set(name, false);
     let isNews = false;
-    const now = nowText();
+    const now = clock().now();
     for (const [name, fact] of Object.entries(factsOf(read, reading)) as [FactName, Fact][]) {
-      if (isOlder(fact, facts[name], now)) continue;
+      if (isOlderFact(fact, facts[name], now)) continue;
       facts[name] = fact;
       isNews = true;
     }
@@ -117,19 +126,12 @@ export class Overview implements VehicleObserver {
   }
 }
 
-/**
- * Whether a value was received before another one: a shared answer can arrive after a newer one. A value with a future time was
- * received before the clock was set back, so it is older than any value without.
- * @param now from `nowText`
- */
-export function isOlder(fact: Fact, known: Fact | undefined, now: string): boolean {
-  if (known === undefined) return false;
-  const hasFutureTime = fact.receivedAt > now;
-  return hasFutureTime === known.receivedAt > now ? fact.receivedAt < known.receivedAt : hasFutureTime;
-}
+/** @param now in milliseconds since 1970 */
+export const isOlderFact = (fact: Fact, known: Fact | undefined, now: number): boolean =>
+  known !== undefined && isOlder(timesOfFact(fact, now), timesOfFact(known, now));
 
-/** ISO-8601 */
-export const nowText = (): string => new Date(clock().now()).toISOString();
+const timesOfFact = ({ measuredAt, receivedAt }: Fact, at: number): ReturnType<typeof timesOf> =>
+  timesOf(measuredAt, { at, receivedAt: receiptAsOf(Date.parse(receivedAt), at) });
 
 /** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
 const overviews = new Map<string, Overview>();

@@ -23,19 +23,37 @@ const windows = (value: string, timestamp: string): AnyReading => ({
   vehicle: info(),
 });
 
+const now = Date.parse('2026-06-01T08:01:00Z');
+
 describe('the last readings', () => {
   it('ignore a change of timestamps alone', () => {
     const last = new LastReadings();
-    assert.equal(last.remember('w', windows('CLOSED', '1')), true);
-    assert.equal(last.remember('w', windows('CLOSED', '2')), false);
-    assert.equal(last.remember('w', windows('OPEN', '2')), true);
-    assert.equal(last.remember('other', windows('OPEN', '2')), true);
+    assert.equal(last.remember('w', windows('CLOSED', '1'), now), true);
+    assert.equal(last.remember('w', windows('CLOSED', '2'), now), false);
+    assert.equal(last.remember('w', windows('OPEN', '2'), now), true);
+    assert.equal(last.remember('other', windows('OPEN', '2'), now), true);
+  });
+
+  it('call it no change when an answer arrives that was received before the known one, and keep that', () => {
+    const last = new LastReadings();
+    const at = (receivedAt: string, value: string): AnyReading => ({
+      payload: { frontLeft: { value, timestamp: null } },
+      vehicle: info({ receivedAt }),
+    });
+    const told = [at('2026-06-01T08:00:05.000Z', 'OPEN'), at('2026-06-01T08:00:00.000Z', 'CLOSED')].map((reading) =>
+      last.remember('w', reading, now),
+    );
+    assert.deepEqual(told, [true, false]);
+    assert.equal(last.remember('w', at('2026-06-01T08:00:09.000Z', 'OPEN'), now), false);
+    assert.deepEqual(last.kept('w', now)?.payload, { frontLeft: { value: 'OPEN', timestamp: null } });
+    const setBack = Date.parse('2026-06-01T07:00:00Z');
+    assert.equal(last.remember('w', at('2026-06-01T07:00:00.000Z', 'CLOSED'), setBack), true);
   });
 
   it('return the last reading with its age, even if a flow changed its message', () => {
     const last = new LastReadings();
     const reading = windows('CLOSED', '1');
-    last.remember('w', reading);
+    last.remember('w', reading, now);
     (reading.payload as Record<string, unknown>)['frontLeft'] = 'changed by a flow';
     const kept = last.kept('w', Date.parse('2026-06-01T08:01:30Z'));
     assert.deepEqual(kept?.payload, { frontLeft: { value: 'CLOSED', timestamp: '1' } });
@@ -50,7 +68,7 @@ describe('the last readings', () => {
       payload: {},
       vehicle: { ...info(), read: ['windows' as const], reads: { windows: info({ source: 'shared' }) }, errors: [] },
     };
-    last.remember('s', several);
+    last.remember('s', several, now);
     const { vehicle } = last.kept('s', Date.parse('2026-06-01T08:00:05Z')) as typeof several;
     assert.equal(vehicle.source, 'kept');
     assert.deepEqual(vehicle.reads.windows, { ...info(), source: 'kept', ageSeconds: 5 });
@@ -65,26 +83,24 @@ describe('the last readings', () => {
         if (value === null) return Promise.reject(new VehicleError('NOT_SUPPORTED', 'gone'));
         return Promise.resolve({ payload: { value }, vehicle: info({ read }) });
       });
-    const now = Date.parse('2026-06-01T08:01:00Z');
-
     it('call it no change that a read fails or works again, and a change where the value differs from before the failure', async () => {
       const last = new LastReadings();
       const told: boolean[] = [];
       for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null])
-        told.push(last.remember('s', await several({ doors: 'CLOSED', windows: windowValue })));
+        told.push(last.remember('s', await several({ doors: 'CLOSED', windows: windowValue }), now));
       assert.deepEqual(told, [true, false, false, false, true, false]);
     });
 
     it('call it a change that a read answers for the first time', async () => {
       const last = new LastReadings();
-      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: null })), true);
-      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' })), true);
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: null }), now), true);
+      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now), true);
     });
 
     it('hand on the last value of a read that failed before the others did', async () => {
       const last = new LastReadings();
-      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
-      last.remember('s', await several({ doors: 'OPEN', windows: null }));
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
+      last.remember('s', await several({ doors: 'OPEN', windows: null }), now);
       const kept = last.kept('s', now) as SeveralReading;
       assert.deepEqual(kept.payload, { doors: { value: 'OPEN' }, windows: { value: 'CLOSED' } });
       assert.deepEqual(
@@ -95,8 +111,8 @@ describe('the last readings', () => {
 
     it('complete what is due with the last values of the others, and leave out what failed then', async () => {
       const last = new LastReadings();
-      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }));
-      last.remember('s', await several({ doors: 'CLOSED', windows: null }));
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
+      last.remember('s', await several({ doors: 'CLOSED', windows: null }), now);
       const doors = await readEach(['doors'], (read) =>
         Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }),
       );
@@ -112,16 +128,16 @@ describe('the last readings', () => {
       vehicle: info({ read: 'vehicles' }),
     });
     assert.deepEqual(
-      [list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading)),
+      [list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading, now)),
       [true, false, true],
     );
   });
 
   it('are bounded in number: the one that was read longest ago is forgotten', () => {
     const last = new LastReadings();
-    for (let i = 0; i < 100; i += 1) last.remember(`${i}`, windows('CLOSED', '1'));
-    last.remember('0', windows('CLOSED', '2'));
-    last.remember('100', windows('CLOSED', '1'));
+    for (let i = 0; i < 100; i += 1) last.remember(`${i}`, windows('CLOSED', '1'), now);
+    last.remember('0', windows('CLOSED', '2'), now);
+    last.remember('100', windows('CLOSED', '1'), now);
     assert.equal(last.kept('1', 0), undefined);
     assert.notEqual(last.kept('0', 0), undefined);
     assert.notEqual(last.kept('100', 0), undefined);

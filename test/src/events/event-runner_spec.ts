@@ -159,8 +159,64 @@ describe('The runner of the events', () => {
     assert.deepEqual(event?.between, { since: '2026-06-01T07:59:56.000Z', until: '2026-06-01T08:00:56.000Z' });
   });
 
+  it('ignores an answer that was received before the one that is known, because it is older', async () => {
+    const runner = await open();
+    await runner.poll(['doors'], signal);
+    await clock.advance(60_000);
+    lock = 'UNLOCKED';
+    const events = (await runner.poll(['doors'], signal)).events.map(({ event }) => event);
+    // The answer to a poll that began before and waited for a slow read.
+    await clock.advance(20_000);
+    lock = 'LOCKED';
+    answerMs = 30_000;
+    events.push(...(await runner.poll(['doors'], signal)).events.map(({ event }) => event));
+    await clock.advance(60_000);
+    lock = 'UNLOCKED';
+    answerMs = 0;
+    events.push(...(await runner.poll(['doors'], signal)).events.map(({ event }) => event));
+    assert.deepEqual(events, ['unlocked']);
+  });
+
+  it('goes on after the clock was set back', async () => {
+    const runner = await open();
+    await runner.poll(['doors'], signal);
+    clock.setTime(clock.now() - 5 * 24 * 60 * 60_000);
+    lock = 'UNLOCKED';
+    answerMs = 200;
+    const [event] = (await runner.poll(['doors'], signal)).events;
+    assert.equal(event?.event, 'unlocked');
+    assert.ok(Date.parse(event.between.until) <= clock.now());
+  });
+
+  it('knows at most 100 warnings of a read, whatever names the service makes up', async () => {
+    let answer = 0;
+    const runner = await openRunner({
+      settings: parseEventSettings({ events: ['warning-on'] }),
+      client: clientOf(() => {
+        const names = Array.from({ length: 10_000 }, (_, i) => `lamp${i < 50 ? i : `${answer}-${i}`}`);
+        const value = answer % 2 === 0 ? 'NO_WARNING' : 'FAILURE';
+        return {
+          at: clock.now(),
+          payloads: { warnings: Object.fromEntries(names.map((name) => [name, { value }])) },
+          receivedAt: {},
+        };
+      }),
+      store,
+      clock,
+    });
+    const counts: number[] = [];
+    for (; answer < 10; answer += 1) {
+      counts.push((await runner.poll(['warnings'], signal)).events.length);
+      await clock.advance(60_000);
+    }
+    assert.deepEqual(counts.slice(0, 4), [0, 50, 0, 50], 'those that stay are followed');
+    await runner.end();
+    const stored = (await store.read('event/node'))?.value as { state: { facts: object } };
+    assert.equal(Object.keys(stored.state.facts).length, 100);
+  });
+
   it('takes a stored value that no car can have as unknown', async () => {
-    const known = (value: unknown): object => ({ value, at: 1, stampedAt: null, since: 1, readAt: 1 });
+    const known = (value: unknown): object => ({ value, at: 1, measuredAt: null, receivedAt: 1, since: 1, readAt: 1 });
     const facts = {
       'doors.carLocked': known('constructor'),
       'doors.frontLeft': known('garbage'),

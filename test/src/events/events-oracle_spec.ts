@@ -79,6 +79,27 @@ describe('The events against their oracle', () => {
     }
   });
 
+  it('have a period that ends no later than the reading, also after the clock was set back', () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const random = new Random(seed);
+      const { history, level, places } = randomHistory(random, start);
+      const from = random.between(1, history.length);
+      const back = random.pick([10_000, 3_600_000, 5 * 24 * 3_600_000]);
+      let state = parseEventState({});
+      for (const [i, { at, payloads, receivedAt }] of history.entries()) {
+        const shift = (time: number): number => (i >= from ? time - back : time);
+        const shifted = Object.fromEntries(Object.entries(receivedAt).map(([read, time]) => [read, shift(time)]));
+        const reading = { at: shift(at), payloads, receivedAt: shifted };
+        const result = applyReading(state, reading, { events: eventNames, level, places });
+        state = JSON.parse(JSON.stringify(result.state)) as typeof state;
+        for (const { event, between } of result.events) {
+          const [since, until] = [Date.parse(between.since), Date.parse(between.until)];
+          assert.ok(since <= until && until <= reading.at, `seed ${seed}, ${event}: ${JSON.stringify(between)}`);
+        }
+      }
+    }
+  });
+
   it('need exactly the reads that the table names for each of them', () => {
     const found = (name: EventName, reads: readonly string[], seed: number): string[] => {
       const { history, level, places } = randomHistory(new Random(seed), start);

@@ -201,14 +201,17 @@ function toldOf(
 ): Told[] {
   const told: Told[] = [];
   let newest: number | null = null;
+  let received = 0;
   for (const reading of history) {
     const content = contentOf(reading, read, member);
     if (content === undefined || !isKnown(content)) continue;
     const time = typeof content['timestamp'] === 'string' ? Date.parse(content['timestamp']) : Number.NaN;
-    const stamp = time >= Date.UTC(2010, 0, 1) ? Math.min(time, reading.at) : null;
-    if (stamp !== null && newest !== null && stamp < newest) continue;
+    const stamp = reading.at - time < 366 * 24 * 60 * minute ? Math.min(time, reading.at) : null;
+    const receivedAt = reading.receivedAt[read] ?? reading.at;
+    if (receivedAt < received || (stamp !== null && newest !== null && stamp < newest)) continue;
     newest = stamp ?? newest;
-    told.push({ reading, at: reading.at, receivedAt: reading.receivedAt[read] ?? reading.at, value: content, stamp });
+    received = receivedAt;
+    told.push({ reading, at: reading.at, receivedAt, value: content, stamp });
   }
   return told;
 }
@@ -309,7 +312,13 @@ export function randomHistory(
       if (old.content['key'] === key) return old.content;
     }
     const stamp = random.chance(noStamp)
-      ? random.pick([null, 'yesterday', '1970-01-01T00:00:00Z', new Date(at + 3 * minute).toISOString()])
+      ? random.pick([
+          null,
+          'yesterday',
+          '1970-01-01T00:00:00Z',
+          new Date(at - 400 * 24 * 60 * minute).toISOString(),
+          new Date(at + 3 * minute).toISOString(),
+        ])
       : new Date(since).toISOString();
     const content: Content = { key, value: random.chance(odd) ? random.pick(oddValues) : value, timestamp: stamp };
     past.push({ at, content });
@@ -390,7 +399,7 @@ export function randomHistory(
       };
     }
     const receivedAt = Object.fromEntries(
-      Object.keys(payloads).map((read) => [read, at - random.pick([0, 0, 700, 5_000])]),
+      Object.keys(payloads).map((read) => [read, at - random.pick([0, 0, 700, 5_000, 90_000])]),
     );
     history.push({ at, payloads, receivedAt });
   }

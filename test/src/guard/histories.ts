@@ -115,6 +115,11 @@ class Car {
     const random = this.#random;
     const reading: GuardReading = { type: 'reading', at, skewMs: this.#skewMs };
     if (random.chance(0.6)) reading.inUse = this.#inUse;
+    // A slow answer is applied after newer ones.
+    if (random.chance(0.2)) {
+      const slow = (): number => at - random.between(0, 20) * minute;
+      reading.receivedAt = { windows: slow(), doors: slow(), accessibility: slow() };
+    }
     for (const read of ['windows', 'doors'] as const) {
       if (random.chance(0.85)) reading[read] = this.#members(read, at);
       if (random.chance(0.1 + this.#noise)) reading.failed = [...(reading.failed ?? []), read];

@@ -276,6 +276,7 @@ function atOneMoment(
 function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Story {
   const story: Story = { ...nothingHeard };
   let newestTimestamp = -Infinity;
+  let newestReceipt = -Infinity;
   let knownClosed = -Infinity;
   for (const { moment, input } of happened) {
     if (input.type !== 'reading') continue;
@@ -285,7 +286,10 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     const word = members?.[name]?.value;
     const isOpen = kind === 'lock' ? word === 'UNLOCKED' : word === 'OPEN' || word === 'AJAR';
     const isClosed = kind === 'lock' ? word === 'LOCKED' : word === 'CLOSED';
+    const received = members === undefined ? input.at : Math.min(input.receivedAt?.[read] ?? input.at, input.at);
+    if (received < newestReceipt) continue;
     if (!isOpen && !isClosed) {
+      if (members !== undefined) newestReceipt = received;
       if (story.untold === null) story.untold = { since: input.at, fromMoment: moment };
       continue;
     }
@@ -297,22 +301,29 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     const parsed = measured > input.at ? input.at : measured;
     if (hasTimestamp && measured < newestTimestamp) continue;
     if (hasTimestamp) newestTimestamp = measured;
+    newestReceipt = received;
     story.everTold = true;
     story.untold = null;
     if (isClosed) {
-      knownClosed = Math.max(knownClosed, hasTimestamp ? parsed : input.at);
+      knownClosed = Math.max(knownClosed, hasTimestamp ? parsed : received);
       story.open = null;
     } else if (story.open === null) {
-      story.open = { since: hasTimestamp && parsed >= knownClosed ? parsed : input.at, fromMoment: moment };
+      const then = hasTimestamp ? parsed : received;
+      story.open = { since: then >= knownClosed ? then : input.at, fromMoment: moment };
     }
   }
   return story;
 }
 
 function useOf(happened: readonly Happened[]): { inUse: boolean; leftAt: number; lastInUseMoment: number } {
-  const told = happened.flatMap(({ moment, input }) =>
-    input.type === 'reading' && input.inUse !== undefined ? [{ moment, at: input.at, inUse: input.inUse }] : [],
-  );
+  let newestReceipt = -Infinity;
+  const told = happened.flatMap(({ moment, input }) => {
+    if (input.type !== 'reading' || input.inUse === undefined) return [];
+    const received = Math.min(input.receivedAt?.accessibility ?? input.at, input.at);
+    if (received < newestReceipt) return [];
+    newestReceipt = received;
+    return [{ moment, at: input.at, inUse: input.inUse }];
+  });
   const lastInUse = told.findLastIndex(({ inUse }) => inUse === true);
   return {
     inUse: lastInUse >= 0 && lastInUse === told.length - 1,

@@ -354,6 +354,18 @@ describe('the poller of an account', () => {
       assert.equal(order[0], 'doors');
     });
 
+    it('takes no change from an answer that was received before the known one', async () => {
+      node('doors', ['doors'], minute);
+      node('windows', ['windows'], minute);
+      node('engine', ['engineRunning'], 2 * minute);
+      await clock.advance(60 * minute);
+      const receivedAt = new Date(clock.now() - 2 * minute).toISOString();
+      const from = clock.now();
+      poller.observe('doors', vin, { payload: {}, vehicle: { locked: false, open: [], unknown: [], receivedAt } });
+      await clock.advance(10 * minute);
+      assert.ok(within('windows', from) <= 1, `${within('windows', from)}`);
+    });
+
     it('asks more often after a command', async () => {
       node('doors', ['doors'], minute);
       await clock.advance(30 * minute);

@@ -292,6 +292,16 @@ describe('the adaptive profile', () => {
       });
     }
 
+    it('takes no change from an answer that was received before the known one', () => {
+      const profile = parked();
+      const at = noon + 10 * minute;
+      profile.observe('doors', doors(true), at);
+      profile.observe('doors', doors(false), at + second, at - second);
+      assert.equal(activityOf(profile, at + second), 'parked');
+      profile.observe('doors', doors(false), at + 2 * second, at + second);
+      assert.equal(activityOf(profile, at + 2 * second), 'active');
+    });
+
     it('reads the energy at once when the doors show a change', () => {
       const profile = parked();
       profile.observe('doors', doors(true, [], [], 'b'), noon + minute);

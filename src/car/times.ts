@@ -1,0 +1,37 @@
+/** An older timestamp comes from a clock that was never set. */
+const maxStampAgeMs = 366 * 24 * 60 * 60_000;
+
+/** The times of a value, in milliseconds since 1970. */
+export interface ValueTimes {
+  /** The timestamp of the service, when the car was asked (docs/service.md 2.3); null where it is missing or not credible. */
+  measuredAt: number | null;
+  /** When the answer was received. */
+  receivedAt: number;
+}
+
+/**
+ * The times of a value of an answer. A timestamp cannot lie after the moment at which it is read.
+ * @param at now
+ * @param skewMs how far the clock behind the timestamps is ahead of `at`, where that is known
+ */
+export function timesOf(
+  timestamp: unknown,
+  { at, receivedAt = at, skewMs = 0 }: { at: number; receivedAt?: number | undefined; skewMs?: number | undefined },
+): ValueTimes {
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  // NaN fails the comparison.
+  const measuredAt = time > at - maxStampAgeMs ? Math.min(time, at + Math.max(0, skewMs)) : null;
+  return { measuredAt, receivedAt: Math.min(receivedAt, at) };
+}
+
+/**
+ * Whether a value is older than what is known, and so changes nothing: timestamps may run backwards between two answers
+ * (docs/field-notes.md 6.2), and a slow answer may arrive after one that was received later.
+ * @param known with the newest timestamp so far
+ */
+export const isOlder = (value: ValueTimes, known: ValueTimes): boolean =>
+  value.receivedAt < known.receivedAt ||
+  (value.measuredAt !== null && known.measuredAt !== null && value.measuredAt < known.measuredAt);
+
+/** When a known value was received, for comparisons: a time in the future was taken before the clock was set back. */
+export const receiptAsOf = (receivedAt: number, at: number): number => (receivedAt > at ? 0 : receivedAt);
