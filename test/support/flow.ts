@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Node } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 import helper = require('node-red-node-test-helper');
 import command = require('../../nodes/connected-vehicle-command');
 import commandStatus = require('../../nodes/connected-vehicle-command-status');
@@ -32,6 +32,8 @@ export class Flow {
   readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
   /** Whose failures, badges and completions are recorded. */
   heard: string[] = ['n'];
+  /** The texts of the message catalogues; by default each text is its own key. */
+  texts: ((key: string, values?: Record<string, string>) => string) | undefined;
   #waiting: (() => void)[] = [];
   #flow: NodeConfig[] = [];
   outputs: Received[][] = [[], []];
@@ -62,8 +64,9 @@ export class Flow {
       ...more,
     ];
     this.#flow = flow;
+    const setTexts = (RED: NodeAPI): void => void Object.assign(RED, this.texts && { _: this.texts });
     await helper.load(
-      nodeTypes as never,
+      [setTexts, ...nodeTypes] as never,
       flow as never,
       { [String(vehicleConfig['id'] ?? 'v')]: credentials } as never,
     );

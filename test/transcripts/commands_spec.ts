@@ -1,0 +1,28 @@
+import { strict as assert } from 'node:assert';
+import { cases } from './command-cases';
+import { deviations } from './deviations';
+import { Golden } from './golden';
+import { Stage } from './stage';
+
+describe('What a flow hears of a command', () => {
+  const golden = new Golden('commands.json', Object.values(deviations));
+  let stage: Stage | undefined;
+
+  afterEach(() => stage?.end());
+  after(() => golden.save());
+
+  for (const { title, cast, play } of cases)
+    it(title, async () => {
+      stage = await Stage.open(cast);
+      await play(stage);
+      const { found, stored } = golden.compare(title, stage.heard());
+      assert.equal(found, stored);
+    });
+
+  it('has a case for each stored transcript, and shows each known deviation from the contract', function () {
+    // Only after all cases.
+    if (golden.count < cases.length) return this.skip();
+    assert.deepEqual(golden.unused, []);
+    assert.deepEqual(golden.overcome, []);
+  });
+});

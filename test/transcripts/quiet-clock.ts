@@ -1,0 +1,97 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ManualClock } from '../support/manual-clock';
+
+/** As `diagnostics_channel` hands on a request of a client, and one that a server got. */
+interface Sent {
+  request: object;
+}
+interface Arrival {
+  response: { once(event: 'close', listener: () => void): void };
+}
+
+/**
+ * A clock that stands still until nothing is on the wire or on the way to the disk, and then jumps to the next timer. So the same flow
+ * has the same times in each run, and a day passes in a second.
+ */
+export class QuietClock extends ManualClock {
+  readonly #due = new Set<{ at: number }>();
+  /** Requests that a client has begun and not ended, and those that a server has and did not end. */
+  readonly #sent = new Set<unknown>();
+  readonly #arrived = new Set<unknown>();
+  readonly #listeners: [string, (message: unknown) => void][] = [
+    ['undici:request:create', (message) => void this.#sent.add((message as Sent).request)],
+    ['undici:request:trailers', (message) => void this.#sent.delete((message as Sent).request)],
+    ['undici:request:error', (message) => void this.#sent.delete((message as Sent).request)],
+    [
+      'http.server.request.start',
+      (message) => {
+        const { response } = message as Arrival;
+        this.#arrived.add(response);
+        response.once('close', () => void this.#arrived.delete(response));
+      },
+    ],
+  ];
+
+  constructor(start?: string) {
+    super(start);
+    for (const [channel, listener] of this.#listeners) subscribe(channel, listener);
+  }
+
+  /** Ends the counting of requests. */
+  close(): void {
+    for (const [channel, listener] of this.#listeners) unsubscribe(channel, listener);
+  }
+
+  override after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.monotonic() + Math.max(0, ms) };
+    this.#due.add(timer);
+    const cancel = super.after(ms, () => {
+      this.#due.delete(timer);
+      callback();
+    });
+    return () => {
+      this.#due.delete(timer);
+      cancel();
+    };
+  }
+
+  /** Lets time pass, and whatever happens in it. */
+  async pass(ms: number): Promise<void> {
+    const end = this.monotonic() + ms;
+    for (;;) {
+      await this.quiet();
+      const next = Math.min(...[...this.#due].map(({ at }) => at));
+      if (next > end) break;
+      await this.advance(Math.max(0, next - this.monotonic()));
+    }
+    await this.advance(end - this.monotonic());
+    await this.quiet();
+  }
+
+  /** Lets timers fire, one moment after the other, until it is so. @throws Error where an hour is not enough */
+  async passUntil(isSo: () => boolean): Promise<void> {
+    const end = this.monotonic() + 3_600_000;
+    for (;;) {
+      await this.quiet();
+      if (isSo()) return;
+      const next = Math.min(...[...this.#due].map(({ at }) => at));
+      if (next > end) throw new Error('It did not come to this within an hour.');
+      await this.advance(Math.max(0, next - this.monotonic()));
+    }
+  }
+
+  /** Waits, in real time, until everything that goes on waits for the clock. */
+  async quiet(): Promise<void> {
+    for (let turns = 0; turns < quietTurns; turns += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const isBusy =
+        this.#sent.size !== this.#arrived.size || process.getActiveResourcesInfo().some((one) => work.test(one));
+      if (isBusy) turns = 0;
+    }
+  }
+}
+
+/** Turns of the event loop without work, after which nothing more comes. */
+const quietTurns = 12;
+/** Requests to the system, other than handles such as an open socket. */
+const work = /^(FSReq|CloseReq|GetAddrInfoReq|WriteWrap$|ShutdownWrap$)|ConnectWrap$/;

@@ -1,0 +1,143 @@
+import { endDemoService, useClock } from '../../nodes/runtime';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
+import { QuietClock } from './quiet-clock';
+import { textsOf } from './texts';
+import { Transcript, type Channel, type Heard } from './transcript';
+
+/** A node, the result nodes behind it, and the vehicle of all of them. */
+export interface Cast {
+  node: Record<string, unknown>;
+  /** The properties of each result node. */
+  results?: readonly Record<string, unknown>[];
+  vehicle?: Record<string, unknown>;
+  service?: Omit<SimulatorOptions, 'clock'>;
+  /** Of the runtime. Default: en-US. */
+  language?: 'en-US' | 'de';
+}
+
+type Message = Record<string, unknown>;
+interface Source {
+  source: { id: string };
+}
+
+/** The part of Node-RED's hooks that a transcript needs. A Complete node hears what `onComplete` tells without an error. */
+interface Hooks {
+  add(hook: 'onReceive.transcript', listener: (event: { msg: Message; destination: { id: string } }) => void): void;
+  add(
+    hook: 'onComplete.transcript',
+    listener: (event: { msg: Message; node: { id: string }; error?: unknown }) => void,
+  ): void;
+  remove(hook: string): void;
+}
+const { hooks } = require(process.env['NODE_RED_PATH'] ?? 'node-red') as { hooks: Hooks };
+
+const { random } = Math;
+const nameOf = (id: string): string => (id === 'n' ? 'node' : id);
+
+/** A flow whose nodes and service take their time from one clock, and everything that it hears. */
+export class Stage {
+  readonly clock: QuietClock;
+  readonly service: Simulator;
+  readonly flow = new Flow();
+  readonly #cast: Cast;
+  readonly #transcript: Transcript;
+  #sent = 0;
+
+  private constructor(cast: Cast, clock: QuietClock, service: Simulator) {
+    this.#cast = cast;
+    this.clock = clock;
+    this.service = service;
+    const texts = textsOf(cast.language ?? 'en-US');
+    this.flow.texts = texts;
+    this.#transcript = new Transcript({ service: service.url, vin: service.car().vin, start: clock.now(), texts });
+  }
+
+  static async open(cast: Cast): Promise<Stage> {
+    const clock = new QuietClock();
+    useClock(clock);
+    // The pauses between the tries of a request.
+    Math.random = () => 0.5;
+    const stage = new Stage(cast, clock, await startSimulator({ ...cast.service, clock }));
+    hooks.add('onReceive.transcript', ({ msg, destination }) => stage.#transcript.came(nameOf(destination.id), msg));
+    hooks.add('onComplete.transcript', ({ msg, node, error }) => {
+      if (error === undefined && stage.flow.heard.includes(node.id)) stage.#hear(node.id, 'complete', msg);
+    });
+    await stage.start();
+    return stage;
+  }
+
+  #hear(id: string, channel: Channel, msg: Message): void {
+    this.#transcript.hear(nameOf(id), channel, msg);
+  }
+
+  /** Starts the flow: at first, and after `stop`. */
+  async start(): Promise<void> {
+    const { node, results = [], vehicle } = this.#cast;
+    const names = results.map((_, index) => `result ${index + 1}`);
+    this.flow.heard = ['n', ...names];
+    await this.flow.load(
+      { wires: [['out0', ...names], ['out1']], ...node },
+      customVehicle(this.service, vehicle),
+      demoCredentials,
+      names.flatMap((id, index): NodeConfig[] => [
+        {
+          id,
+          z: 'tab',
+          type: 'connected-vehicle-command-status',
+          vehicle: 'v',
+          wires: [[`${id} output 1`], [`${id} output 2`]],
+          ...results[index],
+        },
+        { id: `${id} output 1`, z: 'tab', type: 'helper' },
+        { id: `${id} output 2`, z: 'tab', type: 'helper' },
+      ]),
+    );
+    const record = (recorder: string, channel: Channel, nodeOf: (msg: Message) => string): void =>
+      void this.flow.node(recorder).on('input', (msg) => this.#hear(nodeOf(msg as Message), channel, msg as Message));
+    for (const id of ['n', ...names]) {
+      record(id === 'n' ? 'out0' : `${id} output 1`, 'output 1', () => id);
+      record(id === 'n' ? 'out1' : `${id} output 2`, 'output 2', () => id);
+    }
+    record('caught', 'catch', ({ error }) => (error as Source).source.id);
+    record('badges', 'status', ({ status }) => (status as Source).source.id);
+    await this.clock.quiet();
+  }
+
+  /** Ends the flow as a deploy or the end of Node-RED does. */
+  async stop(): Promise<void> {
+    const stopped = this.flow.unload();
+    await this.clock.quiet();
+    await stopped;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Sends a message into the node, or into a result node. A member that is undefined is left out. */
+  async send(msg: Message = {}, into = 'n'): Promise<void> {
+    this.#sent += 1;
+    const sent: Message = { _msgid: `m${this.#sent}`, topic: 'garage', mine: { deep: [1] }, ...msg };
+    for (const key of Object.keys(sent)) if (sent[key] === undefined) delete sent[key];
+    this.flow.node(into).receive(sent as never);
+    await this.clock.quiet();
+  }
+
+  pass = (seconds: number): Promise<void> => this.clock.pass(seconds * 1000);
+
+  heard(): Heard {
+    return this.#transcript.all(this.service.requests);
+  }
+
+  async end(): Promise<void> {
+    hooks.remove('*.transcript');
+    Math.random = random;
+    await this.flow.end();
+    await this.service.close();
+    await endDemoService();
+    useClock(undefined);
+    this.clock.close();
+  }
+}
