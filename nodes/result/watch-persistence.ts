@@ -41,7 +41,7 @@ export class WatchPersistence {
     const resumable: OpenWatch[] = [];
     await this.#try(async () => {
       for (const open of await this.#store.open(() => this.#warn('damaged'))) {
-        const over = await this.#store.hasEnded(open.record.id);
+        const over = await this.hasEnded(open.record.id);
         const dropped = !over && (open.delivery?.tries ?? 0) >= maxTries;
         if (dropped) this.#warn('undelivered');
         if (over || dropped) await this.#try(() => this.#store.end(open.record.id));
@@ -51,8 +51,13 @@ export class WatchPersistence {
     return resumable;
   }
 
-  hasEnded(id: string): Promise<boolean> {
-    return this.#store.hasEnded(id);
+  /** False where the disk does not say: a result that is delivered twice is better than none. */
+  async hasEnded(id: string): Promise<boolean> {
+    let ended = false;
+    await this.#try(async () => {
+      ended = await this.#store.hasEnded(id);
+    });
+    return ended;
   }
 
   async keep(open: OpenWatch): Promise<void> {

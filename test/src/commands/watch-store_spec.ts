@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FileStateStore, MemoryStateStore, WatchStore, type OpenWatch } from '../../../src/index';
+import { StateFault } from '../../../src/state/state-store';
 import { Random } from '../../support/random';
 import { removeFolder } from '../../support/remove-folder';
 
@@ -154,6 +155,23 @@ describe('the store of the watches', () => {
       assert.ok(await storeOf().hasEnded('c'));
     });
   }
+
+  it('keeps the list of the ended ones where it cannot be read at times', async () => {
+    const files = new MemoryStateStore();
+    const storeOf = (): WatchStore => new WatchStore(files, 'watches', 'n');
+    await storeOf().end('a');
+    const again = storeOf();
+    const read = files.read.bind(files);
+    files.read = () => Promise.reject(new StateFault('inaccessible', 'delivered', 'here', 'EMFILE'));
+    await assert.rejects(again.hasEnded('a'));
+    await assert.rejects(again.end('b'));
+    assert.ok(await again.hasEnded('b'));
+    files.read = read;
+    assert.ok((await again.hasEnded('a')) && (await again.hasEnded('b')));
+    await again.end('c');
+    const last = storeOf();
+    for (const id of ['a', 'b', 'c']) assert.ok(await last.hasEnded(id), id);
+  });
 
   it('returns a result that was not delivered, unchanged', async () => {
     const watch = open('a');
