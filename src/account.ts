@@ -8,8 +8,7 @@ import { Dispatcher } from './commands/dispatcher';
 import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
 import { Journal, readJournal } from './commands/journal';
-import { RequestCore } from './http/requests';
-import { logRequests, type LoggedRequest } from './http/request-log';
+import { Requests, type LoggedRequest } from './http/requests';
 import type { Redactor } from './redact';
 import type { Reading } from './car/reading';
 import { Poller, type ReadsQuota } from './polling/poller';
@@ -101,7 +100,7 @@ export function openAccount(options: AccountOptions): Account {
       'The API key is missing. Enter the key of your application in the vehicle configuration.',
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
-  const transport = logRequests(options.transport ?? createTransport({ clock }), clock);
+  const transport = options.transport ?? createTransport({ clock });
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
   const { limits, owner = randomUUID(), service } = options;
   const shared = registryOf(clock).acquire({
@@ -112,7 +111,7 @@ export function openAccount(options: AccountOptions): Account {
     clock,
   });
   const shareForMs = options.shareForMs ?? 5_000;
-  const core = new RequestCore({
+  const requests = new Requests({
     apiKeyHeader: service.apiKeyHeader,
     apiKey,
     tokens,
@@ -121,9 +120,9 @@ export function openAccount(options: AccountOptions): Account {
     owner,
     shareForMs,
     transport,
-    ...(options.redactor && { redactor: options.redactor }),
+    redactor: options.redactor ?? null,
     clock,
-    ...(options.random && { random: options.random }),
+    random: options.random ?? Math.random,
   });
   const poller = new Poller({
     id: owner,
@@ -136,7 +135,7 @@ export function openAccount(options: AccountOptions): Account {
   const facts = carFactsOf(options.store ?? new MemoryStateStore());
   const client = new VehicleClient({
     service,
-    core,
+    core: requests,
     readOnly: options.readOnly ?? false,
     observer: bothObservers(poller, options.observer),
     facts,
@@ -162,10 +161,10 @@ export function openAccount(options: AccountOptions): Account {
     token: () => tokens.describe(),
     refreshToken: (signal) => tokens.get(signal).then(ignore),
     connection: connectionNotes(new URL(service.baseUrl)),
-    recentRequests: () => transport.recent(),
+    recentRequests: () => requests.recent(),
     async close() {
       poller.close();
-      core.close();
+      requests.close();
       await shared.release();
       await tokens.close();
       await transport.close();

@@ -40,7 +40,7 @@ import {
 } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './car/reading';
 import { withSignals } from './util/abort';
-import { UnconfirmedCommandError, type CommandRequest, type RequestCore } from './http/requests';
+import { UnconfirmedCommandError, type PostRequest, type Requests } from './http/requests';
 import { addressOf, chooseInterface, followLink, mediaType } from './http/addresses';
 import { parseVin } from './vin';
 import {
@@ -113,7 +113,7 @@ export interface VehicleObserver {
 
 export interface VehicleClientOptions {
   service: ServiceProfile;
-  core: RequestCore;
+  core: Requests;
   observer: VehicleObserver;
   facts: CarFacts;
   /** No command is sent while set (docs/message-contract.md 2). */
@@ -131,7 +131,7 @@ const fuelTypeRetryMs = 60 * 60_000;
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly readOnly: boolean;
-  readonly #core: RequestCore;
+  readonly #core: Requests;
   readonly #clock: Clock;
   readonly #observer: VehicleObserver;
   readonly #facts: CarFacts;
@@ -291,7 +291,7 @@ export class VehicleClient {
     const { isAnswered, ...invocation } = await this.#invoke(prepared, {
       signal,
       cancel,
-      maxWaitMs,
+      deadline: maxWaitMs === undefined ? undefined : this.#clock.monotonic() + maxWaitMs,
       beforeSend: beforeSend && (() => beforeSend(recordNow())),
       onDispatch: () => {
         onLeave?.(recordNow());
@@ -332,7 +332,7 @@ export class VehicleClient {
         'NOT_SUPPORTED',
         'The service gave no link to follow this command. Check at the car whether it acted.',
       );
-    const answer = await this.#core.read({
+    const answer = await this.#core.get({
       api: 'connected',
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
@@ -447,7 +447,7 @@ export class VehicleClient {
   ): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = request;
     try {
-      const answer = await this.#core.read({
+      const answer = await this.#core.get({
         api: apiOf[request.interface],
         url,
         accept,
@@ -538,10 +538,10 @@ export class VehicleClient {
 
   async #invoke(
     prepared: PreparedCommand,
-    sending: Pick<CommandRequest, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onDispatch'>,
+    sending: Pick<PostRequest, 'signal' | 'cancel' | 'deadline' | 'beforeSend' | 'onDispatch'>,
   ): Promise<Invocation & Pick<SentCommand, 'isAnswered'>> {
     try {
-      const answer = await this.#core.command({
+      const answer = await this.#core.post({
         api: 'connected',
         ...prepared,
         timeoutMs: commandTimeoutMs[prepared.interface],

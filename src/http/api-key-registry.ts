@@ -3,7 +3,7 @@ import { RateLimiter, type CountStore, type Quota } from './rate-limiter';
 import type { StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import type { Answer } from './requests';
-import { createSharedReads, type SharedReads } from './shared-reads';
+import { SharedReads } from './shared-reads';
 
 /**
  * The state that all accounts with one API key at one service share: the quota counts for the key (docs/field-notes.md 4.3, 5), and the
@@ -32,6 +32,9 @@ interface Entry {
   limits: Set<Quota>;
 }
 
+/** The share of the minute and of the day that plain reads leave to commands. */
+const reserveForCommands = 0.04;
+
 export class ApiKeyRegistry {
   readonly #entries = new Map<string, Entry>();
   /** Limiters that are storing their counts: the next one for the same key loads them afterwards. */
@@ -44,11 +47,12 @@ export class ApiKeyRegistry {
     if (entry === undefined) {
       const limiter = new RateLimiter({
         ...limits,
+        reserveForCommands,
         clock,
         key: `quota/${key}`,
         store: store === null ? null : this.#after(key, store),
       });
-      entry = { limiter, sharedReads: createSharedReads({ clock }), limits: new Set() };
+      entry = { limiter, sharedReads: new SharedReads(clock), limits: new Set() };
       this.#entries.set(key, entry);
     }
     const own = { ...limits };

@@ -3,7 +3,7 @@ import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import type { StateStore } from '../state/state-store';
 import { reasonOf } from '../util/abort';
-import { systemClock, type Clock } from '../util/clock';
+import type { Clock } from '../util/clock';
 import { SlidingWindow } from './window';
 
 /** The limits of one API key (docs/message-contract.md 2). */
@@ -22,10 +22,9 @@ export type RequestKind = 'read' | 'follow' | 'command';
 export type RateLimitCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
 
 export interface AcquireOptions {
-  /** Default `connected`. */
-  api?: ApiName | undefined;
-  /** The longest acceptable wait; 0 fails at once where the request cannot be sent now. Default 30 seconds. */
-  maxWaitMs?: number | undefined;
+  api: ApiName;
+  /** Until when the request may wait, in monotonic time. One that has passed fails at once where the request cannot be sent now. */
+  deadline: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -52,12 +51,12 @@ export type CountStore = Pick<StateStore, 'read' | 'write'>;
 
 export interface RateLimiterOptions extends Quota {
   /** The share of the minute and of the day that plain reads leave to commands. */
-  reserveForCommands?: number;
-  clock?: Clock;
-  /** Stores the counts, so that they outlive a restart. */
-  store?: CountStore | null;
+  reserveForCommands: number;
+  clock: Clock;
+  /** Stores the counts, so that they outlive a restart; null where nothing is stored. */
+  store: CountStore | null;
   /** The key of the counts in `store`. */
-  key?: string;
+  key: string;
 }
 
 const second = 1_000;
@@ -65,7 +64,6 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 const dayBucket = 5 * minute;
-const defaultWaitMs = 30 * second;
 /** Counts are stored this long after a change, so a crash loses at most these seconds. */
 const saveDelayMs = 10 * second;
 /** Waits end with this precision, so that many of them need few timers. */
@@ -138,7 +136,7 @@ export class RateLimiter {
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RateLimiterOptions) {
-    const { clock = systemClock, reserveForCommands = 0.04, store = null, key = 'quota/default' } = options;
+    const { clock, reserveForCommands, store, key } = options;
     this.#clock = clock;
     this.#reserve = reserveForCommands;
     this.#store = store;
@@ -153,24 +151,24 @@ export class RateLimiter {
    * Waits until a request of this kind may be sent, and counts it.
    * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED
    */
-  acquire(kind: RequestKind, options: AcquireOptions = {}): Promise<void> {
+  acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
     if (this.#isClosed) return Promise.reject(cancelledError());
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     if (this.#loading !== null) return this.#loading.then(() => this.acquire(kind, options));
-    const { api = 'connected' } = options;
+    const { api } = options;
     const time = this.#clock.monotonic();
     if (!this.#isBehindOthers(kind) && this.#isFree(kind, api, time)) {
       this.#count(kind, api, time);
       return granted;
     }
-    return this.#wait(kind, api, time, options);
+    return this.#wait(kind, time, options);
   }
 
   /**
    * Blocks requests until a time that the service has named, a day at most. A spent quota blocks its API, a rate limit every API.
    * A later call never shortens a block.
    */
-  blockUntil(code: RateLimitCode, until: Date, api: ApiName = 'connected'): void {
+  blockUntil(code: RateLimitCode, until: Date, api: ApiName): void {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
@@ -283,12 +281,7 @@ export class RateLimiter {
     return kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
   }
 
-  #wait(
-    kind: RequestKind,
-    api: ApiName,
-    time: number,
-    { maxWaitMs = defaultWaitMs, signal }: AcquireOptions,
-  ): Promise<void> {
+  #wait(kind: RequestKind, time: number, { api, deadline, signal }: AcquireOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
         if (signal !== undefined) this.#end(waiter, reasonOf(signal));
@@ -296,7 +289,7 @@ export class RateLimiter {
       const waiter: Waiter = {
         kind,
         api,
-        deadline: time + maxWaitMs,
+        deadline,
         settle: (error) => {
           signal?.removeEventListener('abort', cancel);
           if (error === null) resolve();

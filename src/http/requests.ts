@@ -1,19 +1,20 @@
-import { systemClock, type Clock } from '../util/clock';
+import type { Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
-import { VehicleError } from '../errors';
+import { VehicleError, type ErrorCode } from '../errors';
 import type { TokenSource } from './token-source';
-import { isReset, type Transport, type TransportResponse } from './transport';
+import { isReset, type Transport, type TransportRequest, type TransportResponse } from './transport';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf, withSignals } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
-import type { RateLimiter, RequestKind } from './rate-limiter';
+import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
+import { shortVin, vinPattern } from '../vin';
 import type { SharedReads } from './shared-reads';
 
-export interface RequestCoreOptions {
+export interface RequestsOptions {
   apiKeyHeader: string;
   apiKey: string;
   tokens: TokenSource;
@@ -25,13 +26,13 @@ export interface RequestCoreOptions {
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
-  redactor?: Pick<Redactor, 'answer' | 'error' | 'known'>;
-  clock?: Clock;
+  redactor: Pick<Redactor, 'answer' | 'error' | 'known'> | null;
+  clock: Clock;
   /** 0 to 1, for the jitter of pauses. */
-  random?: () => number;
+  random: () => number;
 }
 
-export interface ReadRequest {
+export interface GetRequest {
   /** The API whose daily quota the request counts for. */
   api: ApiName;
   url: URL;
@@ -47,7 +48,7 @@ export interface ReadRequest {
   signal?: AbortSignal | undefined;
 }
 
-export interface CommandRequest {
+export interface PostRequest {
   api: ApiName;
   url: URL;
   contentType: string;
@@ -57,8 +58,8 @@ export interface CommandRequest {
   signal?: AbortSignal | undefined;
   /** Cancels the command only while nothing has been sent. */
   cancel?: AbortSignal | undefined;
-  /** The longest wait for the rate limiter; never more than a minute. */
-  maxWaitMs?: number | undefined;
+  /** Until when it may wait for the rate limiter, in monotonic time; never longer than a minute. */
+  deadline?: number | undefined;
   /** Awaited when the command has its token and its slot in the quota, before it is sent. If it rejects, nothing is sent. */
   beforeSend?: (() => Promise<void> | void) | undefined;
   /** Called immediately before the first byte may leave this machine. If it throws, nothing is sent. */
@@ -91,12 +92,18 @@ export class UnconfirmedCommandError extends Error {
   }
 }
 
-interface SlotRequest {
-  kind: RequestKind;
-  api: ApiName;
-  /** In monotonic time. */
-  deadline: number;
-  signal: AbortSignal | undefined;
+/** One request and its result, safe to show: no headers, no bodies, no query, the VIN shortened. */
+export interface LoggedRequest {
+  /** ISO-8601, when it was sent. */
+  at: string;
+  method: string;
+  host: string;
+  path: string;
+  /** Null where no answer came. */
+  status: number | null;
+  ms: number;
+  /** Null for a success. */
+  code: ErrorCode | null;
 }
 
 const readTimeoutMs = 30_000;
@@ -108,24 +115,25 @@ const maxRefusedTokens = 2;
 const maxFailing = 1_000;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
+/** The number of requests that "Copy diagnostics" lists. */
+const maxLogged = 30;
 
 /**
  * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
  * that can help, within limits; a command never is.
  */
-export class RequestCore {
-  readonly #options: RequestCoreOptions;
-  #clockSkewMs = 0;
+export class Requests {
+  readonly #options: RequestsOptions;
   readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #log: LoggedRequest[] = [];
+  #clockSkewMs = 0;
   #closed = false;
   /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
-  readonly #failing = new Map<string, VehicleError['code']>();
+  readonly #failing = new Map<string, ErrorCode>();
 
-  constructor(options: RequestCoreOptions) {
+  constructor(options: RequestsOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
+    this.#clock = options.clock;
   }
 
   /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
@@ -133,23 +141,9 @@ export class RequestCore {
     return this.#clockSkewMs;
   }
 
-  /**
-   * Reads JSON. Concurrent and recent identical reads share one answer.
-   * @throws VehicleError with a code of docs/message-contract.md 6
-   */
-  async read(request: ReadRequest): Promise<SharedAnswer> {
-    try {
-      return await this.#readShared(request);
-    } catch (error) {
-      // This read had joined the request of another account, and that account was closed.
-      const wasOrphaned =
-        error instanceof VehicleError &&
-        error.code === 'CANCELLED' &&
-        !this.#closed &&
-        request.signal?.aborted !== true;
-      if (!wasOrphaned) throw error;
-      return this.#readShared(request);
-    }
+  /** The last requests, oldest first. */
+  recent(): LoggedRequest[] {
+    return [...this.#log];
   }
 
   /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */
@@ -163,66 +157,38 @@ export class RequestCore {
   }
 
   /**
-   * Sends a command once.
-   * @throws VehicleError where the service refused it or it never left this machine
-   * @throws UnconfirmedCommandError where it may have reached the service and no answer came
+   * Reads JSON. Concurrent and recent identical reads share one answer.
+   * @throws VehicleError with a code of docs/message-contract.md 6
    */
-  async command(request: CommandRequest): Promise<Answer> {
-    return withSignals([request.signal, request.cancel], (unsentSignal) => this.#command(request, unsentSignal));
-  }
-
-  /** @param unsentSignal cancels the command, but only while nothing has been sent */
-  async #command(request: CommandRequest, unsentSignal: AbortSignal): Promise<Answer> {
-    const wait = Math.min(maxWaitMs, Math.max(0, request.maxWaitMs ?? maxWaitMs));
-    const deadline = this.#clock.monotonic() + wait;
-    const token = await this.#tokenAndSlot({ kind: 'command', api: request.api, deadline, signal: unsentSignal });
-    if (unsentSignal.aborted) throw reasonOf(unsentSignal);
-    await request.beforeSend?.();
-    let dispatched = false;
-    let response: TransportResponse;
+  async get(request: GetRequest): Promise<SharedAnswer> {
     try {
-      response = await this.#options.transport.send({
-        method: 'POST',
-        url: request.url,
-        headers: { ...this.#headers(token), 'content-type': request.contentType },
-        ...(request.body !== undefined && { body: request.body }),
-        timeoutMs: request.timeoutMs,
-        signal: request.signal,
-        onDispatch: () => {
-          if (unsentSignal.aborted) throw reasonOf(unsentSignal);
-          request.onDispatch?.();
-          dispatched = true;
-        },
-      });
+      return await this.#getShared(request);
     } catch (error) {
-      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
-      throw error;
+      // This read had joined the request of another account, and that account was closed.
+      const wasOrphaned =
+        error instanceof VehicleError &&
+        error.code === 'CANCELLED' &&
+        !this.#closed &&
+        request.signal?.aborted !== true;
+      if (!wasOrphaned) throw error;
+      return this.#getShared(request);
     }
-    const failure = isSuccess(response) ? null : this.#failure(response, request);
-    if (failure === null) this.#options.tokens.onAccepted(token);
-    // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
-    if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
-    const fromCar = isAnswerOfCar(response);
-    if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
-    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
-    if (failure.code === 'SIGN_IN_REQUIRED' && (await this.#hasNewToken(token, request.signal))) throw tokenReplaced();
-    throw failure;
   }
 
-  async #readShared(request: ReadRequest): Promise<SharedAnswer> {
+  async #getShared(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, owner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, signal } = request;
-    const options = { maxAgeMs, keep, share: shareForMs > 0, signal };
-    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, (until) =>
-      this.#readRemembering(request, until),
-    );
-    return Object.assign({ source }, value);
+    const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
+    const load = (until: AbortSignal): Promise<Answer> => this.#getRemembering(request, until);
+    if (shareForMs === 0) return { source: 'live', ...(await load(signal ?? new AbortController().signal)) };
+    const options = { maxAgeMs, keep, isUrgent: kind === 'follow', signal };
+    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, load);
+    return { source, ...value };
   }
 
-  async #readRemembering(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
+  async #getRemembering(request: GetRequest, signal: AbortSignal): Promise<Answer> {
     const { href } = request.url;
     try {
-      const answer = await this.#readUntilAnswered(request, signal);
+      const answer = await this.#getUntilAnswered(request, signal);
       this.#failing.delete(href);
       return answer;
     } catch (error) {
@@ -231,84 +197,145 @@ export class RequestCore {
     }
   }
 
-  async #readUntilAnswered(request: ReadRequest, signal: AbortSignal): Promise<Answer> {
+  async #getUntilAnswered(request: GetRequest, signal: AbortSignal): Promise<Answer> {
+    const { api, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     // The service is known to answer 401 to a valid key or token at times (docs/field-notes.md 6.2): one more try, never a loop.
     let mayRetryKey = true;
     let refusedTokens = 0;
     let mayRetryReset = true;
     for (let attempt = 1; ;) {
-      const { answer, failure, token } = await this.#readOnce(request, deadline, signal);
-      if (answer !== undefined) return answer;
-      if (failure.code === 'API_KEY_REFUSED' && mayRetryKey) {
+      const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
+      const result = await this.#getOnce(request, token, signal);
+      if (!(result instanceof VehicleError)) return result;
+      if (result.code === 'API_KEY_REFUSED' && mayRetryKey) {
         mayRetryKey = false;
         continue;
       }
-      if (failure.code === 'SIGN_IN_REQUIRED') {
+      if (result.code === 'SIGN_IN_REQUIRED') {
         refusedTokens += 1;
         const isWorthIt = await this.#options.tokens.onUnauthorized(token, signal);
         if (isWorthIt && refusedTokens <= maxRefusedTokens) continue;
-        throw failure;
+        throw result;
       }
-      if (request.kind !== 'follow' && this.#failing.get(request.url.href) === failure.code) throw failure;
-      if (isReset(failure) && mayRetryReset) {
+      if (kind !== 'follow' && this.#failing.get(request.url.href) === result.code) throw result;
+      if (isReset(result) && mayRetryReset) {
         mayRetryReset = false;
         continue;
       }
-      const pause = this.#pause(attempt, failure);
-      if (!isTransient(failure) || attempt >= maxReadTries || this.#clock.monotonic() + pause > deadline) throw failure;
+      const pause = this.#pause(attempt, result);
+      if (!isTransient(result) || attempt >= maxReadTries || this.#clock.monotonic() + pause > deadline) throw result;
       attempt += 1;
       await this.#clock.sleep(pause, signal);
     }
   }
 
-  /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
-  async #tokenAndSlot({ kind, api, deadline, signal }: SlotRequest): Promise<string> {
-    const { limiter, tokens } = this.#options;
-    const token = await tokens.get(signal);
-    const asked = this.#clock.monotonic();
-    await limiter.acquire(kind, { api, maxWaitMs: deadline - asked, signal });
-    // The token may have been replaced in the meantime.
-    return this.#clock.monotonic() - asked < 1_000 ? token : tokens.get(signal);
-  }
-
-  /** One try: the answer, or the failure and the token that was used. */
-  async #readOnce(
-    request: ReadRequest,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<
-    { answer: Answer; failure?: never; token?: never } | { answer?: never; failure: VehicleError; token: string }
-  > {
-    const { api, kind = 'read' } = request;
-    const token = await this.#tokenAndSlot({ kind, api, deadline, signal });
+  /** One try: its answer or its failure. */
+  async #getOnce(request: GetRequest, token: string, signal: AbortSignal): Promise<Answer | VehicleError> {
+    const { url, accept } = request;
     try {
-      const response = await this.#options.transport.send({
-        method: 'GET',
-        url: request.url,
-        headers: Object.assign(this.#headers(token), { accept: request.accept }),
-        timeoutMs: readTimeoutMs,
-        signal,
-      });
-      if (!isSuccess(response)) return { failure: this.#failure(response, request), token };
-      this.#options.tokens.onAccepted(token);
+      const headers = { accept };
+      const { response, failure } = await this.#send(
+        { method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal },
+        token,
+        request,
+      );
+      if (failure !== null) return failure;
       const answer = this.#answer(response);
-      return answer.body === undefined ? { failure: notJson(response), token } : { answer };
+      return answer.body === undefined ? notJson(response) : answer;
     } catch (error) {
-      if (error instanceof VehicleError) return { failure: error, token };
+      if (error instanceof VehicleError) return error;
       throw error;
     }
+  }
+
+  /**
+   * Sends a command once.
+   * @throws VehicleError where the service refused it or it never left this machine
+   * @throws UnconfirmedCommandError where it may have reached the service and no answer came
+   */
+  async post(request: PostRequest): Promise<Answer> {
+    return withSignals([request.signal, request.cancel], (unsentSignal) => this.#post(request, unsentSignal));
+  }
+
+  /** @param unsentSignal cancels the command, but only while nothing has been sent */
+  async #post(request: PostRequest, unsentSignal: AbortSignal): Promise<Answer> {
+    const { api, url, contentType, body, timeoutMs, signal } = request;
+    const deadline = Math.min(request.deadline ?? Infinity, this.#clock.monotonic() + maxWaitMs);
+    const token = await this.#tokenAndSlot('command', { api, deadline, signal: unsentSignal });
+    if (unsentSignal.aborted) throw reasonOf(unsentSignal);
+    await request.beforeSend?.();
+    let dispatched = false;
+    const onDispatch = (): void => {
+      if (unsentSignal.aborted) throw reasonOf(unsentSignal);
+      request.onDispatch?.();
+      dispatched = true;
+    };
+    const headers = { 'content-type': contentType };
+    const { response, failure } = await this.#send(
+      { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, onDispatch },
+      token,
+      request,
+    ).catch((error: unknown) => {
+      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
+      throw error;
+    });
+    // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
+    if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
+    const fromCar = isAnswerOfCar(response);
+    if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
+    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
+    if (failure.code === 'SIGN_IN_REQUIRED' && (await this.#hasNewToken(token, signal))) throw tokenReplaced();
+    throw failure;
+  }
+
+  /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
+  async #tokenAndSlot(kind: RequestKind, options: AcquireOptions): Promise<string> {
+    const { limiter, tokens } = this.#options;
+    const token = await tokens.get(options.signal);
+    const asked = this.#clock.monotonic();
+    await limiter.acquire(kind, options);
+    // The token may have been replaced in the meantime.
+    return this.#clock.monotonic() - asked < 1_000 ? token : tokens.get(options.signal);
+  }
+
+  /** Sends one request and logs it. The failure is that of an answer that is no success. @throws VehicleError */
+  async #send(
+    request: TransportRequest,
+    token: string,
+    { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
+  ): Promise<{ response: TransportResponse; failure: VehicleError | null }> {
+    const { apiKeyHeader, apiKey, transport, tokens } = this.#options;
+    // Two of the three mandatory headers; the third is the media type (docs/service.md 5.1).
+    const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
+    const log = this.#startLog(request);
+    const response = await transport.send({ ...request, headers }).catch((error: unknown) => {
+      log(null, error instanceof VehicleError ? error.code : 'NETWORK');
+      throw error;
+    });
+    const isSuccess = response.status >= 200 && response.status < 300;
+    const failure = isSuccess ? null : this.#failure(response, scopes, api);
+    if (isSuccess) tokens.onAccepted(token);
+    log(response.status, failure?.code ?? null);
+    return { response, failure };
+  }
+
+  /** Call the result once, when the request has ended. */
+  #startLog({ method, url }: TransportRequest): (status: number | null, code: ErrorCode | null) => void {
+    const at = this.#clock.now();
+    const started = this.#clock.monotonic();
+    return (status, code) => {
+      const ms = Math.round(this.#clock.monotonic() - started);
+      const path = url.pathname.split('/').map(withShortVin).join('/');
+      this.#log.push({ at: new Date(at).toISOString(), method, host: url.host, path, status, ms, code });
+      if (this.#log.length > maxLogged) this.#log.shift();
+    };
   }
 
   /** Reports a refused token. @returns true where there is another one now */
   async #hasNewToken(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { tokens } = this.#options;
     return (await tokens.onUnauthorized(refused, signal)) && (await tokens.get(signal)) !== refused;
-  }
-
-  /** Two of the three mandatory headers; the third is the media type (docs/service.md 5.1). */
-  #headers(token: string): Record<string, string> {
-    return { authorization: `Bearer ${token}`, [this.#options.apiKeyHeader]: this.#options.apiKey };
   }
 
   #answer(response: TransportResponse): Answer {
@@ -321,19 +348,19 @@ export class RequestCore {
     const operationId = operationIdOf(response.headers);
     return {
       status: response.status,
-      body: redactor === undefined ? body : redactor.answer(body, response.body),
-      operationId: redactor === undefined || operationId === null ? operationId : redactor.known(operationId),
+      body: redactor === null ? body : redactor.answer(body, response.body),
+      operationId: redactor === null || operationId === null ? operationId : redactor.known(operationId),
       receivedAt: this.#clock.now(),
     };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */
-  #failure(response: TransportResponse, { scopes, api }: Pick<ReadRequest, 'scopes' | 'api'>): VehicleError {
-    const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
-    if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null) {
-      this.#options.limiter.blockUntil(failure.code, failure.retryAt, api);
-    }
-    return this.#options.redactor?.error(failure) ?? failure;
+  #failure(response: TransportResponse, scopes: readonly string[], api: ApiName): VehicleError {
+    const { limiter, redactor } = this.#options;
+    const failure = failureOf(response, { scopes: this.#lacking(scopes), now: this.#clock.now() });
+    if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null)
+      limiter.blockUntil(failure.code, failure.retryAt, api);
+    return redactor?.error(failure) ?? failure;
   }
 
   /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */
@@ -347,7 +374,7 @@ export class RequestCore {
   /** Never shorter than the service asks for. */
   #pause(attempt: number, failure: VehicleError): number {
     const asked = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
-    return Math.max(asked, backoffMs(attempt, pauses, this.#random));
+    return Math.max(asked, backoffMs(attempt, pauses, this.#options.random));
   }
 }
 
@@ -373,8 +400,6 @@ const tokenReplaced = (): VehicleError =>
     { httpStatus: 401 },
   );
 
-const isSuccess = (response: TransportResponse): boolean => response.status >= 200 && response.status < 300;
-
 /** Failures after which a read is tried again within the same call. */
 const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESPONSE', 'RATE_LIMITED']);
 const isTransient = (failure: VehicleError): boolean => failure.retryable && transientCodes.has(failure.code);
@@ -387,3 +412,5 @@ const notJson = (response: TransportResponse): VehicleError =>
       httpStatus: response.status,
     },
   );
+
+const withShortVin = (part: string): string => (vinPattern.test(part.toUpperCase()) ? shortVin(part) : part);

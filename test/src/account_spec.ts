@@ -45,6 +45,26 @@ describe('accounts', () => {
     assert.equal((await client.send('lock', { vin, interface: 'v2', precheck: true })).outcome, 'succeeded');
   });
 
+  it('let a command’s own question pass the same question of a flow that waits for the quota', async () => {
+    const clock = new ManualClock();
+    const { client } = openTestAccount(service, {
+      clock,
+      limits: { requestsPerDay: 1_000, requestsPerMinute: 10, commandsPerMinute: 10 },
+    });
+    for (let i = 0; i < 9; i += 1) await client.doors({ vin, maxAgeMs: 0 });
+    await clock.advance(10_000);
+    const waiting = client.accessibility({ vin });
+    await clock.advance(1_000);
+    const own = client.accessibility({ vin, forCommand: true });
+    await clock.advance(100);
+    assert.equal(service.requests.length, 10);
+    assert.equal((await own).vehicle.source, 'live');
+    // A flow that asks now waits no longer than the command's own question.
+    assert.equal((await client.accessibility({ vin })).vehicle.source, 'shared');
+    await clock.advance(60_000);
+    assert.equal((await waiting).vehicle.source, 'live');
+  });
+
   it('count a request when it is sent, however long its token takes', async () => {
     const clock = new ManualClock();
     let give = (_token: string): void => undefined;

@@ -1,6 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError, type ErrorCode } from '../../../src/errors';
-import { RateLimiter, type RateLimiterOptions, type RequestKind } from '../../../src/http/rate-limiter';
+import {
+  RateLimiter,
+  type AcquireOptions,
+  type RateLimitCode,
+  type RateLimiterOptions,
+  type RequestKind,
+} from '../../../src/http/rate-limiter';
+import type { ApiName } from '../../../src/catalogue/reads';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
@@ -23,11 +30,21 @@ describe('the rate limiter of an API key', () => {
       commandsPerMinute: 10,
       reserveForCommands: 0,
       clock,
+      store: null,
+      key: 'quota/key',
       ...options,
     });
     limiters.push(limiter);
     return limiter;
   };
+  /** Asks for a request to the connected API that waits 30 seconds at most, unless `options` say otherwise. */
+  const acquire = (
+    limiter: RateLimiter,
+    kind: RequestKind,
+    { maxWaitMs = 30 * second, ...options }: Partial<AcquireOptions> & { maxWaitMs?: number } = {},
+  ): Promise<void> => limiter.acquire(kind, { api: 'connected', deadline: clock.monotonic() + maxWaitMs, ...options });
+  const block = (limiter: RateLimiter, code: RateLimitCode, until: Date, api: ApiName = 'connected'): void =>
+    limiter.blockUntil(code, until, api);
 
   beforeEach(() => {
     clock = new ManualClock(start);
@@ -39,8 +56,8 @@ describe('the rate limiter of an API key', () => {
   describe('counting', () => {
     it('admits requests at once within the limits, and counts them', async () => {
       const limiter = limiterOf();
-      await limiter.acquire('read');
-      await limiter.acquire('command');
+      await acquire(limiter, 'read');
+      await acquire(limiter, 'command');
       assert.deepEqual(limiter.snapshot(), {
         usedToday: 2,
         perDay: 10_000,
@@ -65,7 +82,7 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ requestsPerMinute: 10 });
       const sent: number[] = [];
       for (let i = 0; i < 60; i += 1)
-        void limiter.acquire('read', { maxWaitMs: hour }).then(() => sent.push(clock.now()));
+        void acquire(limiter, 'read', { maxWaitMs: hour }).then(() => sent.push(clock.now()));
       for (let i = 0; i < 700; i += 1) await clock.advance(first(i % 3, [137, 611, 903]));
       assert.equal(sent.length, 60);
       for (const from of sent) assert.ok(sent.filter((at) => at >= from && at < from + minute).length <= 10);
@@ -73,19 +90,19 @@ describe('the rate limiter of an API key', () => {
 
     it('reports the next slot under a lowered limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
-      for (let i = 0; i < 5_000; i += 1) await limiter.acquire('read');
+      for (let i = 0; i < 5_000; i += 1) await acquire(limiter, 'read');
       limiter.setLimits({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
-      const error = await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
+      const error = await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
       const retryAt = error.retryAt?.getTime() ?? 0;
       assert.ok(retryAt <= start + 24 * hour + 5 * minute, error.message);
       assert.match(error.message, /\w{3} \w{3} \d\d \d{4}, \d\d:\d\d:\d\d\.$/);
       await clock.advance(retryAt - start);
-      await limiter.acquire('read', { maxWaitMs: 0 });
+      await acquire(limiter, 'read', { maxWaitMs: 0 });
     });
 
     it('forgets the day in the course of the next day', async () => {
       const limiter = limiterOf();
-      await limiter.acquire('read');
+      await acquire(limiter, 'read');
       await clock.advance(24 * hour);
       assert.equal(limiter.snapshot().usedToday, 1);
       await clock.advance(5 * minute);
@@ -94,23 +111,23 @@ describe('the rate limiter of an API key', () => {
 
     it('counts commands in their own minute too', async () => {
       const limiter = limiterOf({ commandsPerMinute: 2 });
-      await limiter.acquire('command');
-      await limiter.acquire('command');
-      const error = await refused(limiter.acquire('command', { maxWaitMs: 0 }), 'RATE_LIMITED');
+      await acquire(limiter, 'command');
+      await acquire(limiter, 'command');
+      const error = await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
       assert.equal(
         error.message,
         `The limit of 2 commands a minute is reached. The next request can be sent at ${shown(start + nextMinute)}.`,
       );
       assert.equal(error.retryable, true);
-      await limiter.acquire('read', { maxWaitMs: 0 });
+      await acquire(limiter, 'read', { maxWaitMs: 0 });
     });
   });
 
   describe('waiting', () => {
     it('waits until a slot is free, and no longer', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
-      const later = watched(limiter.acquire('read', { maxWaitMs: 2 * minute }));
+      await acquire(limiter, 'read');
+      const later = watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute }));
       await clock.advance(nextMinute - 1);
       assert.equal(later.done, false);
       await clock.advance(1);
@@ -119,8 +136,8 @@ describe('the rate limiter of an API key', () => {
 
     it('rejects at once a request that would wait too long, with the time of the next slot', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
-      const error = await refused(limiter.acquire('read', { maxWaitMs: 30 * second }), 'RATE_LIMITED');
+      await acquire(limiter, 'read');
+      const error = await refused(acquire(limiter, 'read', { maxWaitMs: 30 * second }), 'RATE_LIMITED');
       assert.equal(error.retryAt?.getTime(), start + nextMinute);
       assert.match(error.message, /limit of 1 requests a minute/);
       assert.equal(limiter.snapshot().waiting, 0);
@@ -128,19 +145,19 @@ describe('the rate limiter of an API key', () => {
 
     it('rejects with QUOTA_SPENT when the day is used up', async () => {
       const limiter = limiterOf({ requestsPerDay: 2 });
-      await limiter.acquire('read');
+      await acquire(limiter, 'read');
       await clock.advance(hour);
-      await limiter.acquire('read');
-      const error = await refused(limiter.acquire('read'), 'QUOTA_SPENT');
+      await acquire(limiter, 'read');
+      const error = await refused(acquire(limiter, 'read'), 'QUOTA_SPENT');
       assert.equal(error.retryAt?.getTime(), start + 24 * hour + 5 * minute);
     });
 
     it('serves in the order of asking, commands first', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
+      await acquire(limiter, 'read');
       const served: string[] = [];
       const ask = (kind: RequestKind, name: string): void =>
-        void limiter.acquire(kind, { maxWaitMs: hour }).then(() => served.push(name));
+        void acquire(limiter, kind, { maxWaitMs: hour }).then(() => served.push(name));
       ask('read', 'read 1');
       ask('read', 'read 2');
       ask('command', 'command 1');
@@ -152,9 +169,9 @@ describe('the rate limiter of an API key', () => {
 
     it('lets a command overtake reads that wait for their part of the limit', async () => {
       const limiter = limiterOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
-      for (let i = 0; i < 8; i += 1) await limiter.acquire('read');
-      const read = watched(limiter.acquire('read', { maxWaitMs: hour }));
-      const command = watched(limiter.acquire('command', { maxWaitMs: 0 }));
+      for (let i = 0; i < 8; i += 1) await acquire(limiter, 'read');
+      const read = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
+      const command = watched(acquire(limiter, 'command', { maxWaitMs: 0 }));
       await clock.advance(0);
       assert.equal(command.done, true);
       assert.equal(read.done, false);
@@ -162,9 +179,9 @@ describe('the rate limiter of an API key', () => {
 
     it('does not let a read overtake one that waits', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
-      const first = watched(limiter.acquire('read', { maxWaitMs: 2 * minute }));
-      const second = watched(limiter.acquire('read', { maxWaitMs: 90_000 }));
+      await acquire(limiter, 'read');
+      const first = watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute }));
+      const second = watched(acquire(limiter, 'read', { maxWaitMs: 90_000 }));
       await clock.advance(nextMinute);
       assert.equal(first.done, true);
       assert.equal(code(second.error), 'RATE_LIMITED');
@@ -173,9 +190,9 @@ describe('the rate limiter of an API key', () => {
 
     it('ends a wait that became too long because commands went first', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1, commandsPerMinute: 10 });
-      await limiter.acquire('read');
-      const read = watched(limiter.acquire('read', { maxWaitMs: 65 * second }));
-      void limiter.acquire('command', { maxWaitMs: 2 * minute });
+      await acquire(limiter, 'read');
+      const read = watched(acquire(limiter, 'read', { maxWaitMs: 65 * second }));
+      void acquire(limiter, 'command', { maxWaitMs: 2 * minute });
       await clock.advance(65 * second + 100);
       assert.equal(code(read.error), 'RATE_LIMITED');
       assert.equal(limiter.snapshot().waiting, 0);
@@ -183,10 +200,10 @@ describe('the rate limiter of an API key', () => {
 
     it('ends a wait when its caller gives up, and gives the place to the next', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
+      await acquire(limiter, 'read');
       const abort = new AbortController();
-      const given = watched(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
-      const next = watched(limiter.acquire('read', { maxWaitMs: hour }));
+      const given = watched(acquire(limiter, 'read', { maxWaitMs: hour, signal: abort.signal }));
+      const next = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
       abort.abort();
       await clock.advance(0);
       assert.equal(code(given.error), 'CANCELLED');
@@ -197,15 +214,15 @@ describe('the rate limiter of an API key', () => {
 
     it('hands on the reason where a time limit of ours was the cause', async () => {
       const reason = new VehicleError('TIMEOUT', 'Too late.');
-      const error = await refused(limiterOf().acquire('read', { signal: AbortSignal.abort(reason) }), 'TIMEOUT');
+      const error = await refused(acquire(limiterOf(), 'read', { signal: AbortSignal.abort(reason) }), 'TIMEOUT');
       assert.equal(error, reason);
     });
 
     it('has no timer when no request waits', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
+      await acquire(limiter, 'read');
       const abort = new AbortController();
-      const wait = watched(limiter.acquire('read', { maxWaitMs: hour, signal: abort.signal }));
+      const wait = watched(acquire(limiter, 'read', { maxWaitMs: hour, signal: abort.signal }));
       assert.equal(clock.sleeping, 1);
       abort.abort();
       assert.equal(clock.sleeping, 0);
@@ -216,7 +233,7 @@ describe('the rate limiter of an API key', () => {
     it('holds ten thousand waiting requests with one timer and loses none', async () => {
       const limiter = limiterOf({ requestsPerDay: 1e6, requestsPerMinute: 1_000 });
       let served = 0;
-      for (let i = 0; i < 11_000; i += 1) void limiter.acquire('read', { maxWaitMs: hour }).then(() => (served += 1));
+      for (let i = 0; i < 11_000; i += 1) void acquire(limiter, 'read', { maxWaitMs: hour }).then(() => (served += 1));
       assert.equal(limiter.snapshot().waiting, 10_000);
       assert.equal(clock.sleeping, 1);
       await clock.advance(10 * nextMinute);
@@ -228,34 +245,34 @@ describe('the rate limiter of an API key', () => {
   describe('the reserve', () => {
     it('reserves a share of the minute for commands and their watches', async () => {
       const limiter = limiterOf({ reserveForCommands: 0.04 });
-      for (let i = 0; i < 96; i += 1) await limiter.acquire('read', { maxWaitMs: 0 });
-      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      for (let i = 0; i < 3; i += 1) await limiter.acquire('follow', { maxWaitMs: 0 });
-      await limiter.acquire('command', { maxWaitMs: 0 });
-      await refused(limiter.acquire('command', { maxWaitMs: 0 }), 'RATE_LIMITED');
+      for (let i = 0; i < 96; i += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
+      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'follow', { maxWaitMs: 0 });
+      await acquire(limiter, 'command', { maxWaitMs: 0 });
+      await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
 
     it('leaves a share of the day to commands', async () => {
       const limiter = limiterOf({ requestsPerDay: 10, reserveForCommands: 0.1 });
-      for (let i = 0; i < 9; i += 1) await limiter.acquire('read');
-      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
-      await limiter.acquire('command', { maxWaitMs: 0 });
+      for (let i = 0; i < 9; i += 1) await acquire(limiter, 'read');
+      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
+      await acquire(limiter, 'command', { maxWaitMs: 0 });
     });
 
     it('leaves reads at least half of a tiny limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
-      await limiter.acquire('read', { maxWaitMs: 0 });
+      await acquire(limiter, 'read', { maxWaitMs: 0 });
     });
   });
 
   describe('a stop by the service', () => {
     it('sends nothing until its time, then goes on with what waited', async () => {
       const limiter = limiterOf();
-      limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
+      block(limiter, 'RATE_LIMITED', new Date(start + minute));
       assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
       const waiting = [
-        watched(limiter.acquire('read', { maxWaitMs: 2 * minute })),
-        watched(limiter.acquire('command', { maxWaitMs: 2 * minute })),
+        watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute })),
+        watched(acquire(limiter, 'command', { maxWaitMs: 2 * minute })),
       ];
       await clock.advance(minute - 1);
       assert.deepEqual(
@@ -272,10 +289,10 @@ describe('the rate limiter of an API key', () => {
 
     it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
-      await limiter.acquire('read');
-      const patient = watched(limiter.acquire('read', { maxWaitMs: 5 * hour }));
-      const hasty = watched(limiter.acquire('read', { maxWaitMs: 3 * minute }));
-      limiter.blockUntil('QUOTA_SPENT', new Date(start + 4 * hour));
+      await acquire(limiter, 'read');
+      const patient = watched(acquire(limiter, 'read', { maxWaitMs: 5 * hour }));
+      const hasty = watched(acquire(limiter, 'read', { maxWaitMs: 3 * minute }));
+      block(limiter, 'QUOTA_SPENT', new Date(start + 4 * hour));
       await clock.advance(0);
       assert.equal(code(hasty.error), 'QUOTA_SPENT');
       assert.equal(hasty.error instanceof VehicleError && hasty.error.retryAt?.getTime(), start + 4 * hour);
@@ -285,8 +302,8 @@ describe('the rate limiter of an API key', () => {
 
     it('refuses what comes meanwhile with the code of the stop', async () => {
       const limiter = limiterOf();
-      limiter.blockUntil('QUOTA_SPENT', new Date(start + 3 * hour));
-      const error = await refused(limiter.acquire('command'), 'QUOTA_SPENT');
+      block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
+      const error = await refused(acquire(limiter, 'command'), 'QUOTA_SPENT');
       assert.equal(error.retryAt?.getTime(), start + 3 * hour);
       assert.equal(
         error.message,
@@ -296,17 +313,17 @@ describe('the rate limiter of an API key', () => {
 
     it('is not shortened by a later and shorter one', async () => {
       const limiter = limiterOf();
-      limiter.blockUntil('QUOTA_SPENT', new Date(start + 3 * hour));
-      limiter.blockUntil('RATE_LIMITED', new Date(start + minute));
+      block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
+      block(limiter, 'RATE_LIMITED', new Date(start + minute));
       assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
     });
 
     it('lasts at most a day, and a minute where its time makes no sense', () => {
       const long = limiterOf();
-      long.blockUntil('QUOTA_SPENT', new Date(start + 400 * hour));
+      block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
       assert.equal(long.snapshot().stoppedUntil, '2026-06-02T08:00:00.000Z');
       const odd = limiterOf();
-      odd.blockUntil('RATE_LIMITED', new Date(Number.NaN));
+      block(odd, 'RATE_LIMITED', new Date(Number.NaN));
       assert.equal(odd.snapshot().stoppedUntil, '2026-06-01T08:01:00.000Z');
     });
   });
@@ -327,22 +344,22 @@ describe('the rate limiter of an API key', () => {
 
     it('knows a stop after a crash, whenever it comes', async () => {
       const before = limiterOf({ store });
-      await before.acquire('read');
-      before.blockUntil('QUOTA_SPENT', new Date(start + 2 * hour));
+      await acquire(before, 'read');
+      block(before, 'QUOTA_SPENT', new Date(start + 2 * hour));
       await clock.advance(0);
       const after = limiterOf({ store });
-      await refused(after.acquire('read'), 'QUOTA_SPENT');
+      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
     });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
       const before = limiterOf({ store });
-      for (let i = 0; i < 50; i += 1) await before.acquire(i < 3 ? 'command' : 'read');
-      await before.acquire('read', { api: 'energy' });
-      before.blockUntil('QUOTA_SPENT', new Date(start + 2 * hour));
+      for (let i = 0; i < 50; i += 1) await acquire(before, i < 3 ? 'command' : 'read');
+      await acquire(before, 'read', { api: 'energy' });
+      block(before, 'QUOTA_SPENT', new Date(start + 2 * hour));
       await before.close();
       await clock.advance(5 * second);
       const after = limiterOf({ store });
-      await refused(after.acquire('read'), 'QUOTA_SPENT');
+      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
       const { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, apis } = after.snapshot();
       assert.deepEqual(
         { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, energy: apis.energy },
@@ -361,25 +378,25 @@ describe('the rate limiter of an API key', () => {
       for (let crash = 1; crash <= 20; crash += 1) {
         const limiter = limiterOf({ store });
         for (let i = 0; i < 3; i += 1) {
-          await limiter.acquire('read');
+          await acquire(limiter, 'read');
           sent += 1;
           await clock.advance(10 * second);
         }
-        await limiter.acquire('read');
+        await acquire(limiter, 'read');
         await clock.advance(5 * second);
         limiters.splice(limiters.indexOf(limiter), 1);
         // Nothing of a crashed process runs any more.
         clock = new ManualClock(clock.now());
       }
       const after = limiterOf({ store });
-      await after.acquire('read');
+      await acquire(after, 'read');
       assert.equal(after.snapshot().usedToday, sent + 1);
     });
 
     it('writes seldom however much is sent', async () => {
       const limiter = limiterOf({ store, requestsPerMinute: 100_000, requestsPerDay: 10_000_000 });
       for (let i = 0; i < 60; i += 1) {
-        for (let j = 0; j < 1_000; j += 1) await limiter.acquire('read');
+        for (let j = 0; j < 1_000; j += 1) await acquire(limiter, 'read');
         await clock.advance(second);
       }
       assert.ok(writes <= 8, `${writes} writes in a minute`);
@@ -393,7 +410,7 @@ describe('the rate limiter of an API key', () => {
       store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
       const limiter = limiterOf({ store });
       for (let round = 0; round < 3; round += 1) {
-        for (let i = 0; i < 20; i += 1) await limiter.acquire('read');
+        for (let i = 0; i < 20; i += 1) await acquire(limiter, 'read');
         await clock.advance(10 * second);
       }
       assert.equal(tries, 3);
@@ -407,7 +424,7 @@ describe('the rate limiter of an API key', () => {
       it(`starts with empty counts if the store holds ${what}`, async () => {
         await store.write('quota/default', value);
         const limiter = limiterOf({ store });
-        await limiter.acquire('read');
+        await acquire(limiter, 'read');
         assert.equal(limiter.snapshot().usedToday, 1);
       });
     }
@@ -416,7 +433,7 @@ describe('the rate limiter of an API key', () => {
       let give: (value: null) => void = () => undefined;
       store.read = () => new Promise((resolve) => (give = resolve));
       const limiter = limiterOf({ store });
-      const take = watched(limiter.acquire('read'));
+      const take = watched(acquire(limiter, 'read'));
       await clock.advance(minute);
       assert.equal(take.done, false);
       give(null);
@@ -429,10 +446,10 @@ describe('the rate limiter of an API key', () => {
     it('counts the day for each and the minute for all', async () => {
       const limiter = limiterOf({ requestsPerDay: 2, requestsPerMinute: 5 });
       for (const api of ['connected', 'energy'] as const)
-        for (let i = 0; i < 2; i += 1) await limiter.acquire('read', { api, maxWaitMs: 0 });
-      await refused(limiter.acquire('read', { api: 'energy', maxWaitMs: 0 }), 'QUOTA_SPENT');
-      await limiter.acquire('read', { api: 'location', maxWaitMs: 0 });
-      await refused(limiter.acquire('read', { api: 'location', maxWaitMs: 0 }), 'RATE_LIMITED');
+        for (let i = 0; i < 2; i += 1) await acquire(limiter, 'read', { api, maxWaitMs: 0 });
+      await refused(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 0 }), 'QUOTA_SPENT');
+      await acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 });
+      await refused(acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 }), 'RATE_LIMITED');
       const { apis, usedThisMinute } = limiter.snapshot();
       assert.deepEqual([apis.connected.usedToday, apis.energy.usedToday, apis.location.usedToday], [2, 2, 1]);
       assert.equal(usedThisMinute, 5);
@@ -440,20 +457,20 @@ describe('the rate limiter of an API key', () => {
 
     it('stops one API for a spent quota and all for a rate limit', async () => {
       const limiter = limiterOf();
-      limiter.blockUntil('QUOTA_SPENT', new Date(start + hour), 'energy');
-      await refused(limiter.acquire('read', { api: 'energy' }), 'QUOTA_SPENT');
-      await limiter.acquire('read', { maxWaitMs: 0 });
+      block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
+      await refused(acquire(limiter, 'read', { api: 'energy' }), 'QUOTA_SPENT');
+      await acquire(limiter, 'read', { maxWaitMs: 0 });
       assert.equal(limiter.snapshot().apis.energy.stoppedUntil, '2026-06-01T09:00:00.000Z');
       assert.equal(limiter.snapshot().stoppedUntil, null);
-      limiter.blockUntil('RATE_LIMITED', new Date(start + minute), 'energy');
-      await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+      block(limiter, 'RATE_LIMITED', new Date(start + minute), 'energy');
+      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
 
     it('lets a request for one API pass those that wait for another', async () => {
       const limiter = limiterOf({ requestsPerDay: 1 });
-      await limiter.acquire('read', { api: 'energy' });
-      const energy = watched(limiter.acquire('read', { api: 'energy', maxWaitMs: 30 * hour }));
-      await limiter.acquire('read', { api: 'location', maxWaitMs: 0 });
+      await acquire(limiter, 'read', { api: 'energy' });
+      const energy = watched(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 30 * hour }));
+      await acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 });
       assert.equal(energy.done, false);
       await clock.advance(24 * hour + 5 * minute);
       assert.equal(energy.done, true);
@@ -464,25 +481,25 @@ describe('the rate limiter of an API key', () => {
     it('back or forward neither frees what was sent nor blocks for longer', async () => {
       for (const days of [-400, 400]) {
         const limiter = limiterOf({ requestsPerMinute: 1 });
-        await limiter.acquire('read');
+        await acquire(limiter, 'read');
         clock.setTime(clock.now() + days * 24 * hour);
-        const error = await refused(limiter.acquire('read', { maxWaitMs: 0 }), 'RATE_LIMITED');
+        const error = await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
         const wait = (error.retryAt?.getTime() ?? 0) - clock.now();
         assert.ok(wait > 0 && wait <= nextMinute, `${wait} ms`);
         await clock.advance(wait);
-        await limiter.acquire('read', { maxWaitMs: 0 });
+        await acquire(limiter, 'read', { maxWaitMs: 0 });
       }
     });
 
     it('back over a restart keeps the age of what was sent', async () => {
       const store = new MemoryStateStore();
       const before = limiterOf({ store });
-      await before.acquire('read');
+      await acquire(before, 'read');
       await clock.advance(23 * hour);
       await before.close();
       clock = new ManualClock(start - 1000 * hour);
       const after = limiterOf({ store });
-      await after.acquire('read');
+      await acquire(after, 'read');
       assert.equal(after.snapshot().usedToday, 2);
       await clock.advance(hour + 10 * minute);
       assert.equal(after.snapshot().usedToday, 1);
@@ -492,11 +509,11 @@ describe('the rate limiter of an API key', () => {
   describe('closing', () => {
     it('cancels what waits and refuses what comes, without a timer left', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1, store: new MemoryStateStore() });
-      await limiter.acquire('read');
-      const waiting = watched(limiter.acquire('read', { maxWaitMs: hour }));
+      await acquire(limiter, 'read');
+      const waiting = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
       await limiter.close();
       assert.equal(code(waiting.error), 'CANCELLED');
-      await refused(limiter.acquire('read'), 'CANCELLED');
+      await refused(acquire(limiter, 'read'), 'CANCELLED');
       assert.equal(clock.sleeping, 0);
       await limiter.close();
     });
@@ -511,7 +528,7 @@ describe('the rate limiter of an API key', () => {
         requestsPerDay: random.between(20, 60),
         commandsPerMinute: random.between(1, 4),
       };
-      const limiter = new RateLimiter({ ...limits, reserveForCommands: random.pick([0, 0.1, 0.4]), clock });
+      const limiter = limiterOf({ ...limits, reserveForCommands: random.pick([0, 0.1, 0.4]) });
       const sent: { at: number; kind: RequestKind; order: number }[] = [];
       const stops: [number, number][] = [];
       let open = 0;
@@ -521,7 +538,7 @@ describe('the rate limiter of an API key', () => {
         const asked = clock.now();
         const maxWaitMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
         open += 1;
-        limiter.acquire(kind, { maxWaitMs, signal: abort.signal }).then(
+        acquire(limiter, kind, { maxWaitMs, signal: abort.signal }).then(
           () => {
             open -= 1;
             assert.ok(clock.now() <= asked + maxWaitMs, 'served after its patience');
@@ -537,7 +554,7 @@ describe('the rate limiter of an API key', () => {
         if (random.chance(0.1)) abort.abort();
         if (random.chance(0.03)) {
           const until = clock.now() + random.between(1, 3 * hour);
-          limiter.blockUntil(random.pick(['RATE_LIMITED', 'QUOTA_SPENT']), new Date(until));
+          block(limiter, random.pick(['RATE_LIMITED', 'QUOTA_SPENT']), new Date(until));
           stops.push([clock.now(), until]);
         }
         await clock.advance(random.pick([0, 0, 100, 7 * second, 40 * second, 20 * minute]));
@@ -565,7 +582,7 @@ describe('the rate limiter of an API key', () => {
   it('costs next to nothing where nothing has to wait', async () => {
     const limiter = limiterOf({ requestsPerDay: 1e12, requestsPerMinute: 1e12, store: new MemoryStateStore() });
     const began = process.hrtime.bigint();
-    for (let i = 0; i < 200_000; i += 1) void limiter.acquire('read');
+    for (let i = 0; i < 200_000; i += 1) void acquire(limiter, 'read');
     const nanoseconds = Number(process.hrtime.bigint() - began) / 200_000;
     assert.ok(nanoseconds < 5_000, `${nanoseconds} ns each`);
   });

@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError } from '../../../src/errors';
-import { createSharedReads, type SharedRead, type SharedReads } from '../../../src/http/shared-reads';
+import { SharedReads, type SharedRead, type SharedReadOptions } from '../../../src/http/shared-reads';
 import { ManualClock } from '../../support/manual-clock';
 
 /** A service that answers when the test says so, and counts what it was asked. */
-class Desk {
+class Service {
   asked: string[] = [];
   #open: { key: string; signal: AbortSignal; resolve(value: string): void; reject(error: unknown): void }[] = [];
 
@@ -33,113 +33,106 @@ class Desk {
 
 describe('shared reads', () => {
   let clock: ManualClock;
-  let desk: Desk;
+  let service: Service;
   let reads: SharedReads<string>;
-  const ask = (key: string, options: Parameters<SharedReads<string>['read']>[1] = {}): Promise<SharedRead<string>> =>
-    reads.read(key, options, desk.load(key));
+  const ask = (key: string, options: Partial<SharedReadOptions> = {}): Promise<SharedRead<string>> =>
+    reads.read(key, { maxAgeMs: 5_000, ...options }, service.load(key));
 
   beforeEach(() => {
     clock = new ManualClock();
-    desk = new Desk();
-    reads = createSharedReads<string>({ clock });
+    service = new Service();
+    reads = new SharedReads<string>(clock);
   });
 
   it('are one request where a thousand ask at once', async () => {
     const answers = Array.from({ length: 1_000 }, () => ask('windows'));
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     const all = await Promise.all(answers);
-    assert.deepEqual(desk.asked, ['windows']);
+    assert.deepEqual(service.asked, ['windows']);
     assert.deepEqual(all[0], { value: 'CLOSED', source: 'live' });
     assert.ok(all.slice(1).every(({ value, source }) => value === 'CLOSED' && source === 'shared'));
   });
 
   it('are two requests where the keys differ', async () => {
     const both = [ask('windows'), ask('doors')];
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     await Promise.all(both);
-    assert.deepEqual(desk.asked, ['windows', 'doors']);
+    assert.deepEqual(service.asked, ['windows', 'doors']);
   });
 
   it('answer later readers while the answer is fresh, with its age', async () => {
     const first = ask('windows');
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     await first;
     await clock.advance(4_999);
     assert.deepEqual(await ask('windows'), { value: 'CLOSED', source: 'shared' });
     await clock.advance(1);
     const again = ask('windows');
-    desk.answer('OPEN');
+    service.answer('OPEN');
     assert.deepEqual(await again, { value: 'OPEN', source: 'live' });
-    assert.equal(desk.asked.length, 2);
+    assert.equal(service.asked.length, 2);
   });
 
   it('accept a maximum age for each reader', async () => {
     const first = ask('windows', { maxAgeMs: 60_000 });
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     await first;
     await clock.advance(30_000);
     assert.equal((await ask('windows', { maxAgeMs: 30_001 })).source, 'shared');
     const strict = ask('windows', { maxAgeMs: 0 });
-    desk.answer('OPEN');
+    service.answer('OPEN');
     assert.deepEqual(await strict, { value: 'OPEN', source: 'live' });
   });
 
   it('take an answer in flight even where no age is accepted', async () => {
     const both = [ask('windows', { maxAgeMs: 0 }), ask('windows', { maxAgeMs: 0 })];
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     await Promise.all(both);
-    assert.equal(desk.asked.length, 1);
+    assert.equal(service.asked.length, 1);
   });
 
   it('measure the age of an answer in monotonic time', async () => {
     const first = ask('windows');
-    desk.answer('closed');
+    service.answer('closed');
     await first;
     clock.setTime(clock.now() - 3_600_000);
     assert.equal((await ask('windows')).source, 'shared');
     await clock.advance(5_000);
     const second = ask('windows');
-    desk.answer('open');
+    service.answer('open');
     assert.equal((await second).value, 'open');
-  });
-
-  it('keep no answer if the account keeps none', async () => {
-    reads = createSharedReads<string>({ clock, maxAgeMs: 0 });
-    const first = ask('windows');
-    desk.answer('CLOSED');
-    await first;
-    assert.equal(reads.size, 0);
   });
 
   it('never hold what must not be kept, and still ask once', async () => {
     const both = [ask('details', { keep: false }), ask('details', { keep: false })];
-    desk.answer('https://image');
+    service.answer('https://image');
     await Promise.all(both);
-    assert.equal(desk.asked.length, 1);
+    assert.equal(service.asked.length, 1);
     assert.equal(reads.size, 0);
     void ask('details', { keep: false });
-    assert.equal(desk.asked.length, 2);
+    assert.equal(service.asked.length, 2);
   });
 
-  it('are a request each where sharing is off', async () => {
-    const both = [ask('windows', { share: false }), ask('windows', { share: false })];
-    desk.answer('CLOSED');
-    assert.deepEqual(await Promise.all(both), [
-      { value: 'CLOSED', source: 'live' },
-      { value: 'CLOSED', source: 'live' },
-    ]);
-    assert.equal(desk.asked.length, 2);
-    assert.equal(reads.size, 0);
+  it('of a command join only their like, and answer plain ones', async () => {
+    const plain = ask('doors');
+    const urgent = [ask('doors', { isUrgent: true }), ask('doors', { isUrgent: true }), ask('doors')];
+    assert.equal(service.asked.length, 2);
+    service.answer('CLOSED');
+    assert.deepEqual(
+      (await Promise.all([plain, ...urgent])).map(({ source }) => source),
+      ['live', 'live', 'shared', 'shared'],
+    );
+    assert.equal((await ask('doors', { isUrgent: true })).source, 'shared');
   });
 
   it('share a failure among those who waited for it, and keep none', async () => {
     const both = [ask('windows'), ask('windows')];
     const failure = new VehicleError('SERVICE_ERROR', 'Broken.');
-    desk.fail(failure);
+    service.fail(failure);
     for (const result of await Promise.allSettled(both))
       assert.equal(result.status === 'rejected' && result.reason, failure);
     const again = ask('windows');
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     assert.equal((await again).source, 'live');
   });
 
@@ -147,8 +140,8 @@ describe('shared reads', () => {
     const boom = (): never => {
       throw new VehicleError('CONFIG', 'No.');
     };
-    await assert.rejects(reads.read('windows', {}, boom), { code: 'CONFIG' });
-    await assert.rejects(reads.read('windows', {}, boom), { code: 'CONFIG' });
+    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
+    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
   });
 
   it('end only the wait of the one who gives up', async () => {
@@ -157,8 +150,8 @@ describe('shared reads', () => {
     const other = ask('windows');
     abort.abort();
     await assert.rejects(given, { code: 'CANCELLED' });
-    assert.deepEqual(desk.aborted, [false]);
-    desk.answer('CLOSED');
+    assert.deepEqual(service.aborted, [false]);
+    service.answer('CLOSED');
     assert.equal((await other).value, 'CLOSED');
   });
 
@@ -167,28 +160,28 @@ describe('shared reads', () => {
     const given = aborts.map(({ signal }) => ask('windows', { signal }));
     aborts.forEach((abort) => abort.abort());
     await Promise.allSettled(given);
-    assert.deepEqual(desk.aborted, [true]);
+    assert.deepEqual(service.aborted, [true]);
     const next = ask('windows');
-    desk.answer('CLOSED');
+    service.answer('CLOSED');
     assert.deepEqual(await next, { value: 'CLOSED', source: 'live' });
-    assert.equal(desk.asked.length, 2);
+    assert.equal(service.asked.length, 2);
   });
 
   it('send no request for a reader that is already cancelled', async () => {
     const reason = new VehicleError('TIMEOUT', 'Too late.');
     await assert.rejects(ask('windows', { signal: AbortSignal.abort(reason) }), reason);
-    assert.deepEqual(desk.asked, []);
+    assert.deepEqual(service.asked, []);
   });
 
   it('do not answer from before a command', async () => {
     const first = ask('car1/doors');
     const other = ask('car2/doors');
-    desk.answer('UNLOCKED');
+    service.answer('UNLOCKED');
     await Promise.all([first, other]);
     reads.invalidate('car1/');
     assert.equal((await ask('car2/doors')).source, 'shared');
     const fresh = ask('car1/doors');
-    desk.answer('LOCKED');
+    service.answer('LOCKED');
     assert.deepEqual(await fresh, { value: 'LOCKED', source: 'live' });
   });
 
@@ -196,8 +189,8 @@ describe('shared reads', () => {
     const before = ask('car1/doors');
     reads.invalidate('car1/');
     const after = ask('car1/doors');
-    assert.equal(desk.asked.length, 2);
-    desk.answer('LOCKED');
+    assert.equal(service.asked.length, 2);
+    service.answer('LOCKED');
     assert.equal((await before).value, 'LOCKED');
     assert.equal((await after).source, 'live');
   });
@@ -205,17 +198,17 @@ describe('shared reads', () => {
   it('do not keep what a request from before a command brought', async () => {
     const before = ask('car1/doors');
     reads.invalidate('car1/');
-    desk.answer('UNLOCKED');
+    service.answer('UNLOCKED');
     await before;
     assert.equal(reads.size, 0);
   });
 
   it('drop what is too old without a timer, and hold a bounded number', async () => {
-    for (let i = 0; i < 6_000; i += 1) await reads.read(`car${i}/doors`, {}, async () => 'LOCKED');
+    for (let i = 0; i < 6_000; i += 1) await reads.read(`car${i}/doors`, { maxAgeMs: 5_000 }, async () => 'LOCKED');
     assert.equal(clock.sleeping, 0);
     assert.equal(reads.size, 5_000);
     await clock.advance(5_000);
-    await reads.read('car/doors', {}, async () => 'LOCKED');
+    await reads.read('car/doors', { maxAgeMs: 5_000 }, async () => 'LOCKED');
     assert.equal(reads.size, 1);
   });
 });

@@ -1,0 +1,75 @@
+import { strict as assert } from 'node:assert';
+import { Requests, type Answer, type GetRequest, type PostRequest } from '../../../src/http/requests';
+import { RateLimiter } from '../../../src/http/rate-limiter';
+import { SharedReads } from '../../../src/http/shared-reads';
+import type { Transport } from '../../../src/http/transport';
+import { pastedToken, VehicleError } from '../../../src/index';
+import { ManualClock } from '../../support/manual-clock';
+
+const url = new URL('https://api.example.com/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors?token=secret');
+const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: [] };
+const post: PostRequest = { api: 'connected', url, contentType: 'application/json', scopes: [], timeoutMs: 1 };
+
+describe('the last requests', () => {
+  const clock = new ManualClock();
+  const requestsTo = (send: Transport['send']): Requests =>
+    new Requests({
+      apiKeyHeader: 'vendor-api-key',
+      apiKey: 'secret',
+      tokens: pastedToken('secret'),
+      limiter: new RateLimiter({
+        requestsPerDay: 1e6,
+        requestsPerMinute: 1e6,
+        commandsPerMinute: 1e6,
+        reserveForCommands: 0,
+        clock,
+        store: null,
+        key: 'quota/key',
+      }),
+      shared: new SharedReads<Answer>(clock),
+      owner: 'owner',
+      shareForMs: 0,
+      transport: { send, close: async () => undefined },
+      redactor: null,
+      clock,
+      random: () => 0,
+    });
+
+  it('have method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
+    const answers = [
+      { status: 200, headers: {}, body: '{"secret":true}' },
+      { status: 409, headers: {}, body: 'secret' },
+    ];
+    const requests = requestsTo(async () => {
+      await clock.advance(7);
+      return answers.shift() ?? { status: 500, headers: {}, body: '' };
+    });
+    const at = new Date(clock.now()).toISOString();
+    await requests.get(get);
+    await assert.rejects(requests.post(post), { code: 'VEHICLE_ERROR' });
+    const host = 'api.example.com';
+    const path = '/connected-vehicle/v2/vehicles/…570982/doors';
+    const later = new Date(Date.parse(at) + 7).toISOString();
+    assert.deepEqual(requests.recent(), [
+      { at, method: 'GET', host, path, status: 200, ms: 7, code: null },
+      { at: later, method: 'POST', host, path, status: 409, ms: 7, code: 'VEHICLE_ERROR' },
+    ]);
+  });
+
+  it('have a request without an answer, and each try of a read', async () => {
+    const requests = requestsTo(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
+    const failing = assert.rejects(requests.get(get), { code: 'TIMEOUT' });
+    await clock.advance(60_000);
+    await failing;
+    assert.deepEqual(
+      requests.recent().map(({ status, code }) => [status, code]),
+      Array.from({ length: 3 }, () => [null, 'TIMEOUT']),
+    );
+  });
+
+  it('are thirty at most', async () => {
+    const requests = requestsTo(async () => ({ status: 200, headers: {}, body: '{}' }));
+    for (let count = 0; count < 50; count += 1) await requests.get(get);
+    assert.equal(requests.recent().length, 30);
+  });
+});
