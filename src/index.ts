@@ -22,6 +22,7 @@ export { VehicleError } from './errors';
 export { createTokenSource } from './session/create-token-source';
 export { pastedToken } from './http/token-source';
 export { openSession, type Session } from './session/session';
+export type { SignedIn } from './session/sign-in';
 
 // The tables of reads, resources and units.
 export {

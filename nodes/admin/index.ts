@@ -82,9 +82,9 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
 
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = parseBody(finishBody, input);
-    const { scopes, expiresAt } = await finishSignIn(RED, redirected, id);
+    const { scopes, missing, expiresAt } = await finishSignIn(RED, redirected, id);
     notifyEditors();
-    return { scopes, expiresAt };
+    return { scopes, missing, expiresAt };
   });
 
   route('diagnostics', 'write', async (id) => ({ diagnostics: await diagnosticsOf(RED, deployed(id)) }));

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
-import { signInScopes, VehicleError, type Session } from '../../src/index';
+import { signInScopes, VehicleError, type Session, type SignedIn } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { sessionOf } from '../vehicle/session';
@@ -14,15 +14,17 @@ interface SignInResult {
   /** ISO-8601. */
   at: string;
   error: { code: string; message: string } | null;
+  /** What was asked for and not granted. */
+  missing: SignedIn['missing'];
 }
 const results = new Map<string, SignInResult>();
 const maxResults = 100;
 
 export const signInResultOf = (id: string): SignInResult | null => results.get(id) ?? null;
 
-function remember(id: string, error: SignInResult['error']): void {
+function remember(id: string, error: SignInResult['error'], missing: SignInResult['missing'] = []): void {
   if (results.size >= maxResults) results.clear();
-  results.set(id, { at: new Date(clock().now()).toISOString(), error });
+  results.set(id, { at: new Date(clock().now()).toISOString(), error, missing });
 }
 
 /** @throws VehicleError CONFIG */
@@ -66,7 +68,7 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: str
       ?.account()
       .then((account) => account.refreshToken())
       .catch(() => undefined);
-    remember(signedIn.owner, null);
+    remember(signedIn.owner, null, signedIn.missing);
     return signedIn;
   } catch (error) {
     const { code, message } = safeError(error);

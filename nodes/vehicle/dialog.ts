@@ -1,4 +1,4 @@
-import { isLoopback, type Account, type Finding, type FoundVehicle } from '../../src/index';
+import { isLoopback, type Account, type Finding, type FoundVehicle, type SignedIn } from '../../src/index';
 import type { VehicleOptions } from '../node-red/options';
 import { ask, type Answer, type Refusal } from '../editor/runtime-request';
 import { errorText } from '../editor/error-text';
@@ -15,10 +15,12 @@ const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 /** A password field shows this in place of the stored value. */
 const stored = '__PWRD__';
 
+type SignInResult = Partial<Pick<SignedIn, 'missing'>> & { error?: Refusal | null };
+
 interface State {
   token: ReturnType<Account['token']> | null;
   quota: ReturnType<Account['quota']> | null;
-  signIn: { error: Refusal | null } | null;
+  signIn: SignInResult | null;
   /** Null while no demo car is deployed. */
   demoPage: string | null;
 }
@@ -162,14 +164,25 @@ function showCalls(id: string): void {
 }
 
 /** Asks again and again while the dialog is open. */
-function follow(id: string, isOpen: () => boolean, onSignIn: (error: Refusal | null) => void): void {
+function follow(id: string, isOpen: () => boolean, onSignIn: (result: SignInResult) => void): void {
   ask<State>(id, 'state', {}, (state) => {
     if (!isOpen()) return;
     if (!state.error) showState(state);
-    if (state.signIn) onSignIn(state.signIn.error);
+    if (state.signIn) onSignIn(state.signIn);
     setTimeout(follow, 3000, id, isOpen, onSignIn);
   });
 }
+
+/** What was not granted, in the words of *Allow*, with its scopes. */
+const listOfMissing = (missing: SignedIn['missing']): string =>
+  missing
+    .map(({ access, scopes }) =>
+      say('notGranted', {
+        access: access === null ? say('readStatus') : sharedText(`access.${access}`),
+        scopes: scopes.join(' '),
+      }),
+    )
+    .join(', ');
 
 export function prepareDialog(node: EditorNode<object>): void {
   const { id } = node;
@@ -184,12 +197,14 @@ export function prepareDialog(node: EditorNode<object>): void {
     ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));
   };
   const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
-  const ended = (error: Refusal | null | undefined): void => {
+  const ended = ({ error, missing = [] }: SignInResult): void => {
     if (!waiting) return;
     waiting = false;
     popup?.close();
     part('paste').hide();
-    showLines('signIn', [error ? errorText(error, 'signIn') : say('signInDone'), Boolean(error)]);
+    if (error) showLines('signIn', [errorText(error, 'signIn'), true]);
+    else if (missing.length > 0) showLines('signIn', [say('signInReduced', { missing: listOfMissing(missing) }), true]);
+    else showLines('signIn', [say('signInDone')]);
   };
 
   on('vehicles', () => {
@@ -223,7 +238,7 @@ export function prepareDialog(node: EditorNode<object>): void {
       'sign-in',
       ({ url = '', redirectUrl: address, error }) => {
         waiting = true;
-        if (error) return ended(error);
+        if (error) return ended({ error });
         popup?.location.replace(url);
         part('paste').show();
         showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
@@ -235,7 +250,7 @@ export function prepareDialog(node: EditorNode<object>): void {
     );
   });
   on('sign-in-finish', () =>
-    ask(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ({ error }) => ended(error)),
+    ask<SignInResult>(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ended),
   );
 
   $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {

@@ -41,11 +41,19 @@ export interface SignInEnd {
   owner?: string;
 }
 
+/** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
+export interface MissingScopes {
+  /** The access that asks for them; null for reading the status. */
+  access: string | null;
+  scopes: string[];
+}
+
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
   owner: string;
   /** Null where the service does not say. */
   scopes: string[] | null;
+  missing: MissingScopes[];
   /** ISO-8601, of the first access token; null where the service does not say. */
   expiresAt: string | null;
 }
@@ -88,12 +96,16 @@ export class SignIns {
    * @throws VehicleError CONFIG
    */
   begin(asked: SignInStart): { url: string; state: string } {
-    const start = { ...asked, client: trimmed(asked.client), redirectUrl: asked.redirectUrl.trim() };
+    const start = {
+      ...asked,
+      authorizeUrl: asked.authorizeUrl.trim(),
+      client: trimmed(asked.client),
+      redirectUrl: asked.redirectUrl.trim(),
+    };
     checkInputs(start.client);
     parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const [state, verifier] = [random32(), random32()];
-    const { client, redirectUrl, scopes } = start;
-    const authorizeUrl = start.authorizeUrl.trim();
+    const { authorizeUrl, client, redirectUrl, scopes } = start;
     const url = authorizationUrl({ authorizeUrl, clientId: client.clientId, redirectUrl, scopes, state, verifier });
     this.#remember(state, { start, verifier, until: this.#options.clock.monotonic() + stateLifetimeMs, over: null });
     return { url: url.href, state };
@@ -109,7 +121,7 @@ export class SignIns {
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
-    const pending = this.#redeem(state ?? '', end.owner);
+    const pending = this.#redeem(answer, end.owner);
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error, start.optional);
     const code = answer.get('code') ?? '';
@@ -188,12 +200,13 @@ export class SignIns {
       signedInAt: tokens.receivedAt,
       outdated: pasted.map(fingerprint),
     });
-    return { owner: start.owner, scopes: tokens.scopes, expiresAt: isoTime(tokens.expiresAt) };
+    const missing = missingScopes(start, tokens.scopes);
+    return { owner: start.owner, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
   }
 
   /** A state is accepted once, whatever the result. */
-  #redeem(state: string, owner: string | undefined): Pending {
-    const pending = this.#pending.get(state);
+  #redeem(answer: URLSearchParams, owner: string | undefined): Pending {
+    const pending = this.#pending.get(answer.get('state') ?? '');
     if (pending === undefined)
       throw invalid(
         'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
@@ -201,6 +214,10 @@ export class SignIns {
     if (owner !== undefined && owner !== pending.start.owner)
       throw invalid(
         'This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.',
+      );
+    if (!answer.getAll('iss').every((issuer) => isOf(pending.start, issuer)))
+      throw invalid(
+        'This answer comes from another sign-in service than the one that was asked. Start the sign-in again, and finish it in the window that opens.',
       );
     if (pending.over === 'used')
       throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
@@ -218,6 +235,28 @@ export class SignIns {
     }
     this.#pending.set(state, pending);
   }
+}
+
+/**
+ * Whether the issuer that an answer names (RFC 9207) is the service that was asked. No profile has an issuer, so its origin is compared
+ * with those of the sign-in address and the token address.
+ */
+function isOf({ authorizeUrl, client }: SignInStart, issuer: string): boolean {
+  const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
+  return [authorizeUrl, client.tokenUrl].some((address) => new URL(address).origin === origin);
+}
+
+function missingScopes({ scopes, optional = [] }: SignInStart, granted: readonly string[] | null): MissingScopes[] {
+  // Some services do not list `openid`, although they grant it.
+  const missing = scopes.filter((scope) => granted !== null && scope !== 'openid' && !granted.includes(scope));
+  const isOptional = (scope: string): boolean => optional.some((choice) => choice.scopes.includes(scope));
+  return [
+    { access: null, scopes: missing.filter((scope) => !isOptional(scope)) },
+    ...optional.map((choice) => ({
+      access: choice.access,
+      scopes: missing.filter((scope) => choice.scopes.includes(scope)),
+    })),
+  ].filter((row) => row.scopes.length > 0);
 }
 
 /** 43 characters, the shortest code verifier that RFC 7636 allows. */

@@ -115,7 +115,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence:
-      'The token lacks a scope that this needs: {scopes}. Tick it for your application at the developer portal, allow it in the vehicle configuration, then sign in again.',
+      'The token lacks a scope that this needs: {scopes}. Tick it for your application at the developer portal, allow it in the vehicle configuration, then sign in again and tick every box of the consent page.',
   },
   {
     when: said(/allowed markets/, 404),

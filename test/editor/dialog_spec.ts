@@ -113,6 +113,22 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.locator('#node-config-input-redirectUrl').fill('');
   });
 
+  it('says what was not granted, in the words of “Allow”', async () => {
+    const opening = page.waitForEvent('popup');
+    await press('sign-in');
+    const popup = await opening;
+    await popup.locator('input[name=scope]').evaluate((input) => {
+      const scope = input as unknown as { value: string };
+      scope.value = scope.value.replace(' conve:unlock', '').replace(' conve:windows_status', '');
+    });
+    await popup.getByRole('button', { name: 'Sign in' }).click();
+    await part('signIn')
+      .getByText(
+        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). At the consent page',
+      )
+      .waitFor();
+  });
+
   it('tells that the driver declined', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');

@@ -93,6 +93,22 @@ describe('Signing in from the editor', () => {
     assert.equal(end.error, null);
   });
 
+  it('tells the dialog what was not granted, in its window and by the pasted address', async () => {
+    await load();
+    const reduced = async (): Promise<string> => {
+      const { url } = await begin();
+      const address = new URL(String(url));
+      const granted = (address.searchParams.get('scope') ?? '').split(' ').filter((scope) => scope !== 'conve:unlock');
+      address.searchParams.set('scope', granted.join(' '));
+      return signInAtPage(address.href);
+    };
+    const missing = [{ access: 'unlock', scopes: ['conve:unlock'] }];
+    assert.deepEqual((await finish(await reduced()))['missing'], missing);
+    assert.equal((await page(await reduced())).status, 200);
+    const { signIn: end } = (await state()) as unknown as { signIn: { error: unknown; missing: unknown } };
+    assert.deepEqual([end.error, end.missing], [null, missing]);
+  });
+
   it('works by pasting the address back, whole or its query alone', async () => {
     await load();
     for (const cut of [(address: string) => ` ${address}\n`, (address: string) => new URL(address).search]) {

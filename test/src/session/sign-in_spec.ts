@@ -63,8 +63,10 @@ describe('a sign-in from the editor', () => {
     });
 
   /** What the browser does: the person decides on the page, and the browser goes where it is sent. */
-  const decide = async (url: string, decision: 'allow' | 'deny' = 'allow'): Promise<string> => {
+  const decide = async (url: string, decision: 'allow' | 'deny' = 'allow', granted?: string): Promise<string> => {
     const page = new URL(url);
+    // A box that is left out at the consent page.
+    if (granted !== undefined) page.searchParams.set('scope', granted);
     const response = await fetch(page.origin + page.pathname, {
       method: 'POST',
       body: new URLSearchParams([...page.searchParams, ['decision', decision]]),
@@ -108,10 +110,94 @@ describe('a sign-in from the editor', () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
     const signedIn = await signIns.finish({ redirected: await decide(begin().url) });
-    assert.deepEqual(signedIn, { owner: 'config-1', scopes, expiresAt: '2026-06-01T08:04:59.000Z' });
+    assert.deepEqual(signedIn, { owner: 'config-1', scopes, missing: [], expiresAt: '2026-06-01T08:04:59.000Z' });
     assert.ok(await identity.accepts(await token.get()));
     await clock.advance(300_000);
     assert.ok(await identity.accepts(await token.get()));
+  });
+
+  it('tells what was asked for and not granted, by the access that asked for it', async () => {
+    const { url } = begin({
+      scopes: [
+        'openid',
+        'conve:vehicle_relation',
+        'conve:windows_status',
+        'conve:lock',
+        'conve:unlock',
+        'location:read',
+      ],
+      optional: [
+        { access: 'lock', scopes: ['conve:lock'] },
+        { access: 'unlock', scopes: ['conve:unlock'] },
+        { access: 'location', scopes: ['location:read'] },
+      ],
+    });
+    const redirected = await decide(url, 'allow', 'conve:vehicle_relation conve:lock');
+    const { missing } = await signIns.finish({ redirected });
+    assert.deepEqual(missing, [
+      { access: null, scopes: ['conve:windows_status'] },
+      { access: 'unlock', scopes: ['conve:unlock'] },
+      { access: 'location', scopes: ['location:read'] },
+    ]);
+  });
+
+  it('tells of nothing missing where the service does not say what it granted', async () => {
+    const { url } = begin();
+    const redirected = await decide(url);
+    identity.fault({ status: 200, body: { access_token: 'opaque', refresh_token: 'opaque-too', expires_in: 300 } });
+    const { scopes: granted, missing } = await signIns.finish({ redirected });
+    assert.deepEqual([granted, missing], [null, []]);
+  });
+
+  describe('whose answer names its issuer', () => {
+    const answeredBy = async (...issuers: string[]): Promise<string> => {
+      const address = new URL(await decide(begin().url));
+      for (const issuer of issuers) address.searchParams.append('iss', issuer);
+      return address.href;
+    };
+
+    it('ends where that is the service that was asked', async () => {
+      for (const path of ['', '/', '/realms/cars'])
+        await signIns.finish({ redirected: await answeredBy(`${identity.simulator.url}${path}`) });
+    });
+
+    it('is refused where that is another service, and the right answer still works after it', async () => {
+      const { url } = identity.simulator;
+      for (const wrong of [
+        ['https://evil.example'],
+        [''],
+        ['evil'],
+        [url, 'https://evil.example'],
+        [`${url}.evil.example`],
+      ]) {
+        const redirected = await answeredBy(...wrong);
+        await assert.rejects(signIns.finish({ redirected }), {
+          code: 'INPUT_INVALID',
+          message: /another sign-in service/,
+        });
+        assert.equal(identity.requests.length, 0, 'the code was sent');
+        const right = new URL(redirected);
+        right.searchParams.delete('iss');
+        assert.equal((await signIns.finish({ redirected: right.href })).owner, 'config-1');
+        identity.simulator.clearRequests();
+      }
+    });
+
+    it('is refused where that is another service and reports an error', async () => {
+      const address = new URL(await decide(begin().url, 'deny'));
+      address.searchParams.set('iss', 'https://evil.example');
+      await assert.rejects(signIns.finish({ redirected: address.href }), { code: 'INPUT_INVALID' });
+    });
+
+    it('ends where that is the service of the token address', async () => {
+      const redirected = await answeredBy(identity.simulator.url);
+      const other =
+        new URL(begin({ authorizeUrl: 'https://login.example/authorize' }).url).searchParams.get('state') ?? '';
+      const address = new URL(redirected);
+      address.searchParams.set('state', other);
+      // The code is that of another sign-in, so the service refuses it; the issuer is accepted.
+      await assert.rejects(signIns.finish({ redirected: address.href }), { code: 'SIGN_IN_REQUIRED' });
+    });
   });
 
   it('is used although the file of the one before had been deleted', async () => {
