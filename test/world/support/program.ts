@@ -63,7 +63,7 @@ export async function startProgram({ name, command, args, env, folder, port }: P
     async log() {
       const files = (await readdir(folder)).filter((file) => file.endsWith('.log')).sort();
       const texts = await Promise.all(
-        files.map(async (file) => `-- ${file}\n${(await readFile(join(folder, file), 'utf8')).slice(-20_000)}`),
+        files.map(async (file) => `-- ${file}\n${(await readFile(join(folder, file), 'utf8')).slice(-4000)}`),
       );
       return [`== ${name} (port ${port})`, written, ...texts].filter((text) => text !== '').join('\n');
     },

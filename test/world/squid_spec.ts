@@ -1,0 +1,249 @@
+import { strict as assert } from 'node:assert';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createTokenSource,
+  MemoryStateStore,
+  openSession,
+  VehicleError,
+  type Account,
+  type CommandRecord,
+} from '../../src/index';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { closeAccounts, openTestAccount } from '../support/account';
+import { manyCars, vinOf } from './support/cars';
+import { issueCertificate } from './support/certificates';
+import { startNginx, type Nginx } from './support/nginx';
+import { endWithLogs, newFolder } from './support/program';
+import { startSquid, type Squid, type SquidOptions } from './support/squid';
+import { printTable } from './support/table';
+
+/** Names that only squid can resolve. */
+const hosts = ['service.example', 'identity.example'];
+
+describe('squid as the proxy', function () {
+  this.timeout(60_000);
+  let service: Simulator;
+  let nginx: Nginx;
+  let squid: Squid;
+  let cars = 0;
+  /** A car that no other test has used. */
+  let vin: string;
+
+  before(async () => {
+    service = await startSimulator({ cars: manyCars(60) });
+    const { cert, key } = await issueCertificate(await newFolder('certificates'), [
+      'service.example',
+      'identity.example',
+    ]);
+    nginx = await startNginx(
+      (port) => `server {
+        listen 127.0.0.1:${port} ssl;
+        ssl_certificate ${cert};
+        ssl_certificate_key ${key};
+        location / { proxy_pass ${service.url}; }
+      }`,
+    );
+  });
+
+  beforeEach(() => {
+    service.clearRequests();
+    vin = vinOf((cars += 1));
+  });
+
+  afterEach(async () => {
+    await closeAccounts();
+    service.faults.clear();
+    for (const name of ['HTTPS_PROXY', 'NO_PROXY']) delete process.env[name];
+    await squid?.stop('SIGKILL');
+  });
+
+  after(() => service?.close());
+
+  endWithLogs();
+
+  /** squid, and the environment that names it. */
+  async function start(options: Partial<SquidOptions> = {}, address = (url: string): string => url): Promise<void> {
+    squid = await startSquid({ hosts, ...options });
+    process.env['HTTPS_PROXY'] = address(squid.url);
+  }
+
+  const open = (changes: Parameters<typeof openTestAccount>[1] = {}): Account =>
+    openTestAccount(service, { settings: { baseUrl: `https://service.example:${nginx.port}` }, ...changes });
+
+  const readOdometer = async (account: Account): Promise<unknown> => {
+    const { payload } = await account.read('odometer', { vin, maxAgeMs: 0 });
+    // A cast: the payload of this read.
+    return (payload as { value: unknown }).value;
+  };
+  const lock = (account: Account): Promise<CommandRecord> => account.dispatcher.send('lock', { vin });
+
+  const failureOf = async (work: Promise<unknown>): Promise<VehicleError> => {
+    const [result] = await Promise.allSettled([work]);
+    assert.equal(result?.status, 'rejected', JSON.stringify(result));
+    const { reason } = result as PromiseRejectedResult;
+    assert.ok(reason instanceof VehicleError, String(reason));
+    return reason;
+  };
+
+  const arrived = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+
+  it('takes a read, a command and the token endpoint to hosts that squid alone can find', async () => {
+    await start();
+    const { managers } = openSession({ state: new MemoryStateStore() });
+    const tokens = createTokenSource({
+      refreshToken: service.issueRefreshToken(),
+      client: {
+        audience: `https://service.example:${nginx.port}`,
+        tokenUrl: `https://identity.example:${nginx.port}/as/token.oauth2`,
+        clientId: 'demo-client',
+        clientSecret: 'demo-secret',
+      },
+      owner: 'owner',
+      managers,
+    });
+    const account = open({ tokens });
+    for (let read = 0; read < 5; read += 1) assert.equal(await readOdometer(account), 51_234);
+    assert.equal((await lock(account)).outcome, 'succeeded');
+    assert.deepEqual(service.car(vin).performed, ['lock']);
+    // A tunnel is logged when it ends.
+    await account.close();
+    await squid.stop();
+    const tunnels = await squid.requests();
+    assert.deepEqual(
+      new Set(tunnels),
+      new Set([`CONNECT identity.example:${nginx.port} 200`, `CONNECT service.example:${nginx.port} 200`]),
+    );
+    assert.ok(tunnels.length >= 3 && tunnels.length < 7, 'reads share tunnels, and the command has its own');
+  });
+
+  describe('with a password', () => {
+    const user = { name: 'alice', password: 'p@ss: 100%' };
+    const login = (text: string) => (url: string) => url.replace('http://', `http://${text}@`);
+
+    it('takes the name and the password from the address', async () => {
+      await start({ user }, login(`alice:${encodeURIComponent(user.password)}`));
+      const account = open();
+      assert.equal(await readOdometer(account), 51_234);
+      assert.equal((await lock(account)).outcome, 'succeeded');
+    });
+
+    for (const [what, text] of [
+      ['wrong', 'alice:guess'],
+      ['missing', ''],
+    ] as const) {
+      it(`names HTTPS_PROXY where the password is ${what}, sends nothing, and tries it once for each request`, async () => {
+        await start({ user }, text === '' ? undefined : login(text));
+        const account = open();
+        for (const work of [readOdometer, lock]) {
+          const { code, message } = await failureOf(work(account));
+          assert.equal(code, 'NETWORK');
+          assert.match(message, /proxy .*HTTPS_PROXY.* password/);
+        }
+        assert.equal(service.requests.length, 0);
+        assert.deepEqual(await squid.requests(), Array(2).fill(`CONNECT service.example:${nginx.port} 407`));
+      });
+    }
+  });
+
+  it('names HTTPS_PROXY where squid refuses the host, and sends nothing', async () => {
+    await start({ more: 'acl forbidden dstdomain service.example\nhttp_access deny forbidden' });
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /proxy .*403.*HTTPS_PROXY/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('names HTTPS_PROXY where squid does not run, sends nothing, and goes on when it runs', async () => {
+    await start();
+    await squid.stop();
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /proxy .*HTTPS_PROXY/);
+    }
+    await squid.start();
+    assert.equal(await readOdometer(account), 51_234);
+    assert.equal((await lock(account)).outcome, 'succeeded');
+    assert.equal(arrived(), 1);
+  });
+
+  it('names HTTPS_PROXY where the name of the proxy is unknown', async () => {
+    await start({}, (url) => url.replace('127.0.0.1', 'proxy.invalid'));
+    const { code, message } = await failureOf(readOdometer(open()));
+    assert.equal(code, 'NETWORK');
+    assert.match(message, /proxy .*HTTPS_PROXY/);
+  });
+
+  it('says that squid did not reach the service where squid cannot find its name', async () => {
+    await start({ hosts: ['identity.example'] });
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /proxy did not connect/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('goes past squid to the hosts of NO_PROXY', async () => {
+    await start();
+    process.env['NO_PROXY'] = '.test';
+    const account = open({ settings: { baseUrl: `https://service.test:${nginx.port}` } });
+    // The certificate of this site is for the other name.
+    assert.match((await failureOf(readOdometer(account))).message, /certificate .* another host/);
+    assert.deepEqual(await squid.requests(), []);
+  });
+
+  it('answers every read where squid ends idle tunnels', async () => {
+    await start({ more: 'read_timeout 1 second' });
+    const account = open();
+    for (let read = 0; read < 4; read += 1) {
+      assert.equal(await readOdometer(account), 51_234);
+      await sleep(900 + 200 * read);
+    }
+    assert.ok((await squid.requests()).length >= 1, 'a tunnel has ended');
+  });
+
+  it('answers a read whose tunnel is cut, through the squid that runs next', async () => {
+    await start();
+    const account = open();
+    assert.equal(await readOdometer(account), 51_234);
+    service.faults.add({ match: { method: 'GET' }, latencyMs: 300, times: 1 });
+    const read = readOdometer(account);
+    await sleep(100);
+    await squid.restart('SIGKILL');
+    assert.equal(await read, 51_234);
+  });
+
+  it('sends a command once while squid is killed at each of 10 moments, and its result is never wrong', async () => {
+    await start();
+    const rows: string[][] = [];
+    const results = new Set<string>();
+    for (const moment of [0, 2, 5, 10, 15, 20, 40, 100, 180, 260]) {
+      vin = vinOf((cars += 1));
+      const account = open();
+      const sent = lock(account).then(
+        ({ outcome }) => outcome,
+        ({ code }: { code: string }) => code,
+      );
+      await sleep(moment);
+      await squid.restart('SIGKILL');
+      const result = await sent;
+      const posts = service.requests.filter(({ method, path }) => method === 'POST' && path.includes(vin)).length;
+      const hasActed = (): boolean => service.car(vin).performed.length > 0;
+      for (let waits = 0; posts > 0 && !hasActed() && waits < 100; waits += 1) await sleep(10);
+      rows.push([`${moment} ms`, `${result}, ${posts}${hasActed() ? ', acted' : ''}`]);
+      results.add(result);
+      const where = rows.at(-1)?.join(': ');
+      assert.ok(posts <= 1, where);
+      if (result === 'succeeded') assert.ok(hasActed(), where);
+      else if (result !== 'undetermined') assert.ok(!hasActed() && posts === 0, where);
+    }
+    printTable(['squid is killed after', 'result, POSTs'], rows);
+    assert.ok(results.has('undetermined') && results.size > 1);
+  });
+});
