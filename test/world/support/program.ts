@@ -20,6 +20,8 @@ export interface ProgramOptions {
   folder: string;
   /** It runs once this port of 127.0.0.1 takes connections. */
   port: number;
+  /** How long `stop` waits until it ends the program with SIGKILL. Default 5000. */
+  graceMs?: number;
 }
 
 export interface Program {
@@ -29,7 +31,7 @@ export interface Program {
   log(): Promise<string>;
   /** Sends a signal to the program itself, not to its children. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it and all its children with this signal (default SIGTERM), after 5 s with SIGKILL. */
+  /** Ends it and all its children with this signal (default SIGTERM), and with SIGKILL what does not end. */
   stop(name?: NodeJS.Signals): Promise<void>;
 }
 
@@ -43,7 +45,15 @@ for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, () => proc
  * Starts a program in a process group of its own and waits until it listens.
  * @throws Error with its log where it ended or did not listen within 15 s
  */
-export async function startProgram({ name, command, args, env, folder, port }: ProgramOptions): Promise<Program> {
+export async function startProgram({
+  name,
+  command,
+  args,
+  env,
+  folder,
+  port,
+  graceMs = 5000,
+}: ProgramOptions): Promise<Program> {
   const child = spawn(command, [...args], {
     cwd: folder,
     env: { ...process.env, ...env },
@@ -73,7 +83,7 @@ export async function startProgram({ name, command, args, env, folder, port }: P
       else {
         child.kill(name);
         const cancel = new AbortController();
-        const late = sleep(5000, undefined, { signal: cancel.signal }).then(
+        const late = sleep(graceMs, undefined, { signal: cancel.signal }).then(
           () => killGroup(pid, 'SIGKILL'),
           () => undefined,
         );
