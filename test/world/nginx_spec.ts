@@ -15,7 +15,7 @@ import { ManualClock } from '../support/manual-clock';
 import { manyCars, vinOf } from './support/cars';
 import { issueCertificate, makeAuthority, type Certificate } from './support/certificates';
 import { startNginx, type Nginx } from './support/nginx';
-import { endWithLogs, newFolder } from './support/program';
+import { endWithLogs, freePort, newFolder } from './support/program';
 
 describe('nginx as the TLS front of the service', () => {
   let service: Simulator;
@@ -252,6 +252,28 @@ describe('nginx as the TLS front of the service', () => {
   describe('with compressed answers', () => {
     it('reads and sends a command where nginx compresses for whoever asks for it', async () => {
       await startSite('gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;');
+      const account = open();
+      assert.equal(await readOdometer(account), 51_234);
+      assert.equal((await lock(account)).outcome, 'succeeded');
+    });
+
+    it('reads and sends a command where the answers are compressed although nobody asked for it', async () => {
+      const inner = await freePort();
+      nginx = await startNginx(
+        (port) => `server {
+            listen 127.0.0.1:${inner};
+            gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;
+            location / { proxy_pass ${service.url}; }
+          }
+          ${site(port, certificates['service.test']).replace(
+            service.url,
+            `http://127.0.0.1:${inner}; proxy_http_version 1.1; proxy_set_header accept-encoding gzip`,
+          )}`,
+      );
+      const { headers } = await fetch(`https://service.test:${nginx.port}/`, {
+        headers: { 'accept-encoding': 'identity' },
+      });
+      assert.equal(headers.get('content-encoding'), 'gzip');
       const account = open();
       assert.equal(await readOdometer(account), 51_234);
       assert.equal((await lock(account)).outcome, 'succeeded');

@@ -89,7 +89,7 @@ describe('squid as the proxy', function () {
 
   it('takes a read, a command and the token endpoint to hosts that squid alone can find', async () => {
     await start();
-    const { managers } = openSession({ state: new MemoryStateStore() });
+    const session = openSession({ state: new MemoryStateStore() });
     const tokens = createTokenSource({
       refreshToken: service.issueRefreshToken(),
       client: {
@@ -99,7 +99,7 @@ describe('squid as the proxy', function () {
         clientSecret: 'demo-secret',
       },
       owner: 'owner',
-      managers,
+      session,
     });
     const account = open({ tokens });
     for (let read = 0; read < 5; read += 1) assert.equal(await readOdometer(account), 51_234);
@@ -137,7 +137,7 @@ describe('squid as the proxy', function () {
         for (const work of [readOdometer, lock]) {
           const { code, message } = await failureOf(work(account));
           assert.equal(code, 'NETWORK');
-          assert.match(message, /proxy .*HTTPS_PROXY.* password/);
+          assert.match(message, /^The proxy 127.* password .*407.*HTTPS_PROXY/);
         }
         assert.equal(service.requests.length, 0);
         assert.deepEqual(await squid.requests(), Array(2).fill(`CONNECT service.example:${nginx.port} 407`));
@@ -145,13 +145,13 @@ describe('squid as the proxy', function () {
     }
   });
 
-  it('names HTTPS_PROXY where squid refuses the host, and sends nothing', async () => {
+  it('names the proxy where squid refuses the host, and sends nothing', async () => {
     await start({ more: 'acl forbidden dstdomain service.example\nhttp_access deny forbidden' });
     const account = open();
     for (const work of [readOdometer, lock]) {
       const { code, message } = await failureOf(work(account));
       assert.equal(code, 'NETWORK');
-      assert.match(message, /proxy .*403.*HTTPS_PROXY/);
+      assert.match(message, /^The proxy 127.* refuses .*403/);
     }
     assert.equal(service.requests.length, 0);
   });
@@ -184,7 +184,7 @@ describe('squid as the proxy', function () {
     for (const work of [readOdometer, lock]) {
       const { code, message } = await failureOf(work(account));
       assert.equal(code, 'NETWORK');
-      assert.match(message, /proxy did not connect/);
+      assert.match(message, /^The proxy 127.* could not connect to the service/);
     }
     assert.equal(service.requests.length, 0);
   });
