@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
@@ -44,7 +44,7 @@ const filesOfTheirOwn = {
  */
 async function bundleRuntime() {
   await rm(to, { recursive: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: [
       ...nodeTypes.map((type) => ({ in: `${from}${type}.ts`, out: type })),
       { in: `${from}runtime.ts`, out: 'runtime' },
@@ -62,13 +62,22 @@ async function bundleRuntime() {
     legalComments: 'none',
     // For `npm run measure`.
     sourcemap: process.argv.includes('--source-maps') && 'external',
+    metafile: true,
   });
+  const contents = Object.entries(metafile.outputs)
+    .filter(([path]) => path.endsWith('.js'))
+    .map(([path, { inputs }]) => {
+      const names = Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+      return { file: basename(path), packages: [...new Set(names)].sort() };
+    })
+    .filter(({ packages }) => packages.length > 0);
   const licenses = await Promise.all(
-    ['undici', 'zod'].map(
+    [...new Set(contents.flatMap(({ packages }) => packages))].map(
       async (name) => `${name}\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`,
     ),
   );
-  await writeFile(`${to}LICENSES`, `runtime.js contains these packages.\n\n${licenses.join('\n')}`);
+  const lines = contents.map(({ file, packages }) => `${file} contains ${packages.join(' and ')}.`);
+  await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
 /** The panel of the tab "Cars" is loaded when the tab is first shown, so it has a file of its own. */

@@ -39,7 +39,7 @@ export { readThemes, valueTypeOf } from './catalogue/read-list';
 export { unitInWords } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
-export { commandNames, isCommandName, unlockDurationLimits } from './catalogue/commands';
+export { commandNames, isCommandName, proofReadOf, unlockDurationLimits } from './catalogue/commands';
 export {
   accessNames,
   defaultAccess,
@@ -71,7 +71,16 @@ export { callsPerDay } from './polling/calls';
 export type { DuePoll } from './polling/poller';
 
 // Openings, and the guard that reports when one stays open.
-export { defaultWatch, openingKeys, openingKinds, openings, watchNames, type OpeningKind } from './catalogue/openings';
+export {
+  defaultWatch,
+  openingKeys,
+  openingKinds,
+  openings,
+  openingsNamed,
+  watchNames,
+  type OpeningKind,
+  type WatchName,
+} from './catalogue/openings';
 export { parseGuardRequest } from './guard/request';
 export { GuardRunner, type GuardPollResult } from './guard/guard-runner';
 export { guardText } from './guard/text';

@@ -1,4 +1,4 @@
-import { eventNames, eventPolls } from '../../src/index';
+import { defaultWatch, eventNames, eventPolls, openings, openingsNamed, proofReadOf } from '../../src/index';
 
 /** Reads that a node sends together. */
 export interface NodeReads {
@@ -9,13 +9,17 @@ export interface NodeReads {
 
 /** The reads of a node, by its type. A node of an older flow lacks properties, so they take their defaults. */
 const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => NodeReads[]>> = {
-  'connected-vehicle-status': ({ read = 'windows', reads = [] }, poll) => [
-    { reads: read === 'several' ? reads : [read], poll },
+  'connected-vehicle-status': ({ read = 'windows', readType = 'str', reads = [] }, poll) => [
+    { reads: readType !== 'str' ? [] : read === 'several' ? reads : [read], poll },
   ],
-  'connected-vehicle-command-status': ({ verify = true }) => [{ reads: verify ? ['doors'] : [], poll: 0 }],
-  'connected-vehicle-guard': ({ onlyWhileNotInUse = false }, poll) => [
-    { reads: ['windows', 'doors', ...(onlyWhileNotInUse ? ['accessibility'] : [])], poll },
+  'connected-vehicle-command-status': ({ vehicle, verify = true }) => [
+    { reads: verify ? proofReadsOf(vehicle) : [], poll: 0 },
   ],
+  'connected-vehicle-guard': ({ watch = defaultWatch, onlyWhileNotInUse = false }, poll) => {
+    const reads = new Set<string>(openingsNamed(watch).map((key) => openings[key].read));
+    if (onlyWhileNotInUse) reads.add('accessibility');
+    return [{ reads: [...reads], poll }];
+  },
   'connected-vehicle-event': ({ events = [] }, poll) =>
     eventPolls(
       eventNames.filter((name) => events.includes(name)),
@@ -23,6 +27,27 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
     ),
 };
 
+/** The reads that show the effect of the commands of a vehicle. A command that only a message names counts as a lock. */
+function proofReadsOf(vehicle: string | undefined): string[] {
+  const commands = nodesOf(vehicle)
+    .filter(({ type }) => type === 'connected-vehicle-command')
+    .map((node) => commandOf(node) ?? 'lock');
+  return [...new Set((commands.length === 0 ? ['lock'] : commands).flatMap((name) => proofReadOf(name) ?? []))];
+}
+
 /** The reads of a node of the flows; empty for one that reads nothing. */
 export const readsOfNode = (node: FlowNode): NodeReads[] =>
   readsByType[node.type]?.(node, Number(node.poll ?? 0)) ?? [];
+
+/** The command that a node of the flows sends; undefined where a message names it, and for a node of another type. */
+export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
+  type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
+
+/** The nodes that use a configuration, deployed or not. */
+export function nodesOf(vehicle: string | undefined): FlowNode[] {
+  const nodes: FlowNode[] = [];
+  RED.nodes.eachNode((node) => {
+    if (node.vehicle === vehicle) nodes.push(node);
+  });
+  return nodes;
+}

@@ -65,13 +65,16 @@ interface FlowNode {
   name?: string;
   vehicle?: string;
   read?: string;
+  readType?: string;
   reads?: string[];
   events?: string[];
   command?: string;
+  commandType?: string;
   verify?: boolean;
   vin?: string | undefined;
   poll?: number | string;
   interface?: string;
+  watch?: import('../../src/index').WatchName[];
   onlyWhileNotInUse?: boolean;
 }
 

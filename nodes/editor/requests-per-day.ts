@@ -1,6 +1,6 @@
 import { callsPerDay } from '../../src/index';
 import { serviceInterfaces } from './interfaces';
-import { readsOfNode } from './node-reads';
+import { nodesOf, readsOfNode } from './node-reads';
 import { validateWhole, type Validity } from './validators';
 import { sharedText } from './texts';
 
@@ -16,10 +16,8 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnT
   const { vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};
   // Nothing is shared: each read of each node is a request.
   const alone = String(shareFor) === '0';
-  const nodes: FlowNode[] = edited ? [edited] : [];
-  RED.nodes.eachNode((node) => {
-    if (node.vehicle === vehicle && node.id !== edited?.id) nodes.push(node);
-  });
+  const nodes = nodesOf(vehicle).filter(({ id }) => id !== edited?.id);
+  if (edited) nodes.push(edited);
   const polled = nodes.flatMap((node) =>
     readsOfNode(node).map((polls) => ({
       ...polls,

@@ -5,7 +5,7 @@ import { errorText } from '../editor/error-text';
 import { configField as field, optionElements, part, textOf } from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { numberText, timeText } from '../editor/local-format';
-import { readsOfNode } from '../editor/node-reads';
+import { commandOf, nodesOf, readsOfNode } from '../editor/node-reads';
 import { sharedText, type Say } from '../editor/texts';
 
 /** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
@@ -58,24 +58,17 @@ function bodyOf(node: EditorNode<object>): object {
     },
     credentials: values(node._def.credentials ?? {}, typed),
     callback: callbackUrl(),
-    nodes: nodesOf(node.id),
+    nodes: usesOf(node.id),
   };
 }
 
-/** The nodes that use the configuration, deployed or not, and what each of them does. */
-function nodesOf(id: string): object[] {
-  const nodes: object[] = [];
-  RED.nodes.eachNode((node) => {
-    const { vehicle, type, name, command } = node;
-    if (vehicle !== id) return;
-    nodes.push({
-      label: name || type,
-      reads: readsOfNode(node).flatMap(({ reads }) => reads),
-      commands: type === 'connected-vehicle-command' && command ? [command] : [],
-    });
-  });
-  return nodes;
-}
+/** What each of the nodes that use a configuration does. */
+const usesOf = (id: string): object[] =>
+  nodesOf(id).map((node) => ({
+    label: node.name || node.type,
+    reads: readsOfNode(node).flatMap(({ reads }) => reads),
+    commands: [commandOf(node) ?? []].flat(),
+  }));
 
 function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
   const [first, ...others] = vehicles;
@@ -125,7 +118,7 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
   if (!found) return done(linesOfFindings({ error: { code: 'deleted', message: '' } }, false));
   const { _def, ...node } = found;
   const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
-  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: nodesOf(id) }, (answer) =>
+  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: usesOf(id) }, (answer) =>
     done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
   );
 }

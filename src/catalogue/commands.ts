@@ -142,6 +142,13 @@ export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
+/** The read whose value shows that the car carried out a command; null where none does. */
+export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
+  const command: Command | undefined = isCommandName(name) ? commands[name] : undefined;
+  if (command?.proof === undefined) return null;
+  return command.access === 'engine' ? 'engine-status' : 'doors';
+}
+
 /** The form of a command's name, also of one that only the vehicle's own list has. */
 export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 

@@ -1,4 +1,4 @@
-import { commands, isCommandName, type Command } from '../catalogue/commands';
+import { commands, isCommandName, proofReadOf, type Command } from '../catalogue/commands';
 import { meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import { openingKeys, openings } from '../catalogue/openings';
@@ -199,7 +199,7 @@ async function readProof(
 ): Promise<Proof | null> {
   const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
   if (command?.proof === undefined) return null;
-  const isEngine = command.access === 'engine';
+  const isEngine = proofReadOf(record.command) === 'engine-status';
   const mayDisprove = Object.values(command.proof).includes(false);
   const endedAt = clock.now();
   let best: Proof | null = null;

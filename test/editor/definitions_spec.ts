@@ -283,6 +283,10 @@ describe('The validators', () => {
       judge([status('doors', 'doors', 60), status('windows', 'windows', 60), guard], guard, '59'),
       `${shared}calls`,
     );
+    const ofWindows = { ...guard, watch: ['window'] };
+    assert.equal(judge([ofWindows], ofWindows, '29'), true, 'a guard of windows alone reads no doors');
+    const ofAll = { ...guard, watch: ['window', 'door'] };
+    assert.equal(judge([ofAll], ofAll, '29'), `${shared}calls`);
     // The doors are read at their own seconds in the adaptive profile, too; what they keep watch for, more seldom.
     assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), `${shared}calls`);
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60', { polling: 'adaptive' }), true);

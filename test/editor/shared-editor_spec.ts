@@ -57,6 +57,46 @@ describe('The functions that the forms share', () => {
     ]);
   });
 
+  it('let a check know just what a guard watches', () => {
+    const reads = (watch: readonly string[], more: object = {}): unknown =>
+      (checkedNodes(node('guard', { watch, ...more })) as { reads: unknown }[])[0]?.reads;
+    assert.deepEqual(reads(['window']), ['windows']);
+    assert.deepEqual(reads(['frontLeftDoor', 'lock']), ['doors']);
+    assert.deepEqual(reads(['sunroof', 'hood']), ['windows', 'doors']);
+    assert.deepEqual(reads(['window'], { onlyWhileNotInUse: true }), ['windows', 'accessibility']);
+  });
+
+  it('take no property of a message for the name of a command or of a read', () => {
+    assert.deepEqual(
+      checkedNodes(
+        node('command', { command: 'payload', commandType: 'msg' }),
+        node('command', { command: 'lock', commandType: 'str' }),
+        node('status', { read: 'doors', readType: 'flow' }),
+      ),
+      [
+        { label: 'command', reads: [], commands: [] },
+        { label: 'command', reads: [], commands: ['lock'] },
+        { label: 'status', reads: [], commands: [] },
+      ],
+    );
+  });
+
+  it('let a check know that a result node reads what shows the effect of the commands of its car', () => {
+    const reads = (...commands: object[]): unknown =>
+      (
+        checkedNodes(...commands.map((command) => node('command', command)), node('command-status')) as {
+          reads: unknown;
+        }[]
+      ).at(-1)?.reads;
+    assert.deepEqual(reads({ command: 'engine-start' }, { command: 'engine-stop' }), ['engine-status']);
+    assert.deepEqual(reads({ command: 'unlock' }, { command: 'flash' }), ['doors']);
+    assert.deepEqual(reads({ command: 'lock' }, { command: 'engine-start' }), ['doors', 'engine-status']);
+    assert.deepEqual(reads({ command: 'climatization-start' }), []);
+    assert.deepEqual(reads(), ['doors']);
+    assert.deepEqual(reads({ command: 'payload', commandType: 'msg' }), ['doors'], 'it may be any command');
+    assert.deepEqual(reads({ command: 'engine-start', vehicle: 'another' }), ['doors']);
+  });
+
   it('say why a configuration cannot be checked that was deleted in the editor and not deployed', () => {
     const editor = sharedEditor([]);
     const shown: unknown[] = [];

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { filesBelow, nodeTypes, readText, root } from './checkout';
 
 const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.d.ts');
@@ -146,6 +146,20 @@ describe('The repository', () => {
       ),
       [],
     );
+  });
+
+  it('says which bundle contains which package, with its license', () => {
+    /** A text of its own in the code of each package. */
+    const marks = { undici: 'UND_ERR_CONNECT_TIMEOUT', zod: '~standard' };
+    const licenses = readText('dist/nodes/LICENSES');
+    const bundles = filesBelow('dist/nodes').filter((file) => file.endsWith('.js'));
+    for (const file of bundles) {
+      const held = Object.entries(marks).flatMap(([name, mark]) => (readText(file).includes(mark) ? [name] : []));
+      const line = `${basename(file)} contains ${held.join(' and ')}.\n`;
+      assert.equal(licenses.includes(`${basename(file)} contains`), held.length > 0, file);
+      if (held.length > 0) assert.ok(licenses.includes(line), line);
+    }
+    for (const name of Object.keys(marks)) assert.ok(licenses.includes(readText(`node_modules/${name}/LICENSE`)), name);
   });
 
   it('has no any', () => {
