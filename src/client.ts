@@ -75,6 +75,8 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
+  /** Set by `readEach`: reads of one message are one request where one answer has them all, also where answers are not shared. */
+  batch?: string;
   /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
   forCommand?: boolean;
   signal?: AbortSignal;
@@ -242,7 +244,7 @@ export class VehicleClient {
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
   async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<SeveralReading> {
-    return readEach([...new Set(names.map(parseReadName))], (name) => this.read(name, options));
+    return readEach([...new Set(names.map(parseReadName))], (name, batch) => this.read(name, { ...options, batch }));
   }
 
   /**
@@ -443,7 +445,7 @@ export class VehicleClient {
   async #request<Payload>(
     request: PreparedRead,
     parse: Parse<Payload>,
-    { interface: choice = 'auto', maxAgeMs, forCommand, signal }: ReadOptions,
+    { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal }: ReadOptions,
   ): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = request;
     try {
@@ -454,6 +456,7 @@ export class VehicleClient {
         scopes,
         keep,
         maxAgeMs,
+        batch,
         kind: forCommand ? 'follow' : 'read',
         signal,
       });

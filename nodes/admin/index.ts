@@ -108,7 +108,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const names = [parseReads(reads)].flat();
     const readOptions = { vin: node.chooseVin(vin), interface: parseInterface(version) };
     const { payload, vehicle } = await withTimeLimit((signal) =>
-      readEach(names, (name) => account.read(name, { ...readOptions, signal })),
+      readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
     );
     return redactor().value({ payloads: payload, errors: vehicle.errors });
   });

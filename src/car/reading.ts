@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AnyReadName, InterfaceName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { Answer } from '../http/requests';
@@ -73,10 +74,13 @@ export function readingOf<Payload>(
 
 export type AnyReading = Reading | SeveralReading;
 
-/** Several reads at once; it fails only when every one failed, with the first failure. */
+/**
+ * Several reads at once; it fails only when every one failed, with the first failure.
+ * @param read gets the option `batch` of the client
+ */
 export async function readEach(
   reads: readonly AnyReadName[],
-  read: (name: AnyReadName) => Promise<Reading>,
+  read: (name: AnyReadName, batch: string) => Promise<Reading>,
 ): Promise<SeveralReading> {
   if (reads.length === 0)
     throw new VehicleError(
@@ -84,10 +88,11 @@ export async function readEach(
       'No read is chosen. Choose at least one, or send a list of names in msg.read.',
     );
   const failures: { read: AnyReadName; error: VehicleError }[] = [];
+  const batch = randomUUID();
   const results = await Promise.all(
     reads.map(async (name) => {
       try {
-        return [await read(name)];
+        return [await read(name, batch)];
       } catch (error) {
         failures.push({ read: name, error: asVehicleError(error) });
         return [];

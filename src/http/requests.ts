@@ -41,6 +41,8 @@ export interface GetRequest {
   scopes: readonly string[];
   /** How old a shared answer may be, in milliseconds; 0 = none, undefined = the account's default. */
   maxAgeMs?: number | undefined;
+  /** Where answers are not shared, equal reads with the same batch are still one request. */
+  batch?: string | undefined;
   /** False for answers that must never be kept, such as image URLs (docs/service.md 8). */
   keep?: boolean | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
@@ -113,6 +115,8 @@ const maxReadTries = 3;
 /** The one at hand, which may be old, and a new one. */
 const maxRefusedTokens = 2;
 const maxFailing = 1_000;
+/** How long after its first answer a read of the same batch may begin. */
+const batchMs = 5_000;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 /** The number of requests that "Copy diagnostics" lists. */
@@ -177,11 +181,12 @@ export class Requests {
 
   async #getShared(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, owner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
+    const { url, accept, maxAgeMs = shareForMs, keep, kind, batch, signal } = request;
     const load = (until: AbortSignal): Promise<Answer> => this.#getRemembering(request, until);
-    if (shareForMs === 0) return { source: 'live', ...(await load(signal ?? new AbortController().signal)) };
-    const options = { maxAgeMs, keep, isUrgent: kind === 'follow', signal };
-    const { value, source } = await shared.read(`${url.href} ${accept} ${owner}`, options, load);
+    const sharers = shareForMs > 0 ? owner : batch;
+    if (sharers === undefined) return { source: 'live', ...(await load(signal ?? new AbortController().signal)) };
+    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
+    const { value, source } = await shared.read(`${url.href} ${accept} ${sharers}`, options, load);
     return { source, ...value };
   }
 

@@ -225,7 +225,8 @@ const holds = (present: StoredRecord | StateFault | null, expected: string | nul
   expected === undefined ||
   (present instanceof StateFault ? false : (present === null ? null : String(present.version)) === expected);
 
+/** Nothing is stored either where a file stands in place of a folder of the path. */
 const ignoreMissing = (error: unknown): undefined => {
-  if (systemCodeOf(error) === 'ENOENT') return undefined;
+  if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error))) return undefined;
   throw error;
 };

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Clock } from '../../src/index';
@@ -339,26 +339,6 @@ describe(type, () => {
     await live(3);
     await until(() => warnings.length > 1);
     assert.equal(warnings.length, 2);
-  });
-
-  it('continues with the state that version 0.1 stored', async () => {
-    const folder = join(flow.userDir, 'connected-vehicle', 'guards');
-    mkdirSync(folder, { recursive: true });
-    const openSince = clock.now() - 7 * minute;
-    const opening = {
-      openSince,
-      closedAt: null,
-      measuredAt: openSince,
-      untoldSince: null,
-      untoldSaid: false,
-      alerted: false,
-    };
-    const state = { at: clock.now(), openings: { frontLeftWindow: opening }, clearOwed: false };
-    writeFileSync(join(folder, 'n.json'), JSON.stringify({ vin: service.car().vin, state }));
-    await load({ minutes: 10, poll: 0 });
-    await until(() => said(0).length === 1);
-    assert.equal(said(0)[0]?.['at'], '2026-06-01T08:03:00.000Z');
-    assert.ok(!existsSync(join(folder, 'n.json')));
   });
 
   it('counts from when a window was opened though the clock of the machine started three days behind', async () => {

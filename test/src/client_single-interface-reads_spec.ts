@@ -94,6 +94,15 @@ describe('the reads of energy, location and whole groups', () => {
     assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: 'MISSING' });
   });
 
+  it('of one message are one request also where no answer is shared, and those of another message another one', async () => {
+    const { client } = open(undefined, { shareForMs: 0 });
+    const messages = [0, 1].map(() => client.readSeveral(['charging', ...chargingMemberNames], { vin, maxAgeMs: 0 }));
+    await Promise.all(messages);
+    assert.equal(requests.length, 2);
+    await Promise.all([client.charging({ vin }), client.charging({ vin })]);
+    assert.equal(requests.length, 4);
+  });
+
   it('follow a member that has a value, an error and a value again', async () => {
     const path = '/energy/v2/vehicles/{vin}/state';
     const known = bodies[path];
