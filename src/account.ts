@@ -135,7 +135,7 @@ export function openAccount(options: AccountOptions): Account {
   const facts = carFactsOf(options.store ?? new MemoryStateStore());
   const client = new VehicleClient({
     service,
-    core: requests,
+    requests,
     readOnly: options.readOnly ?? false,
     observer: bothObservers(poller, options.observer),
     facts,

@@ -115,7 +115,7 @@ export interface VehicleObserver {
 
 export interface VehicleClientOptions {
   service: ServiceProfile;
-  core: Requests;
+  requests: Requests;
   observer: VehicleObserver;
   facts: CarFacts;
   /** No command is sent while set (docs/message-contract.md 2). */
@@ -133,7 +133,7 @@ const fuelTypeRetryMs = 60 * 60_000;
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly readOnly: boolean;
-  readonly #core: Requests;
+  readonly #requests: Requests;
   readonly #clock: Clock;
   readonly #observer: VehicleObserver;
   readonly #facts: CarFacts;
@@ -146,7 +146,7 @@ export class VehicleClient {
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
     this.readOnly = options.readOnly;
-    this.#core = options.core;
+    this.#requests = options.requests;
     this.#observer = options.observer;
     this.#facts = options.facts;
     this.#clock = options.clock;
@@ -154,7 +154,7 @@ export class VehicleClient {
 
   /** How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date of its last answer. */
   get clockSkewMs(): number {
-    return this.#core.clockSkewMs;
+    return this.#requests.clockSkewMs;
   }
 
   /** GET /connected-vehicle/v2/vehicles. Scopes: openid, conve:vehicle_relation (docs/service.md 2.1). */
@@ -334,7 +334,7 @@ export class VehicleClient {
         'NOT_SUPPORTED',
         'The service gave no link to follow this command. Check at the car whether it acted.',
       );
-    const answer = await this.#core.get({
+    const answer = await this.#requests.get({
       api: 'connected',
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
@@ -449,7 +449,7 @@ export class VehicleClient {
   ): Promise<Reading<Payload>> {
     const { read, vin, url, accept, scopes, keep } = request;
     try {
-      const answer = await this.#core.get({
+      const answer = await this.#requests.get({
         api: apiOf[request.interface],
         url,
         accept,
@@ -544,7 +544,7 @@ export class VehicleClient {
     sending: Pick<PostRequest, 'signal' | 'cancel' | 'deadline' | 'beforeSend' | 'onDispatch'>,
   ): Promise<Invocation & Pick<SentCommand, 'isAnswered'>> {
     try {
-      const answer = await this.#core.post({
+      const answer = await this.#requests.post({
         api: 'connected',
         ...prepared,
         timeoutMs: commandTimeoutMs[prepared.interface],
@@ -569,7 +569,7 @@ export class VehicleClient {
   #commandChanges(vin: string): void {
     this.#observer.commandSent(vin);
     for (const iface of interfaceNames)
-      this.#core.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
+      this.#requests.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
   }
 }
 

@@ -41,10 +41,10 @@ export interface QuotaSnapshot {
   readsPerDay: number;
   readsPerMinute: number;
   /** ISO-8601: until when the connected vehicle API is blocked; null where it is not. */
-  stoppedUntil: string | null;
+  blockedUntil: string | null;
   rateLimitCode: RateLimitCode | null;
   waiting: number;
-  apis: Record<ApiName, { usedToday: number; stoppedUntil: string | null }>;
+  apis: Record<ApiName, { usedToday: number; blockedUntil: string | null }>;
 }
 
 export type CountStore = Pick<StateStore, 'read' | 'write'>;
@@ -74,7 +74,7 @@ const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestK
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
-const stopShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() });
+const blockShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() });
 /** Wall time in milliseconds since 1970; counts as pairs of age and count. */
 const stored = z.lazy(() =>
   z.object({
@@ -82,7 +82,7 @@ const stored = z.lazy(() =>
     savedAt: z.number(),
     minute: pairs,
     commands: pairs,
-    apis: z.record(z.enum(apiNames), z.object({ day: pairs, stop: z.nullable(stopShape) })),
+    apis: z.record(z.enum(apiNames), z.object({ day: pairs, block: z.nullable(blockShape) })),
   }),
 );
 type Stored = z.infer<typeof stored>;
@@ -112,8 +112,6 @@ const blockReasons = {
   RATE_LIMITED: 'The service asked for a pause',
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
-
-const granted = Promise.resolve();
 
 /**
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
@@ -151,17 +149,14 @@ export class RateLimiter {
    * Waits until a request of this kind may be sent, and counts it.
    * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED
    */
-  acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    if (this.#isClosed) return Promise.reject(cancelledError());
-    if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
-    if (this.#loading !== null) return this.#loading.then(() => this.acquire(kind, options));
+  async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    if (this.#loading !== null) await this.#loading;
+    if (this.#isClosed) throw cancelledError();
+    if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const { api } = options;
     const time = this.#clock.monotonic();
-    if (!this.#isBehindOthers(kind) && this.#isFree(kind, api, time)) {
-      this.#count(kind, api, time);
-      return granted;
-    }
-    return this.#wait(kind, time, options);
+    if (this.#isBehindOthers(kind) || !this.#isFree(kind, api, time)) return this.#wait(kind, time, options);
+    this.#count(kind, api, time);
   }
 
   /**
@@ -192,14 +187,14 @@ export class RateLimiter {
     const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
     const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
       usedToday: this.#apis[api].day.total(time),
-      stoppedUntil: this.#isBlocked(api, time)
+      blockedUntil: this.#isBlocked(api, time)
         ? new Date(this.#wallTimeOf(this.#apis[api].block?.until ?? time)).toISOString()
         : null,
     });
     const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
       ...apis.connected,
-      rateLimitCode: apis.connected.stoppedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
+      rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
       perDay: requestsPerDay,
       usedThisMinute: this.#minute.total(time),
       perMinute: requestsPerMinute,
@@ -379,7 +374,7 @@ export class RateLimiter {
       const { day: window, block } = this.#apis[name];
       return {
         day: window.entries(time),
-        stop: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
+        block: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
       };
     };
     return {
@@ -411,10 +406,10 @@ export class RateLimiter {
     this.#minute.restore(older(requests), time);
     this.#commands.restore(older(commands), time);
     for (const name of apiNames) {
-      const { day: counts, stop } = apis[name];
+      const { day: counts, block } = apis[name];
       this.#apis[name].day.restore(older(counts), time);
-      const left = stop === null ? 0 : Math.min(stop.until - savedAt, day) - elapsed;
-      if (stop !== null && left > 0) this.#apis[name].block = { code: stop.code, until: time + left };
+      const left = block === null ? 0 : Math.min(block.until - savedAt, day) - elapsed;
+      if (block !== null && left > 0) this.#apis[name].block = { code: block.code, until: time + left };
     }
   }
 }

@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../util/clock';
 import { userAgent } from '../util/user-agent';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { parseProxies, type Environment, type Proxy } from './environment';
+import { codeOf, noTunnel, proxyFaults, serviceFaults, timedOut, type PeerFaults } from './network-faults';
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {
@@ -169,7 +170,9 @@ class Connections {
   async #openTunnel({ host = '', port, protocol }: buildConnector.Options, proxy: Proxy): Promise<Socket> {
     const faults = proxyFaults(proxy);
     const limit = new AbortController();
-    const cancelTimer = this.#clock.after(connectTimeoutMs, () => limit.abort(faults.late()));
+    const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
+      limit.abort(faults.late(connectTimeoutMs / 1000, { hasAddress: true })),
+    );
     // undici would take the server name from the header `host`.
     const open = (own: buildConnector.Options): Promise<Socket> => this.#open({ ...own, servername: '' }, faults);
     const client = new Client(proxy.origin, dispatcherOptions(open));
@@ -190,7 +193,7 @@ class Connections {
   }
 
   /** Name lookup, TCP and TLS, or only TLS in a tunnel. */
-  #open(target: buildConnector.Options, faults: Faults): Promise<Socket> {
+  #open(target: buildConnector.Options, faults: PeerFaults): Promise<Socket> {
     return new Promise((resolve, reject) => {
       // The declared type leaves out that the connector returns its socket.
       const socket: unknown = this.#connector(target, (error, connected) => {
@@ -201,7 +204,7 @@ class Connections {
       if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
       let hasAddress = target.httpSocket !== undefined || isIP(target.hostname) !== 0;
       const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
-        socket.destroy(hasAddress ? faults.late() : faults.nameless()),
+        socket.destroy(faults.late(connectTimeoutMs / 1000, { hasAddress })),
       );
       this.#sockets.add(socket);
       socket.once('lookup', () => (hasAddress = true)).once('close', () => this.#sockets.delete(socket));
@@ -287,7 +290,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #failAfter(ms: number): () => void {
-    return this.#clock.after(ms, () => this.fail(timedOut(ms)));
+    return this.#clock.after(ms, () => this.fail(timedOut(Math.round(ms / 1000))));
   }
 
   /** True for the first end only. */
@@ -324,106 +327,9 @@ function decoded(body: Buffer, coding: string | string[] | undefined, status: nu
   );
 }
 
-const timedOut = (ms: number): VehicleError =>
-  new VehicleError('TIMEOUT', `The service did not answer within ${Math.round(ms / 1000)} seconds. Try again later.`);
-
 const tooLarge = (status: number): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
     'The service sent more than 1 MiB, and none of its answers is that long. Check the base URL.',
     { httpStatus: status, retryable: false },
   );
-
-/** Codes of Node and undici for a peer that ended a socket which had worked before. */
-const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
-/** True where a kept-alive socket was ended under the request: a read may go again at once (docs/field-notes.md 6.2). */
-export const isReset = (error: VehicleError): boolean =>
-  error.code === 'NETWORK' && resetCodes.has(codeOf(error.cause));
-
-const codeOf = (cause: unknown): string =>
-  typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-
-/** What a failed connection to one peer is called. */
-interface Faults {
-  of(error: unknown): VehicleError;
-  /** No connection within the time limit. */
-  late(): VehicleError;
-  /** No address within the time limit. */
-  nameless(): VehicleError;
-}
-
-const faults = (sentenceOf: (code: string) => string, late: Omit<Faults, 'of'>): Faults => ({
-  ...late,
-  of(error) {
-    if (error instanceof VehicleError) return error;
-    const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-    // The cause is rebuilt from its code alone: the errors of undici hold addresses and headers.
-    return new VehicleError('NETWORK', sentenceOf(code), { cause: { code } });
-  },
-});
-
-/** Codes of Node for a certificate that does not lead to an authority that this machine trusts. */
-const untrustedCodes = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
-const certificateSentences: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED:
-    'The certificate of the service has expired. Check the date of this machine; otherwise try again later.',
-  CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet. Check the date of this machine.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service belongs to another host. Check the base URL.',
-};
-
-const connectSeconds = connectTimeoutMs / 1000;
-
-const serviceFaults = faults(
-  (code) => {
-    if (untrustedCodes.has(code))
-      return `The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
-    if (/^ERR_SSL_|^EPROTO$/.test(code))
-      return `No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
-    return (
-      certificateSentences[code] ??
-      `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
-    );
-  },
-  {
-    late: () => timedOut(connectTimeoutMs),
-    nameless: () =>
-      new VehicleError(
-        'TIMEOUT',
-        `The name server did not give the address of the service within ${connectSeconds} seconds. Check the network and the DNS settings of this machine.`,
-      ),
-  },
-);
-
-function proxyFaults({ host, variable }: Proxy): Faults {
-  const late = (): VehicleError =>
-    new VehicleError(
-      'TIMEOUT',
-      `The proxy ${host} did not answer within ${connectSeconds} seconds. Check the network and the variable ${variable}.`,
-    );
-  return faults(
-    (code) =>
-      untrustedCodes.has(code) || code in certificateSentences
-        ? `The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
-        : `The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
-    { late, nameless: late },
-  );
-}
-
-/** What the proxy refuses is not tried again within a read: a login could be locked by it. */
-function noTunnel(status: number, { host, variable }: Proxy): VehicleError {
-  const sentence =
-    status === 407
-      ? `The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
-      : status < 500
-        ? `The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
-        : `The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
-  return new VehicleError('NETWORK', sentence, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
-}

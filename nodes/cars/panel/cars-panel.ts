@@ -334,13 +334,13 @@ function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session
   return say('session.since', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) });
 }
 
-function quotaElements({ api, used, limit, stoppedUntil }: CarSummary['quota'][number]): Node[] {
+function quotaElements({ api, used, limit, blockedUntil }: CarSummary['quota'][number]): Node[] {
   const label = say(`quota.${api}`);
   return [
     limit === null ? element('p', {}, `${label}: ${numberText(used)}`) : quotaBar(label, used, limit),
-    ...(stoppedUntil === null
+    ...(blockedUntil === null
       ? []
-      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(stoppedUntil) }))]),
+      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(blockedUntil) }))]),
   ];
 }
 

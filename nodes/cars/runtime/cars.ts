@@ -27,7 +27,7 @@ export interface CarSummary {
   /** Why there is no session: the configuration cannot work. */
   problem: string | null;
   /** One entry for each API. */
-  quota: { api: string; used: number; limit: number | null; stoppedUntil: string | null }[];
+  quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
 }
@@ -226,8 +226,8 @@ function quotaOf(account: Account): CarSummary['quota'] {
   const { perDay, apis } = account.quota();
   // Nobody pays for requests to the simulated service.
   const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;
-  return Object.entries(apis).flatMap(([api, { usedToday: used, stoppedUntil }]) =>
-    api === 'connected' || used > 0 || stoppedUntil !== null ? [{ api, used, limit, stoppedUntil }] : [],
+  return Object.entries(apis).flatMap(([api, { usedToday: used, blockedUntil }]) =>
+    api === 'connected' || used > 0 || blockedUntil !== null ? [{ api, used, limit, blockedUntil }] : [],
   );
 }
 

@@ -67,13 +67,13 @@ describe('the rate limiter of an API key', () => {
         commandsPerMinute: 10,
         readsPerDay: 10_000,
         readsPerMinute: 100,
-        stoppedUntil: null,
+        blockedUntil: null,
         rateLimitCode: null,
         waiting: 0,
         apis: {
-          connected: { usedToday: 2, stoppedUntil: null },
-          energy: { usedToday: 0, stoppedUntil: null },
-          location: { usedToday: 0, stoppedUntil: null },
+          connected: { usedToday: 2, blockedUntil: null },
+          energy: { usedToday: 0, blockedUntil: null },
+          location: { usedToday: 0, blockedUntil: null },
         },
       });
     });
@@ -269,7 +269,7 @@ describe('the rate limiter of an API key', () => {
     it('sends nothing until its time, then goes on with what waited', async () => {
       const limiter = limiterOf();
       block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
+      assert.deepEqual(pick(limiter), { blockedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
       const waiting = [
         watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute })),
         watched(acquire(limiter, 'command', { maxWaitMs: 2 * minute })),
@@ -284,7 +284,7 @@ describe('the rate limiter of an API key', () => {
         waiting.map(({ done }) => done),
         [true, true],
       );
-      assert.deepEqual(pick(limiter), { stoppedUntil: null, rateLimitCode: null });
+      assert.deepEqual(pick(limiter), { blockedUntil: null, rateLimitCode: null });
     });
 
     it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
@@ -315,16 +315,16 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf();
       block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
       block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { stoppedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
+      assert.deepEqual(pick(limiter), { blockedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
     });
 
     it('lasts at most a day, and a minute where its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
-      assert.equal(long.snapshot().stoppedUntil, '2026-06-02T08:00:00.000Z');
+      assert.equal(long.snapshot().blockedUntil, '2026-06-02T08:00:00.000Z');
       const odd = limiterOf();
       block(odd, 'RATE_LIMITED', new Date(Number.NaN));
-      assert.equal(odd.snapshot().stoppedUntil, '2026-06-01T08:01:00.000Z');
+      assert.equal(odd.snapshot().blockedUntil, '2026-06-01T08:01:00.000Z');
     });
   });
 
@@ -360,15 +360,15 @@ describe('the rate limiter of an API key', () => {
       await clock.advance(5 * second);
       const after = limiterOf({ store });
       await refused(acquire(after, 'read'), 'QUOTA_SPENT');
-      const { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, apis } = after.snapshot();
+      const { usedToday, usedThisMinute, commandsThisMinute, blockedUntil, apis } = after.snapshot();
       assert.deepEqual(
-        { usedToday, usedThisMinute, commandsThisMinute, stoppedUntil, energy: apis.energy },
+        { usedToday, usedThisMinute, commandsThisMinute, blockedUntil, energy: apis.energy },
         {
           usedToday: 50,
           usedThisMinute: 51,
           commandsThisMinute: 3,
-          stoppedUntil: '2026-06-01T10:00:00.000Z',
-          energy: { usedToday: 1, stoppedUntil: null },
+          blockedUntil: '2026-06-01T10:00:00.000Z',
+          energy: { usedToday: 1, blockedUntil: null },
         },
       );
     });
@@ -460,8 +460,8 @@ describe('the rate limiter of an API key', () => {
       block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
       await refused(acquire(limiter, 'read', { api: 'energy' }), 'QUOTA_SPENT');
       await acquire(limiter, 'read', { maxWaitMs: 0 });
-      assert.equal(limiter.snapshot().apis.energy.stoppedUntil, '2026-06-01T09:00:00.000Z');
-      assert.equal(limiter.snapshot().stoppedUntil, null);
+      assert.equal(limiter.snapshot().apis.energy.blockedUntil, '2026-06-01T09:00:00.000Z');
+      assert.equal(limiter.snapshot().blockedUntil, null);
       block(limiter, 'RATE_LIMITED', new Date(start + minute), 'energy');
       await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
@@ -600,8 +600,8 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
 const pick = (limiter: RateLimiter): object => {
-  const { stoppedUntil, rateLimitCode } = limiter.snapshot();
-  return { stoppedUntil, rateLimitCode };
+  const { blockedUntil, rateLimitCode } = limiter.snapshot();
+  return { blockedUntil, rateLimitCode };
 };
 const shown = (at: number): string => new Date(at).toTimeString().slice(0, 8);
 const first = (index: number, list: readonly number[]): number => list[index] ?? 0;

@@ -114,15 +114,16 @@ describe('transport behind a proxy', () => {
   });
 
   it('asks a proxy that refuses once for each read, and one that is out of order again', async () => {
-    const account = openTestAccount(
-      { url: 'https://service.test' },
-      { clock, transport: createTransport({ clock, env: { HTTPS_PROXY: proxy.url } }) },
-    );
     for (const [status, tries] of [
       [407, 1],
       [403, 1],
       [502, 3],
     ]) {
+      // A new account has not seen a read fail before.
+      const account = openTestAccount(
+        { url: 'https://service.test' },
+        { clock, transport: createTransport({ clock, env: { HTTPS_PROXY: proxy.url } }) },
+      );
       proxy.status = status ?? null;
       proxy.targets.length = 0;
       const reading = failure(account.client.vehicles());

@@ -10,12 +10,12 @@ import type { VehicleError } from '../../../src/index';
 import {
   connectTimeoutMs,
   createTransport,
-  isReset,
   maxBodyBytes,
   readConnections,
   type Transport,
   type TransportRequest,
 } from '../../../src/http/transport';
+import { isReset } from '../../../src/http/network-faults';
 import { ManualClock } from '../../support/manual-clock';
 import { testCertificate } from '../../support/test-certificate';
 
