@@ -36,7 +36,7 @@ export const deviations = {
     number: 1,
     why: 'A node status has a `code`, a fixed word that flows compare (contract 6). No status has one.',
     mended: inMessages((_, channel, status) =>
-      channel === 'status' && typeof status === 'string' && status !== 'cleared' && !status.endsWith(']')
+      channel.startsWith('status') && typeof status === 'string' && status !== 'cleared' && !status.endsWith(']')
         ? `${status} [code]`
         : status,
     ),

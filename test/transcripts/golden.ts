@@ -81,17 +81,17 @@ function sorted(value: unknown): unknown {
 }
 
 /** As Prettier writes JSON: what fits into a line stands in one, but for lists of several objects. */
-function text(value: unknown, indentation = '', before = 0): string {
+function text(value: unknown, indentation = '', around = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const inner = `${indentation}  `;
   const isList = Array.isArray(value);
-  const members = Object.entries(value).map(([key, one]) => {
+  const members = Object.entries(value).map(([key, one], index, all) => {
     const name = isList ? '' : `${JSON.stringify(key)}: `;
-    return name + text(one, inner, name.length);
+    return name + text(one, inner, name.length + (index < all.length - 1 ? ','.length : 0));
   });
   const [open, close] = isList ? ['[', ']'] : ['{ ', ' }'];
   const line = open + members.join(', ') + close;
-  const isShort = indentation.length + before + line.length < 120 && !line.includes('\n') && !hasSeveralObjects(value);
+  const isShort = indentation.length + around + line.length <= 120 && !line.includes('\n') && !hasSeveralObjects(value);
   if (members.length === 0 || isShort) return members.length === 0 ? `${open}${close}`.replaceAll(' ', '') : line;
   return `${open.trim()}\n${members.map((one) => inner + one).join(',\n')}\n${indentation}${close.trim()}`;
 }

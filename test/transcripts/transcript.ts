@@ -73,7 +73,7 @@ export class Transcript {
   #status(msg: Message): string {
     const { fill, shape, text, code } = (msg['status'] ?? {}) as Record<string, string | undefined>;
     if (text === undefined) return 'cleared';
-    const words = this.#names.texts(text).replace(/\b\d\d:\d\d$/, '<time>');
+    const words = this.#names.texts(text).replace(/\b\d\d:\d\d\b/g, '<time>');
     return `${fill} ${shape}: ${words}${code === undefined ? '' : codeMark(code)}`;
   }
 
@@ -138,6 +138,21 @@ export class Transcript {
         return name;
       });
   }
+}
+
+/** Messages, each without what the one before it has, too. */
+export function withoutRepetition(messages: Json | undefined): Json {
+  if (!Array.isArray(messages)) return [];
+  return messages.map((msg, index) => (index === 0 ? msg : difference(msg, messages[index - 1])));
+}
+
+function difference(now: Json, before: Json): Json {
+  if (!isRecord(now) || !isRecord(before)) return now;
+  const changed = Object.entries(now as { [key: string]: Json })
+    .filter(([key, value]) => !isDeepStrictEqual(value, before[key]))
+    .map(([key, value]) => [key, difference(value, (before as { [key: string]: Json })[key])] as const);
+  const gone = Object.keys(before).filter((key) => !(key in now));
+  return { ...Object.fromEntries(changed), ...(gone.length > 0 && { gone: gone.join(', ') }) };
 }
 
 /** A sentence for people can change. */

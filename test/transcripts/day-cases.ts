@@ -1,0 +1,85 @@
+import { electricCar } from '../../src/simulator/index';
+import type { Cast, Stage } from './stage';
+
+/** What happens to the car, and at which minute of the day. */
+const day: readonly [minute: number, happens: (stage: Stage) => void][] = [
+  [30, ({ service }) => service.car().set({ lock: 'UNLOCKED', doors: { frontLeft: 'OPEN' } })],
+  [31, ({ service }) => service.car().set({ doors: { frontLeft: 'CLOSED' } })],
+  [32, ({ service }) => service.car().drive({ km: 24, minutes: 30, latitude: 57.8, longitude: 12 })],
+  [63, ({ service }) => service.car().set({ lock: 'LOCKED' })],
+  [240, ({ service }) => service.car().openWindow('rearRight')],
+  [300, ({ service }) => service.car().closeWindow('rearRight')],
+  [420, ({ service }) => service.faults.add({ status: 503 })],
+  [460, ({ service }) => service.faults.clear()],
+  [540, ({ service }) => service.car().drive({ km: 24, minutes: 40, latitude: 57.7087, longitude: 11.9745 })],
+  [585, ({ service }) => service.car().set({ lock: 'LOCKED' })],
+  [600, ({ service }) => service.car().plug()],
+  [840, ({ service }) => service.car().set({ lock: 'UNLOCKED' })],
+  [900, ({ service }) => service.car().set({ lock: 'LOCKED', windows: { frontLeft: null } })],
+  [960, ({ service }) => service.car().set({ windows: { frontLeft: 'CLOSED' } })],
+];
+
+/** From 08:00 to 08:00, with a restart at noon that lasts half an hour. */
+export async function liveADay(stage: Stage): Promise<void> {
+  let now = 0;
+  const passTo = async (minute: number): Promise<void> => {
+    await stage.pass((minute - now) * 60);
+    now = minute;
+  };
+  for (const [minute, happens] of day) {
+    if (minute > 240 && now <= 240) {
+      await passTo(245);
+      await stage.stop();
+      await passTo(275);
+      await stage.start();
+    }
+    await passTo(minute);
+    happens(stage);
+  }
+  await passTo(1440);
+}
+
+const service = {
+  cars: [{ ...electricCar, battery: { level: 40 }, charger: { connection: 'DISCONNECTED' as const } }],
+};
+
+const nodes = {
+  'a status node with windows': { type: 'connected-vehicle-status', read: 'windows', poll: 600, emit: 'changes' },
+  'a status node with several values': {
+    type: 'connected-vehicle-status',
+    read: 'several',
+    reads: ['doors', 'chargingStatus', 'location'],
+    poll: 900,
+    emit: 'changes',
+  },
+  'a guard': { type: 'connected-vehicle-guard', poll: 600, minutes: 10, minutesFor: { lock: 20 } },
+  'an event node': {
+    type: 'connected-vehicle-event',
+    poll: 600,
+    events: [
+      'unlocked',
+      'locked',
+      'door-opened',
+      'window-opened',
+      'window-closed',
+      'trip-ended',
+      'left',
+      'arrived',
+      'charging-started',
+      'charging-done',
+      'battery-above',
+      'service-due',
+      'available',
+      'unavailable',
+    ],
+    level: 80,
+    places: [{ name: 'home', latitude: 57.7087, longitude: 11.9745 }],
+  },
+} satisfies Record<string, Cast['node']>;
+
+export const days: { title: string; cast: Cast }[] = Object.entries(nodes).flatMap(([title, node]) =>
+  (['fixed', 'adaptive'] as const).map((polling) => ({
+    title: `${title}, ${polling}`,
+    cast: { node, service, vehicle: { polling } },
+  })),
+);

@@ -1,0 +1,26 @@
+import { strict as assert } from 'node:assert';
+import { days, liveADay } from './day-cases';
+import { deviations } from './deviations';
+import { Golden } from './golden';
+import { Stage } from './stage';
+
+describe('What a flow hears in a day, and which requests it costs in each hour', function () {
+  this.timeout(120_000);
+  const golden = new Golden('days.json', [deviations.codeOfStatus, deviations.textOfError]);
+  let stage: Stage | undefined;
+
+  afterEach(() => stage?.end());
+  after(() => golden.save());
+
+  after(function () {
+    if (golden.count === days.length) assert.deepEqual([golden.unused, golden.overcome], [[], []]);
+  });
+
+  for (const { title, cast } of days)
+    it(title, async () => {
+      stage = await Stage.open(cast);
+      await liveADay(stage);
+      const { found, stored } = golden.compare(title, stage.heardInShort());
+      assert.equal(found, stored);
+    });
+});
