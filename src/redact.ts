@@ -47,11 +47,7 @@ export function createRedactor(): Redactor {
     // One secret may contain another.
     known = [...lasting, ...rotated].sort((one, other) => other.length - one.length);
   };
-  const withoutKnown = (input: string): string => {
-    let output = input;
-    for (const secret of known) if (output.includes(secret)) output = output.replaceAll(secret, secretMark);
-    return output;
-  };
+  const withoutKnown = (input: string): string => without(known, input);
   const text = (input: string): string => {
     let output = withoutKnown(input);
     for (const { pattern, by } of patterns)
@@ -74,7 +70,12 @@ export function createRedactor(): Redactor {
     text,
     known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
-    answer: (body, raw) => (raw.includes('\\') || withoutKnown(raw) !== raw ? copyOf(body, withoutKnown, []) : body),
+    answer(body, raw) {
+      // A body can have 100,000 texts, so each is searched for those secrets only that stand somewhere in the body.
+      const whole = unescaped(raw);
+      const found = known.filter((secret) => whole.includes(secret));
+      return found.length === 0 ? body : copyOf(body, (input) => without(found, input), []);
+    },
     error(thrown) {
       const error = asVehicleError(thrown);
       const message = text(error.message);
@@ -91,6 +92,21 @@ export function createRedactor(): Redactor {
     },
   };
 }
+
+/** @param secrets the longest first */
+function without(secrets: readonly string[], input: string): string {
+  let output = input;
+  for (const secret of secrets) if (output.includes(secret)) output = output.replaceAll(secret, secretMark);
+  return output;
+}
+
+const controls: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** The text of a JSON document with its escapes resolved. */
+const unescaped = (json: string): string =>
+  json.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code: string | undefined, character: string) =>
+    code === undefined ? (controls[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
 
 function remember(known: Set<string>, word: string, max: number): void {
   known.delete(word);

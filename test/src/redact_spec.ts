@@ -43,6 +43,37 @@ describe('The redactor', () => {
     assert.deepEqual(answer(`{"token":"Bearer abcdefgh","vin":"${vin}"}`), { token: 'Bearer abcdefgh', vin });
   });
 
+  it('removes every known secret of a large answer, and works no more for an escape in it', () => {
+    const redactor = createRedactor();
+    const secrets = Array.from({ length: 1000 }, () => randomBytes(30).toString('base64url'));
+    for (const each of secrets) redactor.learnRotated(each);
+    const list = Array.from({ length: 9_000 }, (_, index) => ({ name: `member ${index}`, value: 'OPEN', at: '…' }));
+    const hidden = [secrets[0], `a\\"\t${secrets[999]}`, { [secrets[500] ?? '']: [[[[[[[[[secrets[501]]]]]]]]]] }];
+    const searches = (body: object): [count: number, answer: unknown] => {
+      const text = JSON.stringify(body);
+      const { includes } = String.prototype;
+      let count = 0;
+      String.prototype.includes = function (...given) {
+        count += 1;
+        return includes.apply(this, given);
+      };
+      try {
+        const answer = redactor.answer(body, text);
+        return [count, answer];
+      } finally {
+        String.prototype.includes = includes;
+      }
+    };
+    const [plain] = searches({ list });
+    const [escaped, unchanged] = searches({ list, odd: 'a\\b' });
+    assert.deepEqual([plain, escaped], [1000, 1000]);
+    assert.deepEqual(unchanged, { list, odd: 'a\\b' });
+    const [withSecrets, answer] = searches({ list, hidden });
+    assert.ok(withSecrets < 1000 + 20 * 4 * list.length, `${withSecrets} searches`);
+    const mark = '[secret]';
+    assert.deepEqual(answer, { list, hidden: [mark, `a\\"\t${mark}`, { [mark]: [[[[[[[[[mark]]]]]]]]] }] });
+  });
+
   it('knows lasting secrets for good and the last thousand rotated ones', () => {
     const redactor = createRedactor();
     for (let index = 0; index < 2000; index += 1) redactor.learn(`lasting-secret-${index}-x`);
