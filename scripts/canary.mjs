@@ -1,9 +1,9 @@
 // `npm run canary`: secrets and VINs that exist nowhere else go through every success and every failure; then whatever came
-// out is searched for them. Ends with 1 where one is found.
+// out of the process is searched for them, stdout, stderr and files included. Ends with 1 where one is found.
 import { createRequire } from 'node:module';
 
 const { runCanary } = createRequire(import.meta.url)('../dist/test/support/canary.js');
-const { hits, searched, ...used } = await runCanary({ whole: true });
+const { hits, searched, ...used } = await runCanary('whole');
 console.log('in use:  ', used);
 console.log('searched:', searched);
 for (const hit of hits) console.log(hit);

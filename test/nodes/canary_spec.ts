@@ -4,12 +4,35 @@ import { runCanary } from '../support/canary';
 describe('The canary', function () {
   this.timeout(120_000);
 
-  it('finds no secret and no whole VIN in logs, messages, statuses, answers and files (all of it: npm run canary)', async () => {
-    const { hits, searched, secrets } = await runCanary({ whole: false });
+  it('finds no secret and no whole VIN in output, logs, messages, statuses, answers and files (all of it: npm run canary)', async () => {
+    const { hits, searched, secrets } = await runCanary('some');
     assert.deepEqual(hits, []);
+    // Nothing has to be printed.
+    const counts = [secrets, ...Object.values({ ...searched, output: Infinity })];
     assert.ok(
-      secrets > 20 && Object.values(searched).every((count) => count > 0),
+      counts.every((count) => count > 20),
       JSON.stringify({ secrets, searched }),
     );
+  });
+
+  it('finds a secret on stdout, on stderr, and in a file wherever a process may write one', async () => {
+    const { hits, searched } = await runCanary('leak');
+    assert.equal(searched.output, 3);
+    const found = [
+      /^stdout: .*canary-stdout-/s,
+      /^stdout: .*canary-stream-/s,
+      /^stderr: .*canary-stderr-/s,
+      /^file .*user-directory\.txt: canary-user-directory-/,
+      /^file \/working-directory\.txt: canary-working-directory-/,
+      /^file \/home\/home\.txt: canary-home-/,
+      /^file \/temporary\/temporary\.txt: canary-temporary-/,
+      /^file \/temporary\/temporary\.txt: .*CN[\dA-F]{15}/,
+    ];
+    for (const pattern of found)
+      assert.ok(
+        hits.some((hit) => pattern.test(hit)),
+        `${pattern} in ${hits.join('\n')}`,
+      );
+    assert.equal(hits.length, found.length);
   });
 });
