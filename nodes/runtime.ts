@@ -33,7 +33,7 @@ export {
   vehicleOptions,
 } from './node-red/options';
 export { languageOf, translate } from './node-red/i18n';
-export { sentenceIn } from './node-red/sentences';
+export { sentenceIn, wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';
 export { Overview } from './cars/runtime/overview';
 export { notifyEditors, publishWith } from './cars/runtime/notify-editors';

@@ -2,6 +2,7 @@ import type { Account } from './account';
 import { isReadName } from './catalogue/reads';
 import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
 import { VehicleError, asVehicleError, type ErrorCode } from './errors';
+import type { Sentence } from './sentence';
 import { parseVin } from './vin';
 
 /** The work behind the buttons “Check” and “Find my car” of the configuration dialog. */
@@ -28,7 +29,7 @@ export interface Finding {
   result: 'good' | 'bad' | 'unclear';
   /** The failure, where the result is bad. */
   code: ErrorCode | null;
-  message: string | null;
+  message: Sentence | null;
   /** ISO-8601: when a pause ends, or when the token expires. */
   until: string | null;
   /** The missing scopes, of the node `label` where there is one. */
@@ -148,7 +149,7 @@ const finding = (about: Finding['about'], result: Finding['result'], more: Parti
 const bad = (about: Finding['about'], error: VehicleError, more: Partial<Finding> = {}): Finding =>
   finding(about, 'bad', {
     code: error.code,
-    message: error.message,
+    message: error.sentence,
     until: error.retryAt?.toISOString() ?? null,
     ...more,
   });

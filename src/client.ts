@@ -30,6 +30,7 @@ import type { ServiceProfile } from './catalogue/services';
 import type { Clock } from './util/clock';
 import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
+import { sentence } from './sentence';
 import {
   listOf,
   needsArming,
@@ -243,7 +244,7 @@ export class VehicleClient {
   }
 
   /** Several reads at once; it fails only when every one failed, with the first failure. */
-  async readSeveral(names: readonly unknown[], options: ReadOptions): Promise<SeveralReading> {
+  async readSeveral(names: readonly unknown[], options: ReadOptions): ReturnType<typeof readEach> {
     return readEach([...new Set(names.map(parseReadName))], (name, batch) => this.read(name, { ...options, batch }));
   }
 
@@ -359,7 +360,7 @@ export class VehicleClient {
     if (!this.service.availableInterfaces.includes(iface))
       throw new VehicleError(
         'NOT_SUPPORTED',
-        `${titleOf(name)} cannot be read: this service does not offer ${titleOfInterface[iface]}.`,
+        sentence`${titleOf(name)} cannot be read: this service does not offer ${titleOfInterface[iface]}.`,
       );
     return this.#request(
       { read: name, vin, interface: iface, url: this.#addressOf(iface, path, vin), accept: json, scopes },
@@ -376,7 +377,7 @@ export class VehicleClient {
       const why = reason ?? 'connected v2, which has it too, is not there either';
       throw new VehicleError(
         'NOT_SUPPORTED',
-        `${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`,
+        sentence`${titleOf(name)} is offered by the extended vehicle interface, which this service no longer has; ${why}.`,
       );
     }
     const { path, scopes } = groups[group];
@@ -501,7 +502,7 @@ export class VehicleClient {
 
   async #routeFromList(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
     if (options.interface === 'v1')
-      throw new VehicleError('NOT_SUPPORTED', `The command ${name} is not part of v1. Choose v2 or auto.`);
+      throw new VehicleError('NOT_SUPPORTED', sentence`The command ${name} is not part of v1. Choose v2 or auto.`);
     const { payload: offers } = await this.commands({
       vin,
       forCommand: true,
@@ -518,7 +519,7 @@ export class VehicleClient {
         ) || 'none';
       throw new VehicleError(
         'INPUT_INVALID',
-        `This vehicle has no command “${name}”. Send one of its own list: ${listed}.`,
+        sentence`This vehicle has no command “${name}”. Send one of its own list: ${listed}.`,
       );
     }
     const url = followLink(this.service, offer.href);
@@ -526,7 +527,7 @@ export class VehicleClient {
     if (!needsArming(name) && needsArming(decoded(url.pathname)))
       throw new VehicleError(
         'INPUT_INVALID',
-        `“${name}” unlocks the vehicle or starts its engine. Send it as the command unlock or engine-start.`,
+        sentence`“${name}” unlocks the vehicle or starts its engine. Send it as the command unlock or engine-start.`,
       );
     return {
       command: name,

@@ -5,6 +5,8 @@
  * wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
  */
 
+import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
+
 /** Every code of docs/message-contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
 export const errorCodes = {
   CONFIG: { retryable: false },
@@ -62,10 +64,14 @@ export class VehicleError extends Error {
   readonly retryAt: Date | null;
   readonly httpStatus: number | null;
   readonly operationId: string | null;
+  /** The message with its template and values, so that it can be worded in another language. */
+  readonly sentence: Sentence;
 
-  constructor(code: ErrorCode, message: string, details: VehicleErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: ErrorCode, message: string | Sentence, details: VehicleErrorDetails = {}) {
+    const said = asSentence(message);
+    super(wordSentence(said), details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
+    this.sentence = said;
     this.retryable = details.retryable ?? errorCodes[code].retryable;
     this.retryAt = details.retryAt ?? null;
     this.httpStatus = details.httpStatus ?? null;
@@ -92,7 +98,7 @@ export function asVehicleError(error: unknown): VehicleError {
   if (name === 'AbortError') return cancelledError();
   return new VehicleError(
     'INTERNAL',
-    `A fault in this pack stopped the request (${name}). Please report it at https://github.com/connected-vehicle/node-red/issues with what you did and with “Copy diagnostics” of the vehicle configuration.`,
+    sentence`A fault in this pack stopped the request (${name}). Please report it at https://github.com/connected-vehicle/node-red/issues with what you did and with “Copy diagnostics” of the vehicle configuration.`,
     { cause: error },
   );
 }

@@ -17,6 +17,7 @@ export { addressFault, isLoopback } from './util/loopback';
 
 // Errors.
 export { VehicleError } from './errors';
+export { asSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';

@@ -16,6 +16,7 @@ import {
   type ReadName,
 } from './catalogue/reads';
 import { VehicleError } from './errors';
+import { asSentence, sentence } from './sentence';
 import { closestName } from './util/closest';
 
 /** Validates the properties of a message or a form before anything is sent; each function throws VehicleError INPUT_INVALID. */
@@ -28,7 +29,7 @@ export function parseInterface(input: unknown): InterfaceChoice {
   const written = typeof input === 'string' ? input.trim().toLowerCase() : input;
   const choice = interfaceChoices.find((name) => name === written);
   if (choice === undefined)
-    throw new VehicleError('INPUT_INVALID', `The interface must be one of: ${listOf(interfaceChoices)}.`);
+    throw new VehicleError('INPUT_INVALID', sentence`The interface must be one of: ${listOf(interfaceChoices)}.`);
   return choice;
 }
 
@@ -37,7 +38,7 @@ export function parseReadName(input: unknown): ReadName {
   if (isReadName(name)) return name;
   throw new VehicleError(
     'INPUT_INVALID',
-    `“${name}” is answered by the pack and is not a read of the service. Leave it out of the list.`,
+    sentence`“${name}” is answered by the pack and is not a read of the service. Leave it out of the list.`,
   );
 }
 
@@ -57,8 +58,11 @@ function parseAnyReadName(input: unknown): AnyReadName {
   const found = names.find((other) => other.toLowerCase() === written);
   if (found !== undefined) return found;
   const near = closestName(name, names);
-  const hint = near === undefined ? 'The help of the “car status” node lists all names.' : `Did you mean “${near}”?`;
-  throw new VehicleError('INPUT_INVALID', `There is no read “${shown(name)}”. ${hint}`);
+  const hint =
+    near === undefined
+      ? asSentence('The help of the “car status” node lists all names.')
+      : sentence`Did you mean “${near}”?`;
+  throw new VehicleError('INPUT_INVALID', sentence`There is no read “${shown(name)}”. ${hint}`);
 }
 
 /** A short text without control characters, because it ends in a log. */
@@ -75,14 +79,14 @@ export function parseCommandName(input: unknown): string {
   if (commandPattern.test(name)) return name;
   throw new VehicleError(
     'INPUT_INVALID',
-    `No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`,
+    sentence`No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`,
   );
 }
 
 /** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; other values that look like one are refused, because a wrong guess could open a car. */
 export function parseSwitch(name: string, input: unknown): boolean | undefined {
   if (input === undefined || typeof input === 'boolean') return input;
-  throw new VehicleError('INPUT_INVALID', `msg.${name} must be true or false. Nothing was sent.`);
+  throw new VehicleError('INPUT_INVALID', sentence`msg.${name} must be true or false. Nothing was sent.`);
 }
 
 /** True for every spelling of unlock, also inside a longer name. It is called before the name is validated. */
@@ -93,15 +97,18 @@ export const needsArming = (input: unknown): boolean => /unlock|engine-start/.te
 
 /** Seconds of an unlock (docs/service.md 4.2 rule 1); the maximum where nothing is given. */
 export const parseUnlockDuration = (input: unknown): number =>
-  parseWhole(input, unlockDurationLimits, 'unlock duration must be a whole number of seconds');
+  parseWhole(input, unlockDurationLimits, 'The unlock duration must be a whole number of seconds');
 
 /** Minutes that a started engine runs (docs/energy-location-api.md 5.2); the maximum where nothing is given. */
 export const parseRuntimeMinutes = (input: unknown): number =>
-  parseWhole(input, runtimeMinutesLimits, 'time that the engine runs must be a whole number of minutes');
+  parseWhole(input, runtimeMinutesLimits, 'The time that the engine runs must be a whole number of minutes');
 
 function parseWhole(input: unknown, { minimum, maximum }: { minimum: number; maximum: number }, what: string): number {
   if (input === undefined || input === null || input === '') return maximum;
   const number = typeof input === 'string' && /^\d{1,9}$/.test(input.trim()) ? Number(input) : input;
   if (typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum) return number;
-  throw new VehicleError('INPUT_INVALID', `The ${what} from ${minimum} to ${maximum}. Nothing was sent.`);
+  throw new VehicleError(
+    'INPUT_INVALID',
+    sentence`${asSentence(what)} from ${minimum} to ${maximum}. Nothing was sent.`,
+  );
 }

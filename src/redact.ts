@@ -1,4 +1,5 @@
 import { asVehicleError, VehicleError } from './errors';
+import { mapSentence, wordSentence } from './sentence';
 import { shortVin, vinPattern } from './vin';
 
 /**
@@ -78,11 +79,12 @@ export function createRedactor(): Redactor {
     },
     error(thrown) {
       const error = asVehicleError(thrown);
-      const message = text(error.message);
+      const said = mapSentence(error.sentence, text);
+      const message = wordSentence(said);
       const operationId = error.operationId === null ? null : text(error.operationId);
       const cause = causeOf(error.cause, value);
       if (message === error.message && operationId === error.operationId && cause === error.cause) return error;
-      return new VehicleError(error.code, message, {
+      return new VehicleError(error.code, said, {
         retryable: error.retryable,
         ...(error.retryAt !== null && { retryAt: error.retryAt }),
         ...(error.httpStatus !== null && { httpStatus: error.httpStatus }),

@@ -4,9 +4,9 @@ import { diagnosticsOf } from './diagnostics';
 import { deployedOf, readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
-import { redactor, safeError } from '../vehicle/redaction';
+import { redactor, safeError, shownFailure } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
-import { languageOfRequest, sentenceIn } from '../node-red/sentences';
+import { inLanguage, languageOfRequest } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../cars/runtime/demo';
@@ -41,10 +41,10 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       try {
         const result = await work(String(request.params['id']), request.body);
         // Diagnostics are for a report to the maintainers, so they stay in English.
-        response.json(action === 'diagnostics' ? result : inLanguage(language, result));
+        response.json(inLanguage(action === 'diagnostics' ? 'en-US' : language, result));
       } catch (error) {
-        const { code, message, retryAt } = safeError(error, (stack) => RED.log.debug(stack)).report();
-        response.json({ error: inLanguage(language, { code, message, retryAt }) });
+        const { code, sentence, retryAt } = safeError(error, (stack) => RED.log.debug(stack));
+        response.json({ error: inLanguage(language, { code, message: sentence, retryAt }) });
       }
     };
     const permitted = RED.auth.needsPermission(`connected-vehicle.${permission}`);
@@ -107,10 +107,10 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const account = await node.account();
     const names = [parseReads(reads)].flat();
     const readOptions = { vin: node.chooseVin(vin), interface: parseInterface(version) };
-    const { payload, vehicle } = await withTimeLimit((signal) =>
+    const { payload, failures } = await withTimeLimit((signal) =>
       readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
     );
-    return redactor().value({ payloads: payload, errors: vehicle.errors });
+    return redactor().value({ payloads: payload, errors: failures.map(shownFailure) });
   });
 
   route('commands', 'write', async (id, input) => {
@@ -150,16 +150,6 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     callback: (request, response) => void callbackPage(RED)(request, response).then(notifyEditors),
   };
 }
-
-/** An answer with the sentences of its failures in the language of the editor. */
-const inLanguage = (language: string, answer: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(answer, (name, value: unknown) =>
-      ['message', 'problem', 'reason'].includes(name) && typeof value === 'string'
-        ? sentenceIn(language, value)
-        : value,
-    ),
-  );
 
 async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const timeLimit = new AbortController();

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
-import { languageOfRequest, sentenceIn } from '../node-red/sentences';
+import { languageOfRequest, wordIn } from '../node-red/sentences';
+import { asSentence } from '../../src/index';
 import { clock } from '../node-red/time';
 
 const maxPerMinute = 120;
@@ -20,7 +21,7 @@ export function protectRoute(RED: NodeAPI): Handler {
   const requests = new Map<string, number[]>();
   return (request, response, next) => {
     const refuse = (status: number, sentence: string): void => {
-      const message = sentenceIn(languageOfRequest(request), sentence);
+      const message = wordIn(languageOfRequest(request), asSentence(sentence));
       response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
     };
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');

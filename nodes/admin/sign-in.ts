@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
-import { signInScopes, VehicleError, type Session, type SignedIn } from '../../src/index';
+import { signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { sessionOf } from '../vehicle/session';
 import { clock } from '../node-red/time';
-import { translate } from '../node-red/i18n';
+import { languageOf, translate } from '../node-red/i18n';
+import { wordIn } from '../node-red/sentences';
 import { deployedOf, type Form } from './form-routes';
 import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
 
@@ -13,7 +14,7 @@ import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/op
 interface SignInResult {
   /** ISO-8601. */
   at: string;
-  error: { code: string; message: string } | null;
+  error: { code: string; message: Sentence } | null;
   /** What was asked for and not granted. */
   missing: SignedIn['missing'];
 }
@@ -71,7 +72,7 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: str
     remember(signedIn.owner, null, signedIn.missing);
     return signedIn;
   } catch (error) {
-    const { code, message } = safeError(error);
+    const { code, sentence: message } = safeError(error);
     if (id !== null) remember(id, { code, message });
     throw error;
   }
@@ -116,7 +117,10 @@ export function callbackPage(RED: NodeAPI) {
   return async (request: Request, response: Response): Promise<void> => {
     const result = await finishSignIn(RED, request.originalUrl).then(
       () => ({ status: 200, words: sentence(RED, 'done') }),
-      (error: unknown) => ({ status: 400, words: `${sentence(RED, 'failed')} ${safeError(error).message}` }),
+      (error: unknown) => ({
+        status: 400,
+        words: `${sentence(RED, 'failed')} ${wordIn(languageOf(RED), safeError(error).sentence)}`,
+      }),
     );
     response
       .status(result.status)

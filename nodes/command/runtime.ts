@@ -58,7 +58,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     const options = parseOptions(commandOptions, config);
     if (arms === true) {
       arming.arm(options.arming);
-      return nodeStatus.showText('waiting', 'armed', { seconds: options.arming });
+      return nodeStatus.show('waiting', 'armed', { seconds: options.arming });
     }
     if (cancels === false) return;
     // Before anything is awaited: a cancelling message that comes next must find this one.

@@ -1,9 +1,12 @@
+import type { Worded } from '../node-red/sentences';
+
 /** An error that the runtime returned (docs/message-contract.md 6). */
 export interface Refusal {
   code: string;
   message: string;
 }
-export type Answer<Members> = Partial<Members> & { error?: Refusal };
+
+export type Answer<Members> = Partial<Worded<Members>> & { error?: Refusal };
 
 /** Stands for the error when no answer came: Node-RED stopped, or the user may not do this. */
 export const unreached: Refusal = { code: 'unreached', message: '' };

@@ -24,10 +24,10 @@ export function showGuardState(
       time: clockTime(new Date(first.since)) + (isLock ? more : ''),
     });
     if (snoozedUntil === null && alertedAt !== null)
-      return nodeStatus.showText('attention', 'alerted', { text, time: clockTime(new Date(alertedAt)) });
-    if (snoozedUntil === null) return nodeStatus.showText('attention', 'value', { value: text });
-    if (snoozedUntil === Infinity) return nodeStatus.showText('waiting', 'silentUntilClosed', { text });
-    return nodeStatus.showText('waiting', 'silentUntil', { text, time: clockTime(new Date(snoozedUntil)) });
+      return nodeStatus.show('attention', 'alerted', { text, time: clockTime(new Date(alertedAt)) });
+    if (snoozedUntil === null) return nodeStatus.show('attention', 'value', { value: text });
+    if (snoozedUntil === Infinity) return nodeStatus.show('waiting', 'silentUntilClosed', { text });
+    return nodeStatus.show('waiting', 'silentUntil', { text, time: clockTime(new Date(snoozedUntil)) });
   }
   if (failure !== null) return showFailure(nodeStatus, failure);
   if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');

@@ -47,7 +47,7 @@ export function onInput(
       done();
     } catch (error) {
       const failure = safeError(error, (stack) => node.debug(stack));
-      addError(task.msg, failure);
+      addError(task.msg, failure, nodeStatus.word(failure.sentence));
       if (!task.signal.aborted) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       notifyEditors();
@@ -82,9 +82,9 @@ function takeOver(msg: Message, sent: Message): void {
 }
 
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
-function addError(msg: Message, failure: VehicleError): void {
+function addError(msg: Message, failure: VehicleError, text: string): void {
   try {
-    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: failure.report() };
+    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: { ...failure.report(), text } };
   } catch {
     // `done` tells the failure all the same.
   }

@@ -1,5 +1,7 @@
-import type { Node, NodeAPI, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { translate, type Values } from './i18n';
+import type { Node, NodeAPI, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
+import type { Sentence } from '../../src/index';
+import { languageOf, translate, type Values } from './i18n';
+import { wordIn } from './sentences';
 import { clock } from './time';
 
 /** The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring = waiting, red ring = failed, grey = unknown. */
@@ -17,19 +19,23 @@ const longestText = 80;
 
 export type StatusStyle = keyof typeof styles;
 
-/** The prefix of the keys of fixed texts. The editor translates a status that is a key of a message catalogue. */
-const keyPrefix = '@connected-vehicle/node-red/connected-vehicle:status.';
+/** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/message-contract.md 6). */
+const codeOf = (key: string): string =>
+  (/[^.]*$/.exec(key)?.[0] ?? '')
+    .replace(/(?<=[a-z])[A-Z]/g, '-$&')
+    .replaceAll('_', '-')
+    .toLowerCase();
 
-/** The only writer of a node's status: fixed texts as keys for the editor, texts with values in the language of the runtime. */
+/** The only writer of a node's status: texts in the language of the runtime, each with the code of its key. */
 export interface NodeStatus {
-  /** Shows a fixed text. @param key below `status` in the message catalogue of `connected-vehicle` */
-  show(style: StatusStyle, key: string): void;
-  /** Shows a text with values. @param key below `status` in `runtime.json`, @param words the values that the text names */
-  showText(style: StatusStyle, key: string, words: Values): void;
+  /** @param key below `status` in `runtime.json`, @param words the values that the text names */
+  show(style: StatusStyle, key: string, words?: Values): void;
   /** Shows a text with the time of day behind it. @param key below `status` in `runtime.json` */
   showWithTime(style: StatusStyle, key: string, words?: Values): void;
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
+  /** A sentence in the language of the runtime. */
+  word(sentence: Sentence): string;
   /** Shown in place of the time while it is not null. */
   note: () => string | null;
   /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
@@ -41,13 +47,15 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
   /** Every status is sent to all open editors, so the same one is not sent twice. */
   let standing = '';
   let shown: string | undefined;
-  const write = (style: StatusStyle, text: string, key?: string): void => {
-    shown = key;
-    const written = `${style} ${text}`;
+  const write = (style: StatusStyle, key: string, text: string, isKept = false): void => {
+    shown = isKept ? undefined : key;
+    const written = `${style} ${key} ${text}`;
     if (written === standing) return;
     standing = written;
     const [fill, shape] = styles[style];
-    node.status({ fill, shape, text: text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text });
+    const cut = text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text;
+    // Node-RED hands the whole object to Status nodes, and its types know the first three members only.
+    node.status({ fill, shape, text: cut, code: codeOf(key) } as NodeStatusObject);
   };
   /** A status that cannot be shown, because its text cannot be read for one, must not fail what it is about. */
   const attempt = (show: () => void): void => {
@@ -58,16 +66,17 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
     }
   };
   const nodeStatus: NodeStatus = {
-    show: (style, key) => attempt(() => write(style, keyPrefix + key, key)),
-    showText: (style, key, words) => attempt(() => write(style, textOf(key, words), key)),
+    show: (style, key, words) => attempt(() => write(style, key, textOf(key, words))),
     showWithTime: (style, key, words) =>
       attempt(() =>
         write(
           style,
+          key,
           textOf('at', {
             text: textOf(key, words),
             time: (style === 'failed' ? nodeStatus.keptNote : nodeStatus.note()) ?? clockTime(new Date(clock().now())),
           }),
+          true,
         ),
       ),
     clear(key) {
@@ -75,6 +84,7 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
       standing = '';
       node.status({});
     },
+    word: (sentence) => wordIn(languageOf(RED), sentence),
     note: () => null,
     keptNote: null,
   };

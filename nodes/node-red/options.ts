@@ -6,6 +6,7 @@ import {
   interfaceChoices,
   interfaceNames,
   openingKinds,
+  sentence,
   serviceNames,
   VehicleError,
   watchNames,
@@ -251,7 +252,7 @@ export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: 
   const property = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError(
     'CONFIG',
-    `The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`,
+    sentence`The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`,
   );
 }
 
@@ -263,5 +264,8 @@ export function parseBody<Shape extends z.ZodMiniType>(shape: Shape, body: unkno
   const parsed = shape.safeParse(body);
   if (parsed.success) return parsed.data as z.infer<Shape>;
   const member = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new VehicleError('INPUT_INVALID', `The field “${member}” of this form is not valid. Correct it and try again.`);
+  throw new VehicleError(
+    'INPUT_INVALID',
+    sentence`The field “${member}” of this form is not valid. Correct it and try again.`,
+  );
 }

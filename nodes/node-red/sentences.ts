@@ -1,18 +1,12 @@
 /**
- * The sentences of errors in other languages, for the dialogs. The library says them in English; `sentences.json` of a language has
- * their translations by the English sentence, in which `{}` stands for what differs.
+ * The sentences of errors in the language of the reader. The library has them in English; `sentences.json` of a language has their
+ * translations by the English template.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
+import { isRecord, wordSentence, type Sentence } from '../../src/index';
 import { localesFolder } from './i18n';
-
-interface Sentence {
-  english: RegExp;
-  text: string;
-}
-
-const byLanguage = new Map<string, readonly Sentence[]>();
 
 /** The languages of the pack, first the one that the sentences are written in. */
 const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
@@ -20,35 +14,70 @@ const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
 /** The language of the pack that a browser prefers. */
 export const languageOfRequest = (request: Request): string => String(request.acceptsLanguages(languages) || 'en-US');
 
-/** No error says more. A longer text is the service's own, and searching it for sentences could take seconds. */
+const byLanguage = new Map<string, ReadonlyMap<string, string>>();
+
+/** The translations of a language by English template; none for English. */
+function translationsTo(language: string): ReadonlyMap<string, string> {
+  let known = byLanguage.get(language);
+  if (known === undefined) {
+    const path = join(localesFolder, language, 'sentences.json');
+    const found = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>) : {};
+    byLanguage.set(language, (known = new Map(Object.entries(found))));
+  }
+  return known;
+}
+
+/** A sentence in a language; English where a translation is missing. */
+export const wordIn = (language: string, sentence: Sentence): string =>
+  wordSentence(sentence, translationsTo(language));
+
+/** What a browser gets of a value: each sentence is a text in the language of the editor. */
+export type Worded<Value> = Value extends Sentence
+  ? string
+  : Value extends object
+    ? {
+        [Member in keyof Value]: Value[Member] extends ReadonlySet<unknown> | undefined
+          ? Value[Member]
+          : Worded<Value[Member]>;
+      }
+    : Value;
+
+/** An answer to a browser with every sentence in its language. */
+export const inLanguage = (language: string, answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (name, value: unknown) => {
+      if (isSentence(value)) return wordIn(language, value);
+      return name === 'reason' && typeof value === 'string' ? sentenceIn(language, value) : value;
+    }),
+  );
+
+const isSentence = (value: unknown): value is Sentence =>
+  isRecord(value) && typeof value['template'] === 'string' && Array.isArray(value['values']);
+
+/** No reason of a command says more. A longer text is the service's own, and searching it for sentences could take seconds. */
 const maxLength = 2_000;
 
-/** An error's sentence, or several in a row, in a language; unchanged where a translation is missing. */
+/** The reason of a command in the journal, one or several English sentences, in a language; unchanged where a translation is missing. */
 export function sentenceIn(language: string, text: string): string {
   if (text.length > maxLength) return text;
-  let known = byLanguage.get(language);
-  if (known === undefined)
-    byLanguage.set(language, (known = sentencesOf(join(localesFolder, language, 'sentences.json'))));
+  const known = [...translationsTo(language)].map(([english, own]) => ({ english: patternOf(english), text: own }));
   return translated(known, text);
 }
 
-function sentencesOf(path: string): Sentence[] {
-  const found: unknown = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
-  return Object.entries(found as object).map(([english, text]) => ({
-    english: patternOf(english),
-    text: String(text),
-  }));
+interface Pattern {
+  english: RegExp;
+  text: string;
 }
 
 /** Matches the sentence at the beginning of a text, with the blanks behind it. */
 function patternOf(english: string): RegExp {
-  const parts = english.split('{}').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = english.split(/\{\d\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   // A value at the end of a sentence reaches to the end of the text.
   const whole = parts.join('(.*?)').replace(/\(\.\*\?\)$/, '(.*)');
   return new RegExp(`^${whole}(?:\\s+|$)`, 's');
 }
 
-function translated(known: readonly Sentence[], text: string): string {
+function translated(known: readonly Pattern[], text: string): string {
   const sentences: string[] = [];
   let rest = text;
   while (rest !== '') {
@@ -57,14 +86,14 @@ function translated(known: readonly Sentence[], text: string): string {
       .find(({ match }) => match);
     if (!found?.match) return text;
     const [whole, ...values] = found.match;
-    sentences.push(found.own.replaceAll('{}', () => listIn(known, values.shift() ?? '')));
+    sentences.push(found.own.replace(/\{(\d)\}/g, (_, place) => listIn(known, values[Number(place)] ?? '')));
     rest = rest.slice(whole.length);
   }
   return sentences.join(' ');
 }
 
 /** Translates a value of a sentence: another sentence, or names with commas between them. */
-function listIn(known: readonly Sentence[], text: string): string {
+function listIn(known: readonly Pattern[], text: string): string {
   const whole = translated(known, text);
   return whole === text
     ? text

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { isBlank, type Message } from './message';
-import { isRecord, VehicleError } from '../../src/index';
+import { isRecord, sentence, VehicleError } from '../../src/index';
 import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
@@ -37,6 +37,9 @@ export async function typedProperty<Name extends string>(
     throw new VehicleError('INPUT_INVALID', `${label} cannot be evaluated. Correct it in the node. ${reason}`.trim());
   });
   if (isBlank(value))
-    throw new VehicleError('INPUT_INVALID', `${label} has no value. Set it, or choose another source in the node.`);
+    throw new VehicleError(
+      'INPUT_INVALID',
+      sentence`${label} has no value. Set it, or choose another source in the node.`,
+    );
   return value;
 }

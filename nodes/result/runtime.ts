@@ -45,7 +45,7 @@ export function connectedVehicleCommandStatus(
       await stored;
       const { client, dispatcher } = await vehicleOf(RED, options.vehicle).account();
       shown = knownOverview(options.vehicle)?.watch(open.record);
-      nodeStatus.showText('busy', 'watching', { count: watching.size });
+      nodeStatus.show('busy', 'watching', { count: watching.size });
       const updates = followWatch(open, {
         client,
         timeoutMs: options.timeout * 1000,

@@ -129,7 +129,7 @@ function showDemoPage(page: string | null): void {
   if (page !== null) part('demoPage').find('a').attr('href', page);
 }
 
-function showState({ token, quota, demoPage = null }: Partial<State>): void {
+function showState({ token, quota, demoPage = null }: Answer<State>): void {
   showDemoPage(demoPage);
   const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
   const signedIn = signedInAt

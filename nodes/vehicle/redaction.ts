@@ -6,6 +6,12 @@ const shared = createRedactor();
 /** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
 export const redactor = (): typeof shared => shared;
 
+/** A failed read as a browser gets it. */
+export const shownFailure = ({ read, error }: { read: string; error: VehicleError }) => {
+  const { code, sentence } = redactor().error(error);
+  return { read, code, message: sentence };
+};
+
 /** Removes these credentials from every text from now on. The client id is no secret, because every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
   redactor().learn(apiKey, clientSecret, accessToken, refreshToken);

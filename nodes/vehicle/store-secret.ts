@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { VehicleError } from '../../src/index';
+import { sentence, VehicleError } from '../../src/index';
 
 const keyFile = 'store.key';
 
@@ -92,6 +92,6 @@ function fault(error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return new VehicleError(
     'CONFIG',
-    `The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor created${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,
+    sentence`The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor created${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,
   );
 }

@@ -74,6 +74,11 @@ export function readingOf<Payload>(
 
 export type AnyReading = Reading | SeveralReading;
 
+export interface FailedRead {
+  read: AnyReadName;
+  error: VehicleError;
+}
+
 /**
  * Several reads at once; it fails only when every one failed, with the first failure.
  * @param read gets the option `batch` of the client
@@ -81,13 +86,13 @@ export type AnyReading = Reading | SeveralReading;
 export async function readEach(
   reads: readonly AnyReadName[],
   read: (name: AnyReadName, batch: string) => Promise<Reading>,
-): Promise<SeveralReading> {
+): Promise<SeveralReading & { failures: readonly FailedRead[] }> {
   if (reads.length === 0)
     throw new VehicleError(
       'INPUT_INVALID',
       'No read is chosen. Choose at least one, or send a list of names in msg.read.',
     );
-  const failures: { read: AnyReadName; error: VehicleError }[] = [];
+  const failures: FailedRead[] = [];
   const batch = randomUUID();
   const results = await Promise.all(
     reads.map(async (name) => {
@@ -102,11 +107,8 @@ export async function readEach(
   failures.sort((one, other) => reads.indexOf(one.read) - reads.indexOf(other.read));
   const readings = results.flat();
   if (readings.length === 0) throw failures[0]?.error;
-  return severalReading(
-    [...reads],
-    readings,
-    failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message })),
-  );
+  const errors = failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message }));
+  return { ...severalReading([...reads], readings, errors), failures };
 }
 
 /** Several readings as one. */

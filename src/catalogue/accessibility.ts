@@ -1,4 +1,5 @@
 import { isRecord } from '../util/json';
+import { asSentence, sentence, type Sentence } from '../sentence';
 
 /** The reasons that the service is known to give (docs/field-notes.md 1.8); the set is open. */
 const unavailableReasons: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([
@@ -9,8 +10,8 @@ const unavailableReasons: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
 ]);
 
 /** Says why the car takes no commands, and that none was sent. */
-export const unavailableSentence = (reason: string | null): string =>
-  `The car takes no commands now: ${unavailableReasons.get(reason ?? '') ?? 'the service does not say why'}. The command was not sent.`;
+export const unavailableSentence = (reason: string | null): Sentence =>
+  sentence`The car takes no commands now: ${asSentence(unavailableReasons.get(reason ?? '') ?? 'the service does not say why')}. The command was not sent.`;
 
 /** A car that saves power has been parked for days; the other reasons do not show whether somebody uses it (docs/field-notes.md 1.8). */
 const inUseByReason: ReadonlyMap<unknown, boolean> = /* @__PURE__ */ new Map([

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
+import { asSentence, sentence, type Sentence } from '../sentence';
 import { eventNames, hasPlace, type EventName, type EventSettings } from './types';
 
 const defaultRadius = 200;
@@ -51,7 +52,7 @@ export function parseEventSettings({
 function parseEventName(input: unknown): EventName {
   const name = eventNames.find((known) => known === input);
   if (name !== undefined) return name;
-  throw config(`There is no event “${String(input).slice(0, 60)}”. Choose from: ${eventNames.join(', ')}.`);
+  throw config(sentence`There is no event “${String(input).slice(0, 60)}”. Choose from: ${eventNames}.`);
 }
 
 function parsePlace(input: unknown): EventSettings['places'][number] {
@@ -63,9 +64,9 @@ function parsePlace(input: unknown): EventSettings['places'][number] {
   const { name, latitude, longitude, radius: given } = place.data;
   const radius = radiusShape.safeParse(isEmpty(given) ? defaultRadius : given);
   if (!radius.success)
-    throw config(`The radius of the place “${name}” must be a number of meters from 1 to 1,000,000.`);
+    throw config(sentence`The radius of the place “${name}” must be a number of meters from 1 to 1,000,000.`);
   return { name, latitude, longitude, radius: radius.data };
 }
 
-const config = (sentence: string): VehicleError =>
-  new VehicleError('CONFIG', `The node cannot watch for events. ${sentence}`);
+const config = (problem: string | Sentence): VehicleError =>
+  new VehicleError('CONFIG', sentence`The node cannot watch for events. ${asSentence(problem)}`);

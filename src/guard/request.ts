@@ -1,5 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
+import { asSentence, sentence } from '../sentence';
 import { watchNames, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import { minutesSchema } from './options';
@@ -75,7 +76,7 @@ export function parseSnooze(input: unknown): number | null {
   if (minutes.success) return minutes.data;
   throw new VehicleError(
     'INPUT_INVALID',
-    `${minutes.error.issues[0]?.message ?? 'The snooze cannot be read.'} Send minutes, or "until-closed".`,
+    sentence`${asSentence(minutes.error.issues[0]?.message ?? 'The snooze cannot be read.')} Send minutes, or "until-closed".`,
   );
 }
 
@@ -90,7 +91,7 @@ function parseWatchNames(input: unknown): WatchName[] {
     if (name === undefined)
       throw new VehicleError(
         'INPUT_INVALID',
-        `There is no such opening. Send one of these names, or a list: ${watchNames.join(', ')}.`,
+        sentence`There is no such opening. Send one of these names, or a list: ${watchNames}.`,
       );
     return name;
   });

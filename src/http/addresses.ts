@@ -2,6 +2,7 @@ import { addressFault } from '../util/loopback';
 import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from '../catalogue/services';
 import { VehicleError } from '../errors';
+import { asSentence, sentence } from '../sentence';
 
 /** The parts of a profile that the configuration may set (docs/message-contract.md 2). */
 const settable = [
@@ -74,8 +75,8 @@ export function parseAddress(input: string, what: string, { mayHaveQuery = false
   throw new VehicleError(
     'CONFIG',
     mayHaveQuery
-      ? `The ${what} must be an https address (or http on this machine), without a user or a fragment.`
-      : `The ${what} must be an https address (or http on this machine), without a user, a query or a fragment.`,
+      ? sentence`The ${asSentence(what)} must be an https address (or http on this machine), without a user or a fragment.`
+      : sentence`The ${asSentence(what)} must be an https address (or http on this machine), without a user, a query or a fragment.`,
   );
 }
 
@@ -139,12 +140,12 @@ export function chooseInterface<ChosenRoute extends { path: string; unlisted?: t
     if (route === undefined)
       throw new VehicleError(
         'NOT_SUPPORTED',
-        `${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
+        sentence`${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
       );
     if (!service.availableInterfaces.includes(iface))
       throw new VehicleError(
         'NOT_SUPPORTED',
-        `This service does not have ${choice} of the connected interface. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
+        sentence`This service does not have ${choice} of the connected interface. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
       );
     return { iface, route };
   }
@@ -154,6 +155,9 @@ export function chooseInterface<ChosenRoute extends { path: string; unlisted?: t
   });
   const best = available.find(({ route }) => !route.unlisted) ?? available[0];
   if (best === undefined)
-    throw new VehicleError('NOT_SUPPORTED', `This service does not offer ${name}: none of its interfaces has it.`);
+    throw new VehicleError(
+      'NOT_SUPPORTED',
+      sentence`This service does not offer ${name}: none of its interfaces has it.`,
+    );
   return best;
 }

@@ -1,4 +1,5 @@
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 import { isLoopback } from '../util/loopback';
 
 /** The environment variables of the process, or those of a test. */
@@ -56,7 +57,7 @@ function parseProxy(variable: string, value: string): Proxy | null {
   }
   throw new VehicleError(
     'CONFIG',
-    `The environment variable ${variable} does not contain the address of an http or https proxy. Write it like http://proxy.example:3128 or http://user:password@proxy.example:3128, special characters of the password as escapes (%25 for %, %40 for @, %23 for #), and restart Node-RED.`,
+    sentence`The environment variable ${variable} does not contain the address of an http or https proxy. Write it like http://proxy.example:3128 or http://user:password@proxy.example:3128, special characters of the password as escapes (%25 for %, %40 for @, %23 for #), and restart Node-RED.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { VehicleError } from '../errors';
+import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
 
 /** The sentences for connections that fail, by the peer that they failed at. */
@@ -28,12 +29,12 @@ export const serviceFaults: PeerFaults = {
   of: (error) =>
     networkFault(error, (code) => {
       if (untrustedCodes.has(code))
-        return `The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+        return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
       if (/^ERR_SSL_|^EPROTO$/.test(code))
-        return `No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
+        return sentence`No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
       return (
         certificateSentences[code] ??
-        `The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
+        sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
       );
     }),
   late: (seconds, { hasAddress }) =>
@@ -41,40 +42,40 @@ export const serviceFaults: PeerFaults = {
       ? timedOut(seconds)
       : new VehicleError(
           'TIMEOUT',
-          `The name server did not give the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`,
+          sentence`The name server did not give the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`,
         ),
 };
 
 export const timedOut = (seconds: number): VehicleError =>
-  new VehicleError('TIMEOUT', `The service did not answer within ${seconds} seconds. Try again later.`);
+  new VehicleError('TIMEOUT', sentence`The service did not answer within ${seconds} seconds. Try again later.`);
 
 export const proxyFaults = ({ host, variable }: Proxy): PeerFaults => ({
   of: (error) =>
     networkFault(error, (code) =>
       untrustedCodes.has(code) || code in certificateSentences
-        ? `The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
-        : `The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
+        ? sentence`The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
+        : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
     ),
   late: (seconds) =>
     new VehicleError(
       'TIMEOUT',
-      `The proxy ${host} did not answer within ${seconds} seconds. Check the network and the variable ${variable}.`,
+      sentence`The proxy ${host} did not answer within ${seconds} seconds. Check the network and the variable ${variable}.`,
     ),
 });
 
 /** A proxy that answered without a tunnel. What it refuses is not tried again within a read: that could lock its user out. */
 export function noTunnel(status: number, { host, variable }: Proxy): VehicleError {
-  const sentence =
+  const refusal =
     status === 407
-      ? `The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
+      ? sentence`The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
       : status < 500
-        ? `The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
-        : `The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
-  return new VehicleError('NETWORK', sentence, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
+        ? sentence`The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
+        : sentence`The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
+  return new VehicleError('NETWORK', refusal, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
 }
 
 /** The cause is rebuilt from its code alone: the errors of undici hold addresses and headers. */
-function networkFault(error: unknown, sentenceOf: (code: string) => string): VehicleError {
+function networkFault(error: unknown, sentenceOf: (code: string) => string | Sentence): VehicleError {
   if (error instanceof VehicleError) return error;
   const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
   return new VehicleError('NETWORK', sentenceOf(code), { cause: { code } });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
+import { asSentence, sentence } from '../sentence';
 import type { StateStore } from '../state/state-store';
 import { reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
@@ -303,7 +304,7 @@ export class RateLimiter {
 
   #tooLong({ at, code, reason }: Slot): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
-    const message = `${reason || 'Too many requests wait'}. The next request can be sent at ${clockTime(retryAt, this.#clock.now())}.`;
+    const message = sentence`${asSentence(reason || 'Too many requests wait')}. The next request can be sent at ${clockTime(retryAt, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
   }
 

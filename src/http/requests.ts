@@ -1,6 +1,7 @@
 import type { Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
+import { sentence } from '../sentence';
 import type { TokenSource } from './token-source';
 import { isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
@@ -395,7 +396,7 @@ const isUncertain = (status: number, { code }: VehicleError): boolean =>
 const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError =>
   new VehicleError(
     'COMMAND_REFUSED',
-    `The service refused the command (HTTP ${httpStatus}). The car may not support it in this form: check the settings of the command.`,
+    sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
     { ...(httpStatus !== null && { httpStatus }), ...(operationId !== null && { operationId }) },
   );
 

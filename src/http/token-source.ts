@@ -1,4 +1,5 @@
 import { cancelledError, VehicleError } from '../errors';
+import { asSentence, sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { readClaims } from './claims';
 
@@ -38,7 +39,7 @@ export interface TokenDescription {
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
   retryAt: string | null;
   /** The sentence of the last failure, for a person; null while all is well. */
-  problem: string | null;
+  problem: Sentence | null;
 }
 
 /**
@@ -93,7 +94,7 @@ class PastedToken implements TokenSource {
       signedInAt: null,
       lastRefreshAt: null,
       retryAt: null,
-      problem: this.#problem()?.message ?? null,
+      problem: this.#problem()?.sentence ?? null,
     };
   }
 
@@ -109,7 +110,7 @@ class PastedToken implements TokenSource {
     if (!this.#isExpired()) return null;
     return new VehicleError(
       'SIGN_IN_REQUIRED',
-      `The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`,
+      sentence`The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`,
     );
   }
 
@@ -127,8 +128,8 @@ export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(to
 /** RFC 6749 appendix A allows blanks inside a client id and a client secret, but no line break. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
-export const unusable = (what: string): string =>
-  `The ${what} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`;
+export const unusable = (what: string): Sentence =>
+  sentence`The ${asSentence(what)} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`;
 
 /** Milliseconds since 1970 as ISO-8601. */
 export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

@@ -106,7 +106,7 @@ class ManagedToken implements TokenSource {
       signedInAt: isoTime(grant?.signedInAt ?? null),
       lastRefreshAt: isoTime(grant === null || grant.generation === 0 ? null : grant.refreshedAt),
       retryAt: isoTime(retryAt),
-      problem: this.#problem?.message ?? problem,
+      problem: this.#problem?.sentence ?? problem,
     };
   }
 

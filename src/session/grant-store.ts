@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
 import type { OAuthClient } from './oauth';
@@ -148,19 +149,21 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const sentences = {
-  damaged: 'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again',
+  damaged:
+    'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again in the vehicle configuration; the old file is kept beside the new one.',
   foreign:
-    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again",
-  newer: 'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again',
+    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again in the vehicle configuration; the old file is kept beside the new one.",
+  newer:
+    'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration; the old file is kept beside the new one.',
 };
 
 /** Says what to do about a sign-in that cannot be read or written. */
 function unreadable(fault: StateFault): VehicleError {
-  const sentence =
+  const problem =
     fault.fault === 'inaccessible'
-      ? `The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`
-      : `${sentences[fault.fault]} in the vehicle configuration; the old file is kept beside the new one.`;
-  return new VehicleError('CONFIG', sentence, { cause: fault });
+      ? sentence`The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`
+      : sentences[fault.fault];
+  return new VehicleError('CONFIG', problem, { cause: fault });
 }
 
 export const isDamaged = (error: unknown): boolean =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
+import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import type { Transport, TransportResponse } from '../http/transport';
 import type { Clock } from '../util/clock';
@@ -130,7 +131,7 @@ export async function requestTokens(
   if (refusal !== null) return { refusal };
   throw new VehicleError(
     'SERVICE_ERROR',
-    `The sign-in service is out of order (it answered with status ${response.status}).`,
+    sentence`The sign-in service is out of order (it answered with status ${response.status}).`,
     { httpStatus: response.status, ...retryTime(response, clock.now()) },
   );
 }
@@ -213,7 +214,7 @@ function temporaryFailure(error: unknown): VehicleError {
   const { code, cause } = failure;
   // The transport knows more of the cause: the proxy, the name server, or a certificate that is not trusted.
   if (code === 'NETWORK' || code === 'TIMEOUT')
-    return new VehicleError(code, `The sign-in service: ${failure.message}`, { cause });
+    return new VehicleError(code, sentence`The sign-in service: ${failure.sentence}`, { cause });
   if (code === 'CANCELLED') return cancelledError();
   if (code === 'CONFIG') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
@@ -240,5 +241,6 @@ const refusals = new Map([
 ]);
 
 /** The sentence that says what to do after a refusal. */
-export const refusalSentence = ({ refusal }: Refusal): string =>
-  refusals.get(refusal) ?? `The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;
+export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
+  refusals.get(refusal) ??
+  sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

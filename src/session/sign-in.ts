@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
+import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
@@ -168,15 +169,15 @@ export class SignIns {
     };
     const answer = await requestTokens(start.client, form, { send, clock }).catch((error: unknown) => {
       throw error instanceof VehicleError
-        ? new VehicleError(error.code, `${error.message} Start the sign-in again.`, { cause: error.cause })
+        ? new VehicleError(error.code, sentence`${error.sentence} Start the sign-in again.`, { cause: error.cause })
         : error;
     });
     if ('refusal' in answer) {
-      const sentence =
+      const problem =
         answer.refusal === 'invalid_grant'
           ? 'The service did not accept the sign-in code, which is valid for a minute only. Start the sign-in again.'
           : refusalSentence(answer);
-      throw new VehicleError('SIGN_IN_REQUIRED', sentence);
+      throw new VehicleError('SIGN_IN_REQUIRED', problem);
     }
     if (answer.refreshToken === null) {
       throw new VehicleError(
@@ -267,7 +268,7 @@ const deletedMeanwhile = (): VehicleError =>
     'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
   );
 
-const invalid = (sentence: string): VehicleError => new VehicleError('INPUT_INVALID', sentence);
+const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
 /** Accepts a whole address, or a query with or without its question mark. */
 function queryOf(redirected: string): URLSearchParams {
@@ -296,14 +297,14 @@ function refusedByPage(error: string, optional: SignInStart['optional'] = []): V
   return new VehicleError(
     'SIGN_IN_REQUIRED',
     (code === 'invalid_scope' ? invalidScope(optional) : pageErrors.get(code)) ??
-      `The service ended the sign-in (${code}). Start it again.`,
+      sentence`The service ended the sign-in (${code}). Start it again.`,
   );
 }
 
 /** The service does not say which scope the application lacks, so the sentence names those that can be left out. */
-function invalidScope(optional: NonNullable<SignInStart['optional']>): string {
+function invalidScope(optional: NonNullable<SignInStart['optional']>): string | Sentence {
   const choices = optional.map(({ access, scopes }) => `“${access}” (${scopes.join(', ')})`);
   return choices.length === 0
     ? 'The application at the developer portal lacks one of the scopes that the sign-in asks for. Tick the scopes that reading needs there, then sign in again.'
-    : `The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again. A scope for reading cannot be left out: make a new application with all of them.`;
+    : sentence`The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again. A scope for reading cannot be left out: make a new application with all of them.`;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { cancelledError, VehicleError, type ErrorCode } from '../errors';
+import { sentence, type Sentence } from '../sentence';
 import { isAlive } from '../state/file-lock';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
@@ -12,7 +13,7 @@ export interface GrantState {
   grant: Grant | null;
   retryAt: number | null;
   signInRequiredSince: number | null;
-  problem: string | null;
+  problem: Sentence | null;
 }
 
 /** This process in the lease of a refresh; a parameter so that a test can be two processes. */
@@ -144,7 +145,7 @@ export class TokenManager {
       grant: this.#grant,
       retryAt: this.#pause?.retryAt ?? null,
       signInRequiredSince: this.#refusal?.since ?? null,
-      problem: failure?.error.message ?? null,
+      problem: failure?.error.sentence ?? null,
     };
   }
 
@@ -392,7 +393,7 @@ export class TokenManager {
     const ms = Math.round(
       Math.max(backoffMs(count, pauses, this.#options.random), (failure.retryAt?.getTime() ?? now) - now),
     );
-    const repeated = new VehicleError(failure.code, `${failure.message} The pack tries again by itself.`, {
+    const repeated = new VehicleError(failure.code, sentence`${failure.sentence} The pack tries again by itself.`, {
       retryable: true,
       retryAt: new Date(now + ms),
       ...(failure.httpStatus === null ? {} : { httpStatus: failure.httpStatus }),

@@ -1,4 +1,5 @@
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 
 /** A stored value, as JSON can hold it, and the version that a conditional write names. */
 export interface Stored {
@@ -44,10 +45,12 @@ export interface StateStore {
 }
 
 const sentences = {
-  damaged: 'is damaged and cannot be read. Restore it from a backup, or go on without it',
-  foreign:
-    'was encrypted with another secret. Put the former credentialSecret back into the settings of Node-RED, or the former store.key into its folder',
-  newer: 'was written by a newer version of this pack. Update the pack',
+  damaged: (collection: string) =>
+    sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or go on without it.`,
+  foreign: (collection: string) =>
+    sentence`The saved state “${collection}” was encrypted with another secret. Put the former credentialSecret back into the settings of Node-RED, or the former store.key into its folder.`,
+  newer: (collection: string) =>
+    sentence`The saved state “${collection}” was written by a newer version of this pack. Update the pack.`,
 } as const;
 
 /** A stored value that cannot be read, or a place that cannot be read or written. */
@@ -62,8 +65,8 @@ export class StateFault extends VehicleError {
     super(
       'CONFIG',
       fault === 'inaccessible'
-        ? `The saved state “${collection}” cannot be read or written (${systemCode || 'unknown fault'}). Make the folder “${place}” readable and writable for the user that runs Node-RED, with free space on its disk.`
-        : `The saved state “${collection}” ${sentences[fault]}.`,
+        ? sentence`The saved state “${collection}” cannot be read or written (${systemCode || 'unknown fault'}). Make the folder “${place}” readable and writable for the user that runs Node-RED, with free space on its disk.`
+        : sentences[fault](collection),
     );
     this.fault = fault;
     this.systemCode = systemCode;

@@ -109,13 +109,13 @@ const rules: readonly Rule[] = [
     when: said(/client not allowed to access/, 403),
     code: 'SCOPE_MISSING',
     sentence:
-      'The application may not use this API of the service. Add the API with the scopes {scopes} to the application; a published application cannot be changed, so make a new one.',
+      'The application may not use this API of the service. Add the API with the scopes {0} to the application; a published application cannot be changed, so make a new one.',
   },
   {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence:
-      'The token lacks a scope that this needs: {scopes}. Tick it for your application at the developer portal, allow it in the vehicle configuration, then sign in again and tick every box of the consent page.',
+      'The token lacks a scope that this needs: {0}. Tick it for your application at the developer portal, allow it in the vehicle configuration, then sign in again and tick every box of the consent page.',
   },
   {
     when: said(/allowed markets/, 404),
@@ -181,12 +181,16 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   const retryAt = retryTime(rule.code, answer, context.now);
   const resolvedId = operationIdOf(answer.headers) ?? operationId;
-  return new VehicleError(rule.code, rule.sentence.replace('{scopes}', context.scopes.join(', ')), {
-    httpStatus: answer.status,
-    ...(rule.retryable !== undefined && { retryable: rule.retryable }),
-    ...(retryAt !== null && { retryAt }),
-    ...(resolvedId !== null && { operationId: resolvedId }),
-  });
+  return new VehicleError(
+    rule.code,
+    { template: rule.sentence, values: rule.sentence.includes('{0}') ? [context.scopes] : [] },
+    {
+      httpStatus: answer.status,
+      ...(rule.retryable !== undefined && { retryable: rule.retryable }),
+      ...(retryAt !== null && { retryAt }),
+      ...(resolvedId !== null && { operationId: resolvedId }),
+    },
+  );
 }
 
 /** Whether the answer repeats an error of the car itself, so that the car got the command. */

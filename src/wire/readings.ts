@@ -3,6 +3,7 @@ import { doorMembers, lockWords, openingWords, windowMembers, type Member } from
 import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 import { judgeOpenings, type Openness } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import {
@@ -73,7 +74,7 @@ export interface Accessibility {
 export const oddAnswer = (what: string): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
-    `The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
+    sentence`The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
   );
 
 /** The body's `data`, or the body itself (docs/field-notes.md 1.2). */

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { electricCar, type Simulator } from '../../src/simulator/index';
-import { customVehicle, demoCredentials, fixedStatus, setUpFlow, type Flow } from '../support/flow';
+import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 import { removeFolder } from '../support/remove-folder';
 
@@ -28,7 +28,7 @@ describe(type, () => {
   const payloads = (): Record<string, unknown>[] =>
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const texts = (): unknown[] => payloads().map(({ text }) => text);
-  const isListening = (): boolean => flow.badges.some(({ text }) => text === fixedStatus('listening'));
+  const isListening = (): boolean => flow.badges.some(({ text }) => text === 'waiting for events');
 
   it('sends one message for a change, with a sentence and the time that is known', async () => {
     await load({ events: ['window-opened', 'window-closed'] });
@@ -189,7 +189,7 @@ describe(type, () => {
     service.faults.add({ error: 'not-supported' });
     await until(() => flow.badges.at(-1)?.fill === 'red');
     service.faults.clear();
-    await until(() => lastBadge() === fixedStatus('listening'));
+    await until(() => lastBadge() === 'waiting for events');
   });
 
   it('reads at once on a message', async () => {

@@ -38,7 +38,7 @@ export class Flow {
   #flow: NodeConfig[] = [];
   outputs: Received[][] = [[], []];
   caught: Received[] = [];
-  badges: { fill?: string; shape?: string; text?: string }[] = [];
+  badges: { fill?: string; shape?: string; text?: string; code?: string }[] = [];
   completed: Received[] = [];
 
   /** @param more further nodes of the flow */
@@ -171,9 +171,6 @@ export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<Simul
     useClock(undefined);
   });
 }
-
-/** A fixed status as the runtime sends it: the editor translates the key. */
-export const fixedStatus = (key: string): string => `@connected-vehicle/node-red/connected-vehicle:status.${key}`;
 
 /** A vehicle configuration that points to a simulated service. */
 export const customVehicle = (service: Simulator, changes: Record<string, unknown> = {}): Record<string, unknown> => ({

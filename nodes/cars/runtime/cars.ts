@@ -1,15 +1,26 @@
 import type { NodeAPI } from 'node-red';
-import { shortVin, VehicleError, vinPattern, type Account, type JournalEntry, type ReadName } from '../../../src/index';
-import { redactor, safeError } from '../../vehicle/redaction';
+import {
+  shortVin,
+  VehicleError,
+  vinPattern,
+  type Account,
+  type JournalEntry,
+  type ReadName,
+  type Sentence,
+} from '../../../src/index';
+import { redactor, safeError, shownFailure } from '../../vehicle/redaction';
 import type { VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
+import type { Worded } from '../../node-red/sentences';
 import type { Facts } from './facts';
 import { isOlderFact, knownOverview, type Overview } from './overview';
 import { parseOptions, vehicleOptions } from '../../node-red/options';
 import { clock } from '../../node-red/time';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
-export interface CarSummary {
+export type CarSummary = Worded<CarReport>;
+
+interface CarReport {
   key: string;
   /** The config node, for Check and diagnostics. */
   config: string;
@@ -25,7 +36,7 @@ export interface CarSummary {
   demoPage: string | null;
   session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
   /** Why there is no session: the configuration cannot work. */
-  problem: string | null;
+  problem: Sentence | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
@@ -47,7 +58,7 @@ interface FoundCar {
 interface Source {
   options: { service: string; readOnly: boolean };
   account: Account | null;
-  problem: string | null;
+  problem: Sentence | null;
   overviews: Overview[];
   journals: Account['journal'][];
 }
@@ -57,7 +68,7 @@ const maxWatches = 20;
 const maxCars = 50;
 
 /** Every car of the deployed flows. Sends no request to the service. */
-export async function carsOf(RED: NodeAPI): Promise<CarSummary[]> {
+export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
   const found = await findCars(RED);
   const views = await Promise.all(found.slice(0, maxCars).map(summaryOf));
   return redactor().value(views);
@@ -68,15 +79,13 @@ export async function readCar(
   RED: NodeAPI,
   key: string,
   signal: AbortSignal,
-): Promise<{ failed: { code: string; message: string }[] }> {
+): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
   const { client } = car.source.account;
-  const { vehicle } = await client.readSeveral(readsFor(car.facts), { vin: car.vin, maxAgeMs: 0, signal });
-  return {
-    failed: redactor().value(vehicle.errors.filter((error) => !mayFail(error))),
-  };
+  const { failures } = await client.readSeveral(readsFor(car.facts), { vin: car.vin, maxAgeMs: 0, signal });
+  return { failed: failures.map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
 /** Changes a demo car. @throws VehicleError INPUT_INVALID */
@@ -161,7 +170,7 @@ async function sourceOf(node: VehicleNode): Promise<Source> {
     source.account = await node.account();
     source.journals.push(source.account.journal);
   } catch (error) {
-    source.problem = safeError(error).message;
+    source.problem = safeError(error).sentence;
   }
   const overview = knownOverview(node.id);
   if (overview !== undefined) source.overviews.push(overview);
@@ -177,7 +186,7 @@ function newest(one: Facts, other: Facts): Facts {
   return merged;
 }
 
-async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): Promise<CarSummary> {
+async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): Promise<CarReport> {
   const { options, account, problem, overviews, journals } = source;
   const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
   const token = account?.token() ?? null;
@@ -222,7 +231,7 @@ async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): P
 }
 
 /** The connected vehicle API always, the others once a request was sent to them. */
-function quotaOf(account: Account): CarSummary['quota'] {
+function quotaOf(account: Account): CarReport['quota'] {
   const { perDay, apis } = account.quota();
   // Nobody pays for requests to the simulated service.
   const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;

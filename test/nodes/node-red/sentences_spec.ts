@@ -4,68 +4,87 @@ import { join, resolve } from 'node:path';
 import { parse } from 'acorn';
 import { simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
-import { sentenceIn } from '../../../nodes/runtime';
+import { sentenceIn, wordIn } from '../../../nodes/runtime';
+import { asSentence, sentence } from '../../../src/sentence';
 
 const root = resolve(__dirname, '../../../..');
-const filesOf = (folder: string): string[] => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`);
 
-/** The code behind Check, the sign-in and the state of the token: its failures are shown in a dialog. */
-const behindDialogs = [...filesOf('src/session'), ...filesOf('nodes/admin'), 'src/http/addresses.ts', 'src/account.ts'];
+/** The code of the runtime: what runs in a browser has its texts in the message catalogues, and the simulated service has no driver. */
+const sources = ['src', 'nodes']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      !/\.d\.ts$|^src\/simulator\/|\/panel\/|^nodes\/editor\/|\/form\.ts$|\/dialog\.ts$/.test(file),
+  );
 
-/** The code that says what became of a command: the tab "Cars" lists it. */
-const behindCommands = [
-  'src/catalogue/outcomes.ts',
-  'src/commands/journal.ts',
-  'src/commands/follow-watch.ts',
-  'src/commands/follow.ts',
-  'src/wire/failures.ts',
-];
+/** Only a developer meets these: wrong keys of the store, and the journal's warnings in the log. */
+const notForDrivers =
+  /does not begin with a collection|stored command journal|^The command journal|“\{\d\}” beside the new ones/;
 
-/** Never shown in a dialog: it has texts of its own for the codes of these, and the last one is only written to the log. */
-const notShown = /^(This service does not|The link of this command|The command journal|The stored command journal)/;
-
-/** The sentences in a source, with `{}` for what is filled in. */
-function sentencesIn(file: string): string[] {
+/** The English templates in a source: each tagged literal, and each text that is a whole sentence. */
+function templatesIn(file: string): string[] {
   const { code } = transformSync(readFileSync(join(root, file), 'utf8'), { loader: 'ts' });
   const found: string[] = [];
+  const tagged: string[] = [];
   simple(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
     Literal: ({ value }) => void (typeof value === 'string' && found.push(value)),
-    TemplateLiteral: ({ quasis }) => void found.push(quasis.map(({ value }) => value.cooked ?? '').join('{}')),
+    TaggedTemplateExpression: ({ tag, quasi }) => {
+      if (tag.type !== 'Identifier' || tag.name !== 'sentence') return;
+      const parts = quasi.quasis.map(({ value }) => value.cooked ?? '');
+      tagged.push(parts.reduce((template, text, index) => `${template}{${index - 1}}${text}`));
+    },
   });
-  return found.filter((text) => /^[A-Z]\S* .* .*\.$/s.test(text));
+  return [...tagged, ...found.filter((text) => /^[A-Z“]\S* .* .*\.$/s.test(text))].filter(
+    (text) => !notForDrivers.test(text),
+  );
 }
 
-describe('The sentences of errors', () => {
-  const sentences = [...behindDialogs, ...behindCommands]
-    .flatMap(sentencesIn)
-    .filter((sentence) => !notShown.test(sentence));
+const templates = [...new Set(sources.flatMap(templatesIn))];
+const german = JSON.parse(readFileSync(join(root, 'nodes/locales/de/sentences.json'), 'utf8')) as Record<
+  string,
+  string
+>;
 
-  it('that a dialog or the tab can show are translated into German', () => {
-    assert.ok(sentences.length > 30);
-    // Such a frame holds a sentence that is translated by itself.
-    const frames = new Set(['{} The pack tries again by itself.', '{} Start the sign-in again.']);
-    const missing = sentences.filter((sentence) => !frames.has(sentence) && sentenceIn('de', sentence) === sentence);
-    assert.deepEqual(missing, []);
+const placesOf = (text: string): string[] => [...text.matchAll(/\{\d\}/g)].map(([place]) => place).sort();
+
+describe('The sentences of errors', () => {
+  it('are all translated, with the same places', () => {
+    assert.ok(templates.length > 150, String(templates.length));
+    assert.deepEqual(
+      templates.filter((template) => german[template] === undefined),
+      [],
+    );
+    for (const [english, own] of Object.entries(german)) assert.deepEqual(placesOf(own), placesOf(english), english);
   });
 
-  it('are translated with what is filled in, and several in a row', () => {
+  it('are worded with what is filled in, also where a value is a sentence or a list of its own', () => {
+    const refused = sentence`The sign-in service is out of order (it answered with status ${503}).`;
     assert.equal(
-      sentenceIn(
-        'de',
-        'The sign-in service is out of order (it answered with status 503). The pack tries again by itself.',
-      ),
+      wordIn('de', sentence`${refused} The pack tries again by itself.`),
       'Der Anmeldedienst ist gestört (er antwortete mit Status 503). Das Paket versucht es von selbst wieder.',
     );
     assert.match(
-      sentenceIn(
+      wordIn(
         'de',
-        'The access token contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.',
+        sentence`The ${asSentence('access token')} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`,
       ),
       /ASCII: Zugriffstoken\./,
     );
+    assert.equal(wordIn('de', sentence`Choose ${['one', asSentence('client ID')]} {1}`), 'Choose one, Client-ID {1}');
   });
 
-  it('of a command whose answer was lost are German in the tab', () => {
+  it('stay English in English, and where a translation is missing', () => {
+    const known = 'The vehicle is not deployed yet. Press Deploy, then try again.';
+    assert.equal(wordIn('en-US', asSentence(known)), known);
+    assert.equal(wordIn('de', asSentence('Something new.')), 'Something new.');
+  });
+});
+
+describe('The reasons of commands', () => {
+  it('are German in the tab, one sentence or several', () => {
     assert.equal(
       sentenceIn(
         'de',
@@ -87,13 +106,7 @@ describe('The sentences of errors', () => {
     assert.equal(sentenceIn('de', 'Open: something new, hood.'), 'Offen: something new, Motorhaube.');
   });
 
-  it('stay English in English, and where a translation is missing', () => {
-    const known = 'The vehicle is not deployed yet. Press Deploy, then try again.';
-    assert.equal(sentenceIn('en-US', known), known);
-    assert.equal(sentenceIn('de', `${known} Something new.`), `${known} Something new.`);
-  });
-
-  it('are not looked for in a text that is longer than any error', () => {
+  it('are not looked for in a text that is longer than any reason', () => {
     const text = 'The last poll failed: The sign-in service: '.repeat(10_000);
     assert.equal(sentenceIn('de', text), text);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
 import { Session, type SessionOptions } from '../../../src/session/session';
+import { wordSentence } from '../../../src/sentence';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
@@ -565,7 +566,7 @@ describe('a refreshing access token', () => {
       const before = identity.requests.length;
       await assert.rejects(token.get(), { code: 'SERVICE_ERROR', message: waits }, 'a refused token was given out');
       const { retryAt, problem, signInRequiredSince } = token.describe();
-      assert.match(problem ?? '', waits);
+      assert.match(problem === null ? '' : wordSentence(problem), waits);
       assert.equal(signInRequiredSince, null);
       const pause = Date.parse(retryAt ?? '') - clock.now();
       await clock.advance(pause - 1);
@@ -773,7 +774,7 @@ describe('a refreshing access token', () => {
         token.get(),
         (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message),
       );
-      assert.match(token.describe().problem ?? '', /configuration/);
+      assert.match(token.describe().problem?.template ?? '', /configuration/);
     });
   }
 

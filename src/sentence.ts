@@ -1,0 +1,48 @@
+/**
+ * What an error says: an English template with numbered places (`{0}`), and the values that fill them. It is plain data, so it can be
+ * stored, sent to a browser, and worded in the language of the reader.
+ */
+export interface Sentence {
+  readonly template: string;
+  readonly values: readonly SentenceValue[];
+}
+
+/** A text or a number is shown as it is, a sentence is worded in the language of the reader, a list has commas between its items. */
+export type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
+
+/** The tag of a template literal: each `${value}` becomes a place. The template is the key of the translations. */
+export const sentence = (strings: TemplateStringsArray, ...values: readonly SentenceValue[]): Sentence => ({
+  template: strings.reduce((template, text, index) => `${template}{${index - 1}}${text}`),
+  values,
+});
+
+/** A text as a sentence without places. */
+export const asSentence = (text: string | Sentence): Sentence =>
+  typeof text === 'string' ? { template: text, values: [] } : text;
+
+/** The same sentence with each of its texts changed, for example without secrets. */
+export const mapSentence = ({ template, values }: Sentence, change: (text: string) => string): Sentence => {
+  const changed = <Item extends string | number | Sentence>(value: Item): Item | string | Sentence =>
+    typeof value === 'string' ? change(value) : typeof value === 'number' ? value : mapSentence(value, change);
+  const isList = (value: SentenceValue): value is readonly (string | Sentence)[] => Array.isArray(value);
+  return {
+    // Without places, the whole text may come from elsewhere.
+    template: values.length === 0 ? change(template) : template,
+    values: values.map((value) => (isList(value) ? value.map(changed) : changed(value))),
+  };
+};
+
+/**
+ * A sentence with its places filled.
+ * @param translations by English template; without one, the sentence is English
+ */
+export function wordSentence({ template, values }: Sentence, translations?: ReadonlyMap<string, string>): string {
+  const word = (value: SentenceValue | undefined): string => {
+    if (Array.isArray(value)) return value.map(word).join(', ');
+    return typeof value === 'object' ? wordSentence(value as Sentence, translations) : String(value);
+  };
+  if (values.length === 0) return translations?.get(template) ?? template;
+  return (translations?.get(template) ?? template).replace(/\{(\d+)\}/g, (place, index) =>
+    Number(index) < values.length ? word(values[Number(index)]) : place,
+  );
+}
