@@ -39,7 +39,7 @@ import {
   parseRuntimeMinutes,
   parseUnlockDuration,
 } from './inputs';
-import { readEach, readingOf, type Reading, type ReadingInfo, type SeveralReading } from './car/reading';
+import { readEach, readingOf, type Reading, type ReadingInfo } from './car/reading';
 import { withSignals } from './util/abort';
 import { UnconfirmedCommandError, type PostRequest, type Requests } from './http/requests';
 import { addressOf, chooseInterface, followLink, mediaType } from './http/addresses';

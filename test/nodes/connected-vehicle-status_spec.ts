@@ -71,7 +71,7 @@ describe(type, () => {
     assert.match(String(flow.badges.at(-1)?.text), /^internal error/);
     assert.deepEqual(
       flow.badges.map(({ code }) => code),
-      ['reading', 'internal'],
+      ['internal'],
     );
   });
 
