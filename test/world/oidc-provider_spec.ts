@@ -1,0 +1,366 @@
+import { strict as assert } from 'node:assert';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { VehicleClient } from '../../src/client';
+import type { TokenSource } from '../../src/http/token-source';
+import { createTransport } from '../../src/http/transport';
+import { createTokenSource } from '../../src/session/create-token-source';
+import { GrantStore, signInKey } from '../../src/session/grant-store';
+import type { OAuthClient, Send } from '../../src/session/oauth';
+import { Session } from '../../src/session/session';
+import type { SignedIn, SignInStart } from '../../src/session/sign-in';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { Seal } from '../../src/state/seal';
+import { closeAccounts, openTestAccount } from '../support/account';
+import { sealedFiles } from '../support/sealed-files';
+import {
+  clientSecret,
+  decideAtProvider,
+  providerScopes,
+  redirectUrl,
+  startProvider,
+  startResourceService,
+  type Driver,
+  type IdentityProvider,
+  type ProviderSettings,
+  type ResourceService,
+} from './support/oidc-provider';
+import { endWithLogs, newFolder } from './support/program';
+
+describe('A sign-in at oidc-provider', () => {
+  endWithLogs();
+  let provider: IdentityProvider;
+  let service: Simulator;
+  let resources: ResourceService;
+  let session: Session;
+  let store: GrantStore;
+  let directory: string;
+  let sources: TokenSource[];
+  /** The requests of the pack to the token endpoint. */
+  let tokenRequests: number;
+  /** Runs when the provider has answered, before the pack gets the answer. */
+  let onAnswer: () => void;
+
+  const transport = createTransport();
+  after(() => transport.close());
+
+  /** The provider, and a resource service that asks it about each token. */
+  const start = async (settings: ProviderSettings = {}): Promise<void> => {
+    provider = await startProvider(settings);
+    resources = await startResourceService(service, provider);
+  };
+
+  beforeEach(async () => {
+    service = await startSimulator();
+    directory = await newFolder('sign-in');
+    sources = [];
+    tokenRequests = 0;
+    onAnswer = () => undefined;
+    session = newSession();
+  });
+
+  afterEach(async () => {
+    await closeAccounts();
+    await Promise.all(sources.map((source) => source.close()));
+    await resources?.close();
+    await provider?.stop();
+    await service.close();
+  });
+
+  const send: Send = async (request) => {
+    tokenRequests += 1;
+    const answer = await transport.send(request);
+    onAnswer();
+    return answer;
+  };
+
+  /** A process of the pack that starts. */
+  const newSession = (): Session => {
+    store = new GrantStore({ state: sealedFiles([new Seal('credential secret')], { directory }) });
+    return new Session({ store, send });
+  };
+
+  const clientOf = (clientId: string, changes: Partial<OAuthClient> = {}): OAuthClient => ({
+    audience: resources.url,
+    tokenUrl: provider.tokenUrl,
+    clientId,
+    clientSecret: clientId === 'public' ? '' : clientSecret,
+    ...changes,
+  });
+
+  const begin = (clientId = 'car', changes: Partial<SignInStart> = {}): { url: string; state: string } =>
+    session.signIns.begin({
+      authorizeUrl: provider.authorizeUrl,
+      client: clientOf(clientId),
+      redirectUrl,
+      scopes: providerScopes,
+      optional: [
+        { access: 'lock', scopes: ['conve:lock'] },
+        { access: 'unlock', scopes: ['conve:unlock'] },
+      ],
+      owner: 'configuration',
+      ...changes,
+    });
+
+  const signIn = async (clientId = 'car', driver: Driver = {}): Promise<SignedIn> =>
+    session.signIns.finish({ redirected: await decideAtProvider(begin(clientId).url, driver) });
+
+  const source = (clientId = 'car', changes: Partial<OAuthClient> = {}): TokenSource => {
+    const client = clientOf(clientId, changes);
+    const made = createTokenSource({ client, owner: 'configuration', session });
+    sources.push(made);
+    return made;
+  };
+
+  const open = (tokens: TokenSource): VehicleClient =>
+    openTestAccount(service, { tokens, shareForMs: 0, settings: { baseUrl: resources.url } }).client;
+
+  const read = async (client: VehicleClient): Promise<unknown> =>
+    (await client.windows({ vin: service.car().vin })).payload;
+
+  const stored = async (clientId = 'car') => (await store.read(signInKey(clientOf(clientId), 'configuration')))?.grant;
+
+  describe('of a client', () => {
+    beforeEach(() => start());
+
+    for (const clientId of ['car', 'public']) {
+      it(`reads with what was granted, and refreshes it (${clientId})`, async () => {
+        const { scopes, missing, expiresAt } = await signIn(clientId);
+        assert.deepEqual([[...(scopes ?? [])].sort(), missing], [[...providerScopes].sort(), []]);
+        const left = Date.parse(expiresAt ?? '') - Date.now();
+        assert.ok(left > 290_000 && left <= 300_000, `${left} ms`);
+        const tokens = source(clientId);
+        const client = open(tokens);
+        assert.ok(await read(client));
+        const first = await stored(clientId);
+        // A token that the driver's other device ended.
+        assert.equal(await tokens.onUnauthorized(await tokens.get()), true);
+        assert.ok(await read(client));
+        const second = await stored(clientId);
+        assert.notEqual(second?.refreshToken, first?.refreshToken, 'not rotated');
+        assert.equal(second?.refreshToken, await provider.control('newest'));
+      });
+    }
+
+    it('asks for the scopes again at each sign-in, and the later one counts', async () => {
+      await signIn();
+      const tokens = source();
+      const before = await tokens.get();
+      await signIn('car', { scopes: ['openid', 'conve:windows_status'] });
+      assert.notEqual(await tokens.get(), before);
+      assert.deepEqual([...(tokens.describe().scopes ?? [])].sort(), ['conve:windows_status', 'openid']);
+    });
+
+    it('goes on with the former sign-in where the driver declines', async () => {
+      await signIn();
+      const client = open(source());
+      await assert.rejects(signIn('car', { decision: 'deny' }), { code: 'SIGN_IN_REQUIRED', message: /declined/ });
+      assert.ok(await read(client));
+    });
+
+    it('says what the driver left out, and which scope a read lacks', async () => {
+      const scopes = providerScopes.filter((scope) => !['conve:unlock', 'conve:doors_status'].includes(scope));
+      const { missing } = await signIn('car', { scopes });
+      assert.deepEqual(missing, [
+        { access: null, scopes: ['conve:doors_status'] },
+        { access: 'unlock', scopes: ['conve:unlock'] },
+      ]);
+      const client = open(source());
+      assert.ok(await read(client));
+      await assert.rejects(client.doors({ vin: service.car().vin }), {
+        code: 'SCOPE_MISSING',
+        message: /lacks a scope that this needs: conve:doors_status\. .*consent page/,
+      });
+    });
+
+    it('names what to leave out where the application lacks a scope', async () => {
+      await assert.rejects(signIn('limited'), {
+        code: 'SIGN_IN_REQUIRED',
+        message: /lacks one of the scopes .*“unlock” \(conve:unlock\)/,
+      });
+    });
+
+    it('says that the service gave no refresh token', async () => {
+      await assert.rejects(signIn('brief'), { code: 'SIGN_IN_REQUIRED', message: /no refresh token/ });
+    });
+
+    it('says that the client secret is wrong, at the sign-in and at a refresh, and goes on when it was corrected', async () => {
+      const { url } = begin('car', { client: clientOf('car', { clientSecret: 'wrong' }) });
+      const redirected = await decideAtProvider(url);
+      await assert.rejects(session.signIns.finish({ redirected }), {
+        code: 'SIGN_IN_REQUIRED',
+        message: /client ID and the client secret/,
+      });
+      await signIn();
+      const wrong = source('car', { clientSecret: 'wrong' });
+      await assert.rejects(wrong.onUnauthorized(await wrong.get()), {
+        code: 'SIGN_IN_REQUIRED',
+        message: /client secret/,
+      });
+      const right = source();
+      assert.equal(await right.onUnauthorized(await right.get()), true);
+      assert.ok(await read(open(right)));
+    });
+
+    it('shows a page of the provider for an unknown application and for a redirect URL that is not registered', async () => {
+      await assert.rejects(decideAtProvider(begin('nobody').url), /invalid_client/);
+      const { url } = begin('car', { redirectUrl: 'http://localhost:9/other' });
+      await assert.rejects(decideAtProvider(url), /redirect_uri/);
+    });
+
+    it('is taken from the whole address, with the issuer in it, and once', async () => {
+      const address = await decideAtProvider(begin().url);
+      assert.equal(new URL(address).searchParams.get('iss'), provider.url);
+      await session.signIns.finish({ redirected: `  ${address}\n` });
+      await assert.rejects(session.signIns.finish({ redirected: address }), {
+        code: 'INPUT_INVALID',
+        message: /used already/,
+      });
+    });
+
+    it('refuses an answer that names another issuer, and takes the right one after it', async () => {
+      const address = await decideAtProvider(begin().url);
+      const mixedUp = new URL(address);
+      mixedUp.searchParams.set('iss', 'https://evil.example');
+      await assert.rejects(session.signIns.finish({ redirected: mixedUp.href }), {
+        code: 'INPUT_INVALID',
+        message: /another sign-in service/,
+      });
+      assert.equal(tokenRequests, 0, 'the code was sent');
+      await session.signIns.finish({ redirected: address });
+    });
+
+    it('refuses a code that belongs to another sign-in, because its code verifier differs', async () => {
+      const theirs = new URL(await decideAtProvider(begin().url));
+      const mine = begin();
+      theirs.searchParams.set('state', mine.state);
+      await assert.rejects(session.signIns.finish({ redirected: theirs.href }), {
+        code: 'SIGN_IN_REQUIRED',
+        message: /did not accept the sign-in code/,
+      });
+    });
+
+    it('asks for a sign-in when the driver withdraws the consent, and sends the service nothing more', async () => {
+      await signIn();
+      const client = open(source());
+      await read(client);
+      await provider.control('revoke');
+      resources.requests.length = 0;
+      for (let reads = 0; reads < 5; reads += 1)
+        await assert.rejects(read(client), { code: 'SIGN_IN_REQUIRED', message: /ended the sign-in/ });
+      assert.deepEqual([resources.requests.length, tokenRequests], [1, 2]);
+      await signIn();
+      assert.ok(await read(client));
+    });
+
+    it('asks for a sign-in when somebody else has used the refresh token: the provider then revokes the whole grant', async () => {
+      await signIn('public');
+      const tokens = source('public');
+      const client = open(tokens);
+      await read(client);
+      const { refreshToken = '' } = (await stored('public')) ?? {};
+      const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'public' };
+      const thief = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+      const { access_token: stolen } = (await thief.json()) as { access_token: string };
+      assert.equal((await provider.introspect(stolen)).active, true);
+      await assert.rejects(tokens.onUnauthorized(await tokens.get()), { code: 'SIGN_IN_REQUIRED' });
+      assert.equal((await provider.introspect(stolen)).active, false, 'the thief goes on');
+      await assert.rejects(read(client), { code: 'SIGN_IN_REQUIRED' });
+    });
+
+    it('uses the saved grant after a restart, without a request', async () => {
+      await signIn();
+      session = newSession();
+      const before = tokenRequests;
+      assert.ok(await read(open(source())));
+      assert.equal(tokenRequests, before);
+    });
+
+    it('is saved before its new access token is used', async () => {
+      await signIn();
+      const tokens = source();
+      const got = await tokens.get();
+      await tokens.onUnauthorized(got);
+      const next = await tokens.get();
+      session = newSession();
+      assert.equal((await stored())?.accessToken, next);
+    });
+  });
+
+  describe('whose answer to a refresh is lost', () => {
+    const loseOne = async (tokens: TokenSource): Promise<void> => {
+      onAnswer = () => {
+        onAnswer = () => undefined;
+        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+      };
+      await assert.rejects(tokens.onUnauthorized(await tokens.get()), { code: 'SERVICE_ERROR', retryable: true });
+    };
+
+    it('goes on where the provider accepts the used refresh token for a while', async () => {
+      await start({ graceSeconds: 30 });
+      await signIn();
+      const tokens = source();
+      await loseOne(tokens);
+      // The pack repeats it by itself after two seconds.
+      await sleep(2_500);
+      assert.equal(tokens.describe().problem, null);
+      assert.ok(await read(open(tokens)));
+    });
+
+    it('is lost where the provider revokes the grant, and says so', async () => {
+      await start();
+      await signIn();
+      const tokens = source();
+      await loseOne(tokens);
+      await sleep(2_500);
+      await assert.rejects(tokens.get(), { code: 'SIGN_IN_REQUIRED', message: /used elsewhere/ });
+      await signIn();
+      assert.ok(await read(open(tokens)));
+    });
+  });
+
+  for (const minutes of [5, -5]) {
+    it(`works where the clock of the provider is ${minutes} minutes ahead`, async () => {
+      await start({ aheadMs: minutes * 60_000 });
+      await signIn();
+      const tokens = source();
+      const client = open(tokens);
+      assert.ok(await read(client));
+      const left = Date.parse(tokens.describe().expiresAt ?? '') - Date.now();
+      assert.ok(left > 280_000 && left <= 300_000, `${left} ms`);
+      await tokens.onUnauthorized(await tokens.get());
+      assert.ok(await read(client));
+    });
+  }
+
+  for (const lifeSeconds of [1, 3]) {
+    it(`never asks for a sign-in where access tokens live for ${lifeSeconds} s and end in whole seconds`, async () => {
+      await start({ lifeSeconds });
+      await signIn();
+      const client = open(source());
+      const failures: string[] = [];
+      let reads = 0;
+      for (const end = Date.now() + 8_000; Date.now() < end; reads += 1) {
+        await read(client).catch((error: Error & { code: string }) => failures.push(`${error.code} ${error.message}`));
+        await sleep(10);
+      }
+      assert.deepEqual(
+        failures.filter((failure) => !/by itself/.test(failure)),
+        [],
+      );
+      assert.ok(reads > 50 && failures.length <= reads / 50, `${failures.length} of ${reads} reads failed`);
+    });
+  }
+
+  it('goes on when the provider was away', async () => {
+    await start({ lifeSeconds: 3 });
+    await signIn();
+    const tokens = source();
+    const client = open(tokens);
+    await read(client);
+    provider.signal('SIGSTOP');
+    await sleep(3_500);
+    provider.signal('SIGCONT');
+    await read(client);
+    assert.equal(tokens.describe().signInRequiredSince, null);
+  });
+});
