@@ -1,10 +1,12 @@
-// Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, KEY_HEADER, API_KEY, ACCESS_TOKEN.
+// Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, LIMITS, KEY_HEADER,
+// API_KEY, ACCESS_TOKEN.
 import simulator from '../dist/src/simulator/index.js';
 
 const {
   PORT = '8080',
   DIALECT: dialect = 'plain',
   CARS = 'petrol,electric,hybrid',
+  LIMITS = 'none',
   KEY_HEADER: apiKeyHeader = dialect === 'real' ? 'vcc-api-key' : 'vendor-api-key',
   API_KEY: apiKey = 'demo-key',
   ACCESS_TOKEN: accessToken = 'demo-token',
@@ -14,6 +16,7 @@ const profiles = CARS.split(',').map((name) => name.trim());
 const problem = [
   [/^\d+$/.test(PORT) && Number(PORT) < 65536, 'PORT must be a number from 0 to 65535'],
   [['plain', 'real'].includes(dialect), 'DIALECT must be plain or real'],
+  [['none', 'real'].includes(LIMITS), 'LIMITS must be none or real'],
   [/^[A-Za-z0-9-]+$/.test(apiKeyHeader), 'KEY_HEADER must be the name of a header, such as vcc-api-key'],
   [/^\S+$/.test(apiKey), 'API_KEY must not be empty and must not hold blanks'],
   [/^\S+$/.test(accessToken), 'ACCESS_TOKEN must not be empty and must not hold blanks'],
@@ -33,6 +36,7 @@ try {
     port: Number(PORT),
     dialect,
     cars,
+    limits: LIMITS === 'real' ? simulator.realLimits : {},
     apiKeyHeader,
     apiKey,
     accessToken,
@@ -45,6 +49,7 @@ Open this address in a browser to see the cars and to click them.
 
   key header              ${apiKeyHeader}: ${apiKey}
   access token            ${accessToken}
+  limits                  ${LIMITS}
 ${list}
 
 Read the windows:

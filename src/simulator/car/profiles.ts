@@ -5,9 +5,10 @@ export const optionalCommands = ['climatization-start', 'climatization-stop', 'e
 
 const climate = ['climatization-start', 'climatization-stop'];
 
-/** The petrol car of the demo: locked and closed, but somebody forgot a window. */
+/** The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command (docs/energy-location-api.md 5). */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',
+  details: { modelYear: 2019 },
   windows: { rearRight: 'OPEN' },
   extraCommands: [...optionalCommands],
 };
@@ -127,6 +128,7 @@ export const classicCar: CarOptions = {
   },
   resources: { fuelAmount: 21, distanceToEmpty: 390, odometer: 148213 },
   energy: { notFound: true },
+  extraCommands: [...optionalCommands],
 };
 
 /** The two cars of the demo. */

@@ -39,12 +39,16 @@ type Handler = (request: { parameters: Record<string, string>; body: string }) =
 const controlPath = '/control';
 const tokenHeader = 'x-page-token';
 
+/** Open pages and programs that read the events. */
+const maxReaders = 50;
+
 export const isControl = (path: string): boolean =>
   path === '/' || path === controlPath || path.startsWith(`${controlPath}/`);
 
 export class Control {
   readonly #parts: ControlParts;
   readonly #router = new Router<Handler>();
+  #readers = 0;
 
   constructor(parts: ControlParts) {
     this.#parts = parts;
@@ -161,12 +165,14 @@ export class Control {
 
   /** The cars and the faults as server-sent events: at once, after each change, and when a car changes by itself. */
   #events(): Answer {
+    if (this.#readers >= maxReaders) return problem(503, 'Too many pages are open. Close some of them.');
     const { cars, faults, clock } = this.#parts;
     const watched = [...cars.values()];
     return {
       status: 200,
       headers: { 'content-type': 'text/event-stream' },
-      stream(send) {
+      stream: (send) => {
+        this.#readers += 1;
         let sent = '';
         let cancel = (): void => undefined;
         let isReading = false;
@@ -185,6 +191,7 @@ export class Control {
         const ends = [...watched, faults].map((source) => source.onChange(push));
         push();
         return () => {
+          this.#readers -= 1;
           cancel();
           for (const end of ends) end();
         };

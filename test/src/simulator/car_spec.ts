@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { resourceNames } from '../../../src/catalogue/reads';
-import { classicCar, demoCar, type CarChanges } from '../../../src/simulator';
+import { carProfiles, classicCar, demoCar, startSimulator, type CarChanges } from '../../../src/simulator';
 import { Bench } from './support';
 
 const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
@@ -15,6 +15,19 @@ describe('a simulated car', () => {
     assert.equal(bench.simulator.car(classicCar.vin).state.classic, true);
     assert.deepEqual([...bench.simulator.cars.keys()], [demoCar.vin, classicCar.vin]);
     assert.throws(() => bench.simulator.car('nobody'), RangeError);
+  });
+
+  it('lists the engine start where it is an older car that burns fuel, and only there', async () => {
+    const simulator = await startSimulator({ cars: Object.values(carProfiles) });
+    const takes = [...simulator.cars.values()].filter(({ state }) => state.extraCommands.includes('engine-start'));
+    await simulator.close();
+    assert.ok(
+      takes.every(({ state }) => Number(state.details.modelYear) <= 2019 && state.details.batteryCapacityKWH === null),
+    );
+    assert.deepEqual(
+      takes.map(({ vin }) => vin),
+      [demoCar.vin, classicCar.vin],
+    );
   });
 
   it('is locked, with a window that somebody forgot', () => {

@@ -172,6 +172,26 @@ describe('the control interface of the simulator', () => {
     while (bench.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
+  it('has at most 50 readers of its events at once', async () => {
+    const open = async () => {
+      const gone = new AbortController();
+      const response = await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal });
+      return { status: response.status, end: () => gone.abort() };
+    };
+    const readers = await Promise.all(Array.from({ length: 50 }, open));
+    assert.deepEqual([...new Set(readers.map(({ status }) => status))], [200]);
+    assert.equal((await open()).status, 503);
+    assert.equal((await send('GET', '')).status, 200, 'the rest still answers');
+    readers.pop()?.end();
+    // The service hears of it when the connection has ended.
+    for (;;) {
+      const another = await open();
+      readers.push(another);
+      if (another.status === 200) break;
+    }
+    readers.forEach(({ end }) => end());
+  });
+
   it('adds, lists and removes faults', async () => {
     const added = await send('POST', '/faults', { match: { path: '/windows' }, error: 'quota' });
     assert.equal(added.status, 201);

@@ -110,7 +110,17 @@ describe('the simulated service, read in the plain dialect', () => {
     const { data } = (await bench.get(`${v2}/${classicCar.vin}/commands`)).body;
     assert.deepEqual(
       data?.map((item) => item['command']),
-      ['lock', 'unlock', 'flash', 'honk', 'honk-flash'],
+      [
+        'lock',
+        'unlock',
+        'flash',
+        'honk',
+        'honk-flash',
+        'climatization-start',
+        'climatization-stop',
+        'engine-start',
+        'engine-stop',
+      ],
     );
   });
 

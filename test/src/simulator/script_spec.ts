@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { classicHybridCar, hybridCar } from '../../../src/simulator';
@@ -7,8 +7,18 @@ import { classicHybridCar, hybridCar } from '../../../src/simulator';
 const script = join(__dirname, '../../../../scripts/simulator.mjs');
 
 describe('npm run simulator', () => {
-  const start = (env: Record<string, string>) =>
-    spawn(process.execPath, [script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const running = new Set<ChildProcess>();
+  const start = (env: Record<string, string>) => {
+    const child = spawn(process.execPath, [script], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child.once('exit', () => running.delete(child)));
+    return child;
+  };
+  afterEach(async () => {
+    await Promise.all([...running].map((child) => (child.kill(), once(child, 'exit'))));
+  });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`prints where it answers and what it takes, and ends cleanly on ${signal}`, async () => {
@@ -56,6 +66,27 @@ describe('npm run simulator', () => {
     await once(child, 'exit');
   });
 
+  for (const [limits, statuses] of [
+    [undefined, new Set([200])],
+    ['real', new Set([200, 429])],
+  ] as const) {
+    it(`keeps ${limits === undefined ? 'no limits' : 'the limits of the real service'} with LIMITS ${limits ?? 'unset'}`, async () => {
+      const child = start({ PORT: '0', ...(limits !== undefined && { LIMITS: limits }) });
+      let printed = '';
+      for await (const chunk of child.stdout) {
+        printed += String(chunk);
+        if (printed.includes('Ctrl-C')) break;
+      }
+      const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
+      const read = async (): Promise<number> => {
+        const headers = { authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
+        return (await fetch(`${url}/connected-vehicle/v2/vehicles`, { headers })).status;
+      };
+      const answers = await Promise.all(Array.from({ length: 101 }, read));
+      assert.deepEqual(new Set(answers), statuses);
+    });
+  }
+
   it('says what is wrong with its settings', async () => {
     for (const [env, sentence] of [
       [{ PORT: 'eighty' }, /PORT must be a number/],
@@ -66,6 +97,7 @@ describe('npm run simulator', () => {
       [{ ACCESS_TOKEN: 'a b' }, /ACCESS_TOKEN must not/],
       [{ CARS: 'petrol,steam' }, /CARS must be a list of different names among petrol, electric/],
       [{ CARS: 'petrol,petrol' }, /CARS must be/],
+      [{ LIMITS: '100' }, /LIMITS must be none or real/],
     ] as const) {
       const child = start({ PORT: '0', ...env });
       let printed = '';
