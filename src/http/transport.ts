@@ -84,43 +84,20 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     return pool;
   };
 
-  const exchange = (request: TransportRequest, dispatcher: Dispatcher): Promise<TransportResponse> =>
-    new Promise((resolve, reject) => {
-      const exchange = new Exchange(request, clock, (result) => {
-        underWay.delete(exchange);
-        if (result instanceof VehicleError) reject(result);
-        else resolve(result);
-      });
-      underWay.add(exchange);
-      try {
-        dispatcher.dispatch(
-          {
-            origin: request.url.origin,
-            path: request.url.pathname + request.url.search,
-            method: request.method,
-            headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...request.headers },
-            body: request.body ?? null,
-            reset: request.method === 'POST',
-          },
-          exchange,
-        );
-      } catch (error) {
-        // undici refuses at once what cannot be written as a header.
-        exchange.onResponseError(undefined, error);
-      }
-    });
-
   return {
     async send(request) {
       if (closed || request.signal?.aborted) throw cancelledError();
       const { origin } = request.url;
-      if (request.method === 'GET') return exchange(request, poolFor(origin).dispatcher);
+      const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
-      const own = new Connections(origin, 1, options);
+      const connections = isCommand ? new Connections(origin, 1, options) : poolFor(origin);
+      const exchange = new Exchange(request, clock);
+      underWay.add(exchange);
       try {
-        return await exchange(request, own.dispatcher);
+        return await exchange.send(connections.dispatcher);
       } finally {
-        void own.destroy();
+        underWay.delete(exchange);
+        if (isCommand) void connections.destroy();
       }
     },
     async close() {
@@ -163,6 +140,8 @@ class Connections {
   async #connect(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
     if (proxy === null) return this.#open(target, serviceFaults);
     const tunnel = await this.#openTunnel(target, proxy);
+    // TLS in a socket that has ended would wait in vain.
+    if (tunnel.destroyed) throw serviceFaults.of(tunnel.errored ?? { code: 'ECONNRESET' });
     return target.protocol === 'https:' ? this.#open({ ...target, httpSocket: tunnel }, serviceFaults) : tunnel;
   }
 
@@ -227,7 +206,8 @@ const dispatcherOptions = (open: (target: buildConnector.Options) => Promise<Soc
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;
   readonly #clock: Clock;
-  readonly #onEnd: (result: TransportResponse | VehicleError) => void;
+  #resolve: (response: TransportResponse) => void = () => undefined;
+  #reject: (error: VehicleError) => void = () => undefined;
   #cancelTimer: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #chunks: Buffer[] = [];
@@ -236,12 +216,31 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #hasEnded = false;
 
-  constructor(request: TransportRequest, clock: Clock, onEnd: (result: TransportResponse | VehicleError) => void) {
+  constructor(request: TransportRequest, clock: Clock) {
     this.#request = request;
     this.#clock = clock;
-    this.#onEnd = onEnd;
     this.#cancelTimer = this.#failAfter(waitForConnectionMs);
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Call it once. @throws VehicleError */
+  send(dispatcher: Dispatcher): Promise<TransportResponse> {
+    const { method, url, headers, body = null } = this.#request;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      dispatcher.dispatch(
+        {
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method,
+          headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
+          body,
+          reset: method === 'POST',
+        },
+        this,
+      );
+    });
   }
 
   #onAbort = (): void => this.fail(cancelledError());
@@ -276,16 +275,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (!this.#finish()) return;
     const body = decoded(Buffer.concat(this.#chunks), this.#headers['content-encoding'], this.#status);
-    this.#onEnd(body instanceof VehicleError ? body : { status: this.#status, headers: this.#headers, body });
+    if (body instanceof VehicleError) this.#reject(body);
+    else this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    if (this.#finish()) this.#onEnd(serviceFaults.of(error));
+    if (this.#finish()) this.#reject(serviceFaults.of(error));
   }
 
   fail(error: VehicleError): void {
     if (!this.#finish()) return;
-    this.#onEnd(error);
+    this.#reject(error);
     this.#controller?.abort(error);
   }
 

@@ -7,7 +7,7 @@ export interface ConnectProxy {
   url: string;
   /** The target of each CONNECT request, in order. */
   targets: string[];
-  /** Answers with this status instead of connecting; null connects; 0 never answers; -1 hangs up. */
+  /** Answers with this status instead of connecting; null connects; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
   status: number | null;
   /** The `proxy-authorization` of the last request. */
   authorization: string | undefined;
@@ -36,6 +36,7 @@ export async function startConnectProxy(
     proxy.authorization = request.headers['proxy-authorization'];
     if (proxy.status === -1) return void client.destroy();
     if (proxy.status === 0) return void client.resume().on('end', () => client.end());
+    if (proxy.status === 200) return void client.end('HTTP/1.1 200 Connection established\r\n\r\n');
     const port = ports[target];
     if (proxy.status !== null || port === undefined)
       return void client.end(`HTTP/1.1 ${proxy.status ?? 502} No tunnel\r\ncontent-length: 0\r\n\r\n`);

@@ -10,9 +10,12 @@ const url = new URL('https://api.example.com/connected-vehicle/v2/vehicles/YV1CT
 const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: [] };
 const post: PostRequest = { api: 'connected', url, contentType: 'application/json', scopes: [], timeoutMs: 1 };
 
-describe('the last requests', () => {
-  const clock = new ManualClock();
-  const requestsTo = (send: Transport['send']): Requests =>
+describe('requests', () => {
+  let clock: ManualClock;
+  beforeEach(() => {
+    clock = new ManualClock();
+  });
+  const requestsTo = (send: Transport['send'], limits: { commandsPerMinute?: number } = {}): Requests =>
     new Requests({
       apiKeyHeader: 'vendor-api-key',
       apiKey: 'secret',
@@ -21,6 +24,7 @@ describe('the last requests', () => {
         requestsPerDay: 1e6,
         requestsPerMinute: 1e6,
         commandsPerMinute: 1e6,
+        ...limits,
         reserveForCommands: 0,
         clock,
         store: null,
@@ -35,7 +39,7 @@ describe('the last requests', () => {
       random: () => 0,
     });
 
-  it('have method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
+  it('are logged with method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
     const answers = [
       { status: 200, headers: {}, body: '{"secret":true}' },
       { status: 409, headers: {}, body: 'secret' },
@@ -56,7 +60,7 @@ describe('the last requests', () => {
     ]);
   });
 
-  it('have a request without an answer, and each try of a read', async () => {
+  it('are logged without an answer, too, and each try of a read', async () => {
     const requests = requestsTo(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
     const failing = assert.rejects(requests.get(get), { code: 'TIMEOUT' });
     await clock.advance(60_000);
@@ -67,9 +71,39 @@ describe('the last requests', () => {
     );
   });
 
-  it('are thirty at most', async () => {
+  it('are thirty at most in the log', async () => {
     const requests = requestsTo(async () => ({ status: 200, headers: {}, body: '{}' }));
     for (let count = 0; count < 50; count += 1) await requests.get(get);
     assert.equal(requests.recent().length, 30);
+  });
+
+  it('of commands fail at once where no slot is free by their deadline', async () => {
+    let sent = 0;
+    const requests = requestsTo(
+      async () => {
+        sent += 1;
+        return { status: 200, headers: {}, body: '{}' };
+      },
+      { commandsPerMinute: 1 },
+    );
+    await requests.post(post);
+    await clock.advance(20_000);
+    const free = clock.now() + 41_000;
+    await assert.rejects(requests.post({ ...post, deadline: clock.monotonic() + 40_000 }), {
+      code: 'RATE_LIMITED',
+      retryAt: new Date(free),
+    });
+    const patient = requests.post({ ...post, deadline: clock.monotonic() + 41_000 });
+    await clock.advance(41_000);
+    await patient;
+    assert.equal(sent, 2);
+  });
+
+  it('of commands wait a minute at most, whatever their deadline is', async () => {
+    const requests = requestsTo(async () => ({ status: 429, headers: { 'retry-after': '90' }, body: '' }));
+    await assert.rejects(requests.post(post), { code: 'RATE_LIMITED' });
+    for (const deadline of [undefined, clock.monotonic() + 600_000])
+      await assert.rejects(requests.post({ ...post, deadline }), { code: 'RATE_LIMITED' });
+    assert.equal(requests.recent().length, 1);
   });
 });

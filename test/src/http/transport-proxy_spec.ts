@@ -192,6 +192,17 @@ describe('transport behind a proxy', () => {
     assert.equal(clock.sleeping, 0);
   });
 
+  it('fails at once where the proxy hangs up after it opened the tunnel', async () => {
+    use({ HTTPS_PROXY: proxy.url });
+    proxy.status = 200;
+    for (const method of ['GET', 'POST'] as const) {
+      const error = await failure(ask({ method, url: new URL('https://mute.test/') }));
+      assert.equal(error.code, 'NETWORK');
+    }
+    assert.equal(proxy.targets.length, 2);
+    assert.equal(clock.sleeping, 0);
+  });
+
   it('goes past the proxy to loopback addresses and to the hosts of NO_PROXY', async () => {
     use({ HTTP_PROXY: proxy.url, no_proxy: `other.test, .${host}` });
     const local = new URL(`http://127.0.0.1:${portOf(service)}/`);
