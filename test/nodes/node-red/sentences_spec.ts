@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parse } from 'acorn';
+import { parse, type TemplateLiteral } from 'acorn';
 import { simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
 import { sentenceIn, wordIn } from '../../../nodes/runtime';
@@ -24,25 +24,35 @@ const sources = ['src', 'nodes']
 const notForDrivers =
   /does not begin with a collection|stored command journal|^The command journal|“\{\d\}” beside the new ones/;
 
-/** The English templates in a source: each tagged literal, and each text that is a whole sentence. */
-function templatesIn(file: string): string[] {
+const isSentence = (text: string): boolean => /^[A-Z“{]\S* .* .*\.$/s.test(text) && !notForDrivers.test(text);
+
+/** The English templates in a source: each tagged literal, each text that is a whole sentence, and what should be tagged. */
+function templatesIn(file: string): { templates: string[]; untagged: string[] } {
   const { code } = transformSync(readFileSync(join(root, file), 'utf8'), { loader: 'ts' });
   const found: string[] = [];
+  const literals: TemplateLiteral[] = [];
+  const templates = new Set<TemplateLiteral>();
   const tagged: string[] = [];
   simple(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
     Literal: ({ value }) => void (typeof value === 'string' && found.push(value)),
+    TemplateLiteral: (literal) => void literals.push(literal),
     TaggedTemplateExpression: ({ tag, quasi }) => {
-      if (tag.type !== 'Identifier' || tag.name !== 'sentence') return;
-      const parts = quasi.quasis.map(({ value }) => value.cooked ?? '');
-      tagged.push(parts.reduce((template, text, index) => `${template}{${index - 1}}${text}`));
+      templates.add(quasi);
+      if (tag.type === 'Identifier' && tag.name === 'sentence') tagged.push(templateOf(quasi));
     },
   });
-  return [...tagged, ...found.filter((text) => /^[A-Z“]\S* .* .*\.$/s.test(text))].filter(
-    (text) => !notForDrivers.test(text),
-  );
+  const untagged = literals.filter((literal) => !templates.has(literal)).map(templateOf);
+  return {
+    templates: [...tagged, ...found].filter(isSentence),
+    untagged: untagged.filter((text) => text.includes('{') && isSentence(text)).map((text) => `${file}: ${text}`),
+  };
 }
 
-const templates = [...new Set(sources.flatMap(templatesIn))];
+const templateOf = ({ quasis }: TemplateLiteral): string =>
+  quasis.map(({ value }) => value.cooked ?? '').reduce((template, text, index) => `${template}{${index - 1}}${text}`);
+
+const found = sources.map(templatesIn);
+const templates = [...new Set(found.flatMap((source) => source.templates))];
 const german = JSON.parse(readFileSync(join(root, 'nodes/locales/de/sentences.json'), 'utf8')) as Record<
   string,
   string
@@ -58,6 +68,15 @@ describe('The sentences of errors', () => {
       [],
     );
     for (const [english, own] of Object.entries(german)) assert.deepEqual(placesOf(own), placesOf(english), english);
+  });
+
+  it('have the tag where a value is filled in, so that their template is known', () => {
+    // The reason of a command is a text of its record; a fault of the settings of a guard, and a warning of the store, end in the log.
+    const asText = /^src\/(client|commands\/[\w-]+|guard\/options|state\/[\w-]+)\.ts: /;
+    assert.deepEqual(
+      found.flatMap(({ untagged }) => untagged).filter((text) => !asText.test(text)),
+      [],
+    );
   });
 
   it('are worded with what is filled in, also where a value is a sentence or a list of its own', () => {
