@@ -133,11 +133,11 @@ export function openAccount(options: AccountOptions): Account {
     clock,
   });
   const facts = carFactsOf(options.store ?? new MemoryStateStore());
+  const observer = bothObservers(poller, options.observer);
   const client = new VehicleClient({
     service,
     requests,
-    readOnly: options.readOnly ?? false,
-    observer: bothObservers(poller, options.observer),
+    observer,
     facts,
     clock,
   });
@@ -150,7 +150,16 @@ export function openAccount(options: AccountOptions): Account {
     );
   return {
     client,
-    dispatcher: new Dispatcher({ client, queue: queueFor(service.baseUrl, clock), journal, clock, onSaveFailed }),
+    dispatcher: new Dispatcher({
+      client,
+      requests,
+      observer,
+      readOnly: options.readOnly ?? false,
+      queue: queueFor(service.baseUrl, clock),
+      journal,
+      clock,
+      onSaveFailed,
+    }),
     journal,
     poller,
     read: (name, { clear = false, ...read }) =>

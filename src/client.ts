@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { unavailableSentence } from './catalogue/accessibility';
-import { commandPattern, commands, isCommandName, requestDetails, type Command } from './catalogue/commands';
+import { requestDetails } from './catalogue/commands';
 import { burnsFuel, groupedResources, groups, type GroupName } from './catalogue/groups';
-import { isFinal, isUnderWay, meaningOf } from './catalogue/outcomes';
 import {
   connectedReads,
   isResourceName,
   json,
   apiOf,
-  interfaceNames,
   isChargingMemberName,
   isGroupReadName,
   isSingleInterfaceReadName,
@@ -28,20 +25,11 @@ import {
 import type { CarFacts, FittedName } from './car/facts';
 import type { ServiceProfile } from './catalogue/services';
 import type { Clock } from './util/clock';
-import type { CommandRecord } from './record';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
-import {
-  listOf,
-  needsArming,
-  parseCommandName,
-  parseReadName,
-  parseRuntimeMinutes,
-  parseUnlockDuration,
-} from './inputs';
+import { parseReadName } from './inputs';
 import { readEach, readingOf, type Reading, type ReadingInfo } from './car/reading';
-import { withSignals } from './util/abort';
-import { UnconfirmedCommandError, type PostRequest, type Requests } from './http/requests';
+import type { Requests } from './http/requests';
 import { addressOf, chooseInterface, followLink, mediaType } from './http/addresses';
 import { parseVin } from './vin';
 import {
@@ -52,7 +40,7 @@ import {
   type ChargingCapabilities,
 } from './wire/charging';
 import { fromGroup, parseGroup, parseStatistic } from './wire/grouped';
-import { parseInvocation, type Invocation } from './wire/invocations';
+import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
 import { parseLocation, type VehicleLocation } from './wire/location';
 import type { Measured } from './wire/schemas';
 import {
@@ -83,29 +71,6 @@ export interface ReadOptions {
   signal?: AbortSignal;
 }
 
-export interface SendOptions {
-  vin?: unknown;
-  interface?: InterfaceChoice;
-  /** Seconds, 1 to 120: the v1 unlock only (docs/service.md 4.2 rule 1). */
-  unlockDuration?: unknown;
-  /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
-  runtimeMinutes?: unknown;
-  /** Read the accessibility first, and do not send the command to a car that is unavailable. */
-  precheck?: boolean;
-  signal?: AbortSignal;
-  /** Cancels the command only while nothing has been sent. */
-  cancel?: AbortSignal;
-  /** The longest wait for the rate limiter, in milliseconds; never more than a minute. */
-  maxWaitMs?: number;
-  /**
-   * Awaited before the command is sent, with the record that is valid if no answer ever comes. The caller stores it here, so that it is
-   * durable before the command leaves. If the promise rejects, the command is not sent.
-   */
-  beforeSend?: (record: CommandRecord) => Promise<void> | void;
-  /** The last check, called immediately before the first byte may leave. If it throws, the command is not sent. */
-  onLeave?: (record: CommandRecord) => void;
-}
-
 /** Is told of each reading, failed read and sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
@@ -119,13 +84,8 @@ export interface VehicleClientOptions {
   requests: Requests;
   observer: VehicleObserver;
   facts: CarFacts;
-  /** No command is sent while set (docs/message-contract.md 2). */
-  readOnly: boolean;
   clock: Clock;
 }
-
-/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/field-notes.md 1.9). */
-const commandTimeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
 const maxCached = 10_000;
 const fuelTypeRetryMs = 60 * 60_000;
@@ -133,7 +93,6 @@ const fuelTypeRetryMs = 60 * 60_000;
 /** The client of the vehicle service: one method per endpoint. Every method throws VehicleError with a code of docs/message-contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
-  readonly readOnly: boolean;
   readonly #requests: Requests;
   readonly #clock: Clock;
   readonly #observer: VehicleObserver;
@@ -146,7 +105,6 @@ export class VehicleClient {
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
-    this.readOnly = options.readOnly;
     this.#requests = options.requests;
     this.#observer = options.observer;
     this.#facts = options.facts;
@@ -248,75 +206,6 @@ export class VehicleClient {
     return readEach([...new Set(names.map(parseReadName))], (name, batch) => this.read(name, { ...options, batch }));
   }
 
-  /**
-   * POST …/commands/{command}, once. Scopes: openid and the command's own (docs/service.md 4.1, 4.2). A command that the
-   * specification does not name goes to the href that the vehicle's own list gives (docs/service.md 4.1 rule 3).
-   * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
-   */
-  async send(name: unknown, options: SendOptions): Promise<CommandRecord> {
-    const prepared = await this.prepare(name, options);
-    if (options.precheck)
-      await withSignals([options.signal, options.cancel], (signal) =>
-        this.assertAccessible({ vin: prepared.vin, signal }),
-      );
-    return (await this.sendPrepared(prepared, options)).record;
-  }
-
-  /**
-   * Validates a command and returns the request that `sendPrepared` sends. It reads the vehicle's own list only for a command that the
-   * specification does not name.
-   * @throws VehicleError READ_ONLY, VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
-   */
-  async prepare(name: unknown, options: Omit<SendOptions, 'beforeSend' | 'onLeave'>): Promise<PreparedCommand> {
-    this.assertWritable();
-    const vin = parseVin(options.vin);
-    return { ...(await this.#commandRoute(parseCommandName(name), vin, options)), vin };
-  }
-
-  /** Sends a prepared command, without any read before it. */
-  async sendPrepared(
-    prepared: PreparedCommand,
-    {
-      signal,
-      cancel,
-      maxWaitMs,
-      beforeSend,
-      onLeave,
-    }: Pick<SendOptions, 'signal' | 'cancel' | 'maxWaitMs' | 'beforeSend' | 'onLeave'>,
-  ): Promise<SentCommand> {
-    const id = randomUUID();
-    let sentAt = this.#clock.now();
-    let hasLeft = false;
-    const recordNow = (): CommandRecord => {
-      sentAt = this.#clock.now();
-      return recordOf(prepared, unanswered(), { id, sentAt });
-    };
-    const { isAnswered, ...invocation } = await this.#invoke(prepared, {
-      signal,
-      cancel,
-      deadline: maxWaitMs === undefined ? undefined : this.#clock.monotonic() + maxWaitMs,
-      beforeSend: beforeSend && (() => beforeSend(recordNow())),
-      onDispatch: () => {
-        onLeave?.(recordNow());
-        hasLeft = true;
-        this.#commandChanges(prepared.vin);
-      },
-    }).finally(() => {
-      // The car has acted since the command left.
-      if (hasLeft) this.#commandChanges(prepared.vin);
-    });
-    return { record: recordOf(prepared, invocation, { id, sentAt }), isAnswered };
-  }
-
-  /** @throws VehicleError READ_ONLY */
-  assertWritable(): void {
-    if (this.readOnly)
-      throw new VehicleError(
-        'READ_ONLY',
-        'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
-      );
-  }
-
   /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/service.md 2.7), and what reading it throws */
   async assertAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.accessibility({ ...options, maxAgeMs: 0, forCommand: true });
@@ -326,7 +215,7 @@ export class VehicleClient {
 
   /** GET async.href of a v1 command: its present status. Scopes: openid, conve:commands (docs/service.md 2.5, docs/field-notes.md 2.2). */
   async commandStatus(
-    record: Pick<CommandRecord, 'async'>,
+    record: { async: Pick<AsyncLink, 'href'> | null },
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
   ): Promise<Invocation> {
     const href = record.async?.href;
@@ -481,97 +370,6 @@ export class VehicleClient {
     }
     return url;
   }
-
-  async #commandRoute(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
-    if (!isCommandName(name)) return this.#routeFromList(name, vin, options);
-    const { routes, scopes }: Command = commands[name];
-    const { iface, route } = chooseInterface(name, routes, options.interface ?? 'auto', this.service);
-    const unlockDuration = name === 'unlock' ? parseUnlockDuration(options.unlockDuration) : undefined;
-    const runtimeMinutes = name === 'engine-start' ? parseRuntimeMinutes(options.runtimeMinutes) : undefined;
-    const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
-    return {
-      command: name,
-      interface: iface,
-      url: addressOf(this.service, iface, route.path, { vin }),
-      contentType: mediaType(this.service, route.contentType),
-      body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
-      unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
-      scopes,
-    };
-  }
-
-  async #routeFromList(name: string, vin: string, options: SendOptions): Promise<Omit<PreparedCommand, 'vin'>> {
-    if (options.interface === 'v1')
-      throw new VehicleError('NOT_SUPPORTED', sentence`The command ${name} is not part of v1. Choose v2 or auto.`);
-    const { payload: offers } = await this.commands({
-      vin,
-      forCommand: true,
-      ...(options.signal && { signal: options.signal }),
-    });
-    const offer = offers.find(({ command }) => command === name);
-    if (!offer?.href) {
-      const listed =
-        listOf(
-          offers
-            .map(({ command }) => command)
-            .filter((command) => commandPattern.test(command))
-            .slice(0, 30),
-        ) || 'none';
-      throw new VehicleError(
-        'INPUT_INVALID',
-        sentence`This vehicle has no command “${name}”. Send one of its own list: ${listed}.`,
-      );
-    }
-    const url = followLink(this.service, offer.href);
-    // Under another name the command would bypass the arming that a flow sets up.
-    if (!needsArming(name) && needsArming(decoded(url.pathname)))
-      throw new VehicleError(
-        'INPUT_INVALID',
-        sentence`“${name}” unlocks the vehicle or starts its engine. Send it as the command unlock or engine-start.`,
-      );
-    return {
-      command: name,
-      interface: 'connected-v2',
-      url,
-      contentType: json,
-      body: undefined,
-      unlockSeconds: undefined,
-      scopes: [],
-    };
-  }
-
-  async #invoke(
-    prepared: PreparedCommand,
-    sending: Pick<PostRequest, 'signal' | 'cancel' | 'deadline' | 'beforeSend' | 'onDispatch'>,
-  ): Promise<Invocation & Pick<SentCommand, 'isAnswered'>> {
-    try {
-      const answer = await this.#requests.post({
-        api: 'connected',
-        ...prepared,
-        timeoutMs: commandTimeoutMs[prepared.interface],
-        ...sending,
-      });
-      const invocation = parseInvocation(answer.body, answer.receivedAt);
-      const { requestStatus, async } = invocation;
-      return {
-        ...invocation,
-        operationId: invocation.operationId ?? answer.operationId,
-        isAnswered: async?.href ? isFinal(requestStatus) : !isUnderWay(requestStatus),
-      };
-    } catch (error) {
-      if (!(error instanceof UnconfirmedCommandError)) throw error;
-      const { reason, isAnswerOfCar } = error;
-      const invocation = unanswered(reason);
-      return { ...invocation, ...(isAnswerOfCar && { message: reason.message }), isAnswered: isAnswerOfCar };
-    }
-  }
-
-  /** A command changes the answers of every interface, because all of them show the same car. */
-  #commandChanges(vin: string): void {
-    this.#observer.commandSent(vin);
-    for (const iface of interfaceNames)
-      this.#requests.forget(addressOf(this.service, iface, '/vehicles/{vin}', { vin }).href);
-  }
 }
 
 const titleOfInterface = {
@@ -602,71 +400,3 @@ interface PreparedRead extends Pick<ReadingInfo, 'vin'> {
   scopes: readonly string[];
   keep?: boolean;
 }
-
-/** A validated command with its interface, address and body, ready to be sent. */
-export interface PreparedCommand {
-  command: string;
-  vin: string;
-  interface: 'connected-v1' | 'connected-v2';
-  url: URL;
-  contentType: string;
-  body: string | undefined;
-  unlockSeconds: number | undefined;
-  scopes: readonly string[];
-}
-
-/** A command that was sent. */
-export interface SentCommand {
-  record: CommandRecord;
-  /** Whether the answer says what became of the command, so that nothing of it is under way any more. */
-  isAnswered: boolean;
-}
-
-function recordOf(
-  { command, vin, interface: iface, unlockSeconds }: PreparedCommand,
-  invocation: Invocation,
-  { id, sentAt }: { id: string; sentAt: number },
-): CommandRecord {
-  const meaning = meaningOf(invocation.requestStatus);
-  const openUntil =
-    invocation.readyUntil ??
-    (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
-  const known: Command | undefined = isCommandName(command) ? commands[command] : undefined;
-  const assumedMinutes = meaning.outcome === 'failed' ? undefined : known?.assumedMinutes;
-  // Node-RED previews the first members of an object.
-  return {
-    outcome: meaning.outcome,
-    command,
-    message: invocation.message ?? meaning.sentence,
-    requestStatus: invocation.requestStatus,
-    id,
-    vin,
-    interface: iface,
-    sentAt: new Date(sentAt).toISOString(),
-    operationId: invocation.operationId,
-    async: invocation.async,
-    ...(openUntil !== null && { openUntil }),
-    ...(assumedMinutes !== undefined && { assumedUntil: new Date(sentAt + assumedMinutes * 60_000).toISOString() }),
-  };
-}
-
-/** The path without percent-encoding. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-/** The invocation of a command that was sent and has no answer, yet or at all. */
-const unanswered = (reason?: VehicleError): Invocation => ({
-  requestStatus: null,
-  operationId: reason?.operationId ?? null,
-  message:
-    reason?.httpStatus == null
-      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again. Check at the car whether it acted.`
-      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`,
-  async: null,
-  readyUntil: null,
-});

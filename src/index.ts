@@ -61,8 +61,9 @@ export { placeOf, readEach, type AnyReading, type Reading } from './car/reading'
 
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';
+export { CommandAttempt } from './commands/attempt';
 export type { JournalEntry } from './commands/journal';
-export { cancelledId, parseRecord, type CommandRecord } from './record';
+export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
 export { followWatch } from './commands/follow-watch';
 export type { WatchReport } from './commands/follow';
 export { WatchStore, type OpenWatch } from './commands/watch-store';

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
   Arming,
+  CommandAttempt,
   isUnlock,
   needsArming,
   parseInterface,
@@ -29,7 +30,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
   showMissingVehicle(RED, node, nodeStatus, config.vehicle);
   const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
   /** The commands that wait here, for their turn or for a car that takes commands. */
-  const unsent = new Set<AbortController>();
+  const waiting = new Set<CommandAttempt>();
 
   const sendRecord = (record: CommandRecord, msg: Message, send: (msg: Message) => void): void => {
     send({
@@ -45,8 +46,8 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
 
   const cancel = (): void => {
     arming.disarm();
-    for (const one of unsent)
-      one.abort(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
+    for (const attempt of waiting)
+      attempt.cancel(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
   };
 
   onInput(node, nodeStatus, async ({ msg, send, signal }) => {
@@ -62,11 +63,9 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     }
     if (cancels === false) return;
     // Before anything is awaited: a cancelling message that comes next must find this one.
-    const own = new AbortController();
-    unsent.add(own);
+    const attempt = new CommandAttempt({ clock: clock(), signal });
+    waiting.add(attempt);
     let command: unknown = msg['command'];
-    let stored: string | undefined;
-    let hasLeft = false;
     try {
       const vehicle = vehicleOf(RED, options.vehicle);
       const account = await vehicle.account();
@@ -77,38 +76,31 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       const unlockDuration =
         given(msg['unlockDuration']) ??
         (isUnlock(command) ? await typedProperty(RED, node, options, 'unlockDuration', msg) : options.unlockDuration);
-      own.signal.throwIfAborted();
-      const throwIfDisarmed = isGuarded ? arming.take(options.arming) : undefined;
+      attempt.signal.throwIfAborted();
+      if (isGuarded) attempt.check = arming.take(options.arming);
       nodeStatus.show('busy', 'sending');
-      const record = await account.dispatcher.send(command, {
+      const input = {
         vin,
         interface: parseInterface(given(msg['interface']) ?? options.interface),
         unlockDuration,
         runtimeMinutes: given(msg['runtimeMinutes']) ?? options.runtimeMinutes,
         ...waitPolicy(options, isGuarded),
         onWaiting: () => nodeStatus.show('waiting', 'waiting'),
-        beforeSend: (sent) => {
-          stored = sent.id;
-          return inFlight.keep(sent, msg);
-        },
-        onLeave: () => {
-          throwIfDisarmed?.();
-          hasLeft = true;
-        },
+        beforeSend: (sent: CommandRecord) => inFlight.keep(sent, msg),
         sentBy: node.name || node.id,
-        cancel: own.signal,
-        signal,
-      });
+      };
+      const record = await account.dispatcher.send(command, input, attempt);
       if (await inFlight.handOver(record, () => sendRecord(record, msg, send), signal)) return;
       await inFlight.keep(record, msg);
       node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
     } catch (error) {
-      if (stored !== undefined) await inFlight.forget(stored);
-      if (!hasLeft && signal.aborted)
-        node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
+      attempt.end();
+      await inFlight.forget(attempt.id);
+      if (attempt.wasStopped) node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
       throw error;
     } finally {
-      unsent.delete(own);
+      attempt.end();
+      waiting.delete(attempt);
     }
   });
   node.on('close', () => arming.disarm());

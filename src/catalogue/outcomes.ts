@@ -78,9 +78,8 @@ const missingStatus: StatusMeaning = {
 /** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
-/** Whether no other status follows this one. An unclear status may be followed by a clear one. */
-export const isFinal = (requestStatus: string | null): boolean =>
-  ['succeeded', 'failed'].includes(meaningOf(requestStatus).outcome);
+/** Whether no other status follows one of this meaning. An unclear status may be followed by a clear one. */
+export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' || outcome === 'failed';
 
 /** Whether the car may still act after an answer with this status and without a link (docs/message-contract.md 4). */
 export const isUnderWay = (requestStatus: string | null): boolean =>

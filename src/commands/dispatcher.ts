@@ -1,17 +1,23 @@
-import { isFinal, isUnderWay } from '../catalogue/outcomes';
-import type { PreparedCommand, SendOptions, SentCommand, VehicleClient } from '../client';
+import { isFinal, isUnderWay, meaningOf } from '../catalogue/outcomes';
+import { interfaceNames } from '../catalogue/reads';
+import type { VehicleClient, VehicleObserver } from '../client';
+import { asVehicleError, VehicleError } from '../errors';
+import { addressOf } from '../http/addresses';
+import type { Requests } from '../http/requests';
 import type { Clock } from '../util/clock';
-import { VehicleError, asVehicleError } from '../errors';
-import type { CommandRecord } from '../record';
-import { endingAt, withSignals } from '../util/abort';
+import { CommandAttempt } from './attempt';
 import type { WatchReport } from './follow';
 import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
+import type { CommandRecord } from './record';
+import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { QueueSlot, VehicleCommandQueue } from './vehicle-command-queue';
 import { waitUntilAvailable } from './wait-until-available';
 
-export interface DispatchOptions extends SendOptions {
+export interface DispatchOptions extends CommandInput {
   /** The sender, for the journal. */
   sentBy?: string | null;
+  /** Read the accessibility first, and do not send the command to a car that is unavailable. */
+  precheck?: boolean;
   /** Whether a command is refused or queued while another one is under way to the same car. Default `refuse`. */
   whenBusy?: 'refuse' | 'queue';
   /** Whether a command waits while the car takes none. Default `fail`: it is sent all the same, unless `precheck` fails. */
@@ -20,10 +26,19 @@ export interface DispatchOptions extends SendOptions {
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
+  /**
+   * Awaited before the command is sent, with the record that is valid if no answer ever comes. The caller stores it here, so that it is
+   * durable before the command leaves. If the promise rejects, the command is not sent.
+   */
+  beforeSend?: (record: CommandRecord) => Promise<void> | void;
 }
 
 export interface DispatcherOptions {
   client: VehicleClient;
+  requests: Pick<Requests, 'post' | 'forget'>;
+  observer: Pick<VehicleObserver, 'commandSent'>;
+  /** No command is sent while set (docs/message-contract.md 2). */
+  readOnly: boolean;
   queue: VehicleCommandQueue;
   journal: Journal;
   clock: Clock;
@@ -44,85 +59,78 @@ export class Dispatcher {
   }
 
   /**
-   * Sends a command as VehicleClient.send does, and waits for the queue and the car as the options say.
+   * Sends a command once, and waits for the queue and the car as the options say.
+   * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, if the car did not become available, or if the
-   * longest wait has passed; CANCELLED if a newer command or `cancel` came first
+   * longest wait has passed; CANCELLED if a newer command or a cancellation came first
    */
-  async send(name: unknown, options: DispatchOptions): Promise<CommandRecord> {
-    let hasLeft = false;
-    const onLeave = (sent: CommandRecord): void => {
-      options.onLeave?.(sent);
-      hasLeft = true;
-    };
-    try {
-      return await withSignals([options.signal, options.cancel], (unsentSignal) =>
-        this.#sendInTime(name, { ...options, onLeave }, unsentSignal),
-      );
-    } catch (error) {
-      throw options.signal?.aborted && !hasLeft ? stopped() : asVehicleError(error);
-    }
-  }
-
-  /** @throws VehicleError where the longest wait has passed: why the car took no command, if that is what the command waited for */
-  async #sendInTime(
+  async send(
     name: unknown,
-    { waitMs = 600_000, onLeave, ...options }: DispatchOptions,
-    signal: AbortSignal,
+    options: DispatchOptions,
+    attempt = new CommandAttempt({ clock: this.#options.clock }),
   ): Promise<CommandRecord> {
-    const { clock } = this.#options;
-    const begun = { now: clock.now(), monotonic: clock.monotonic() };
-    // Monotonic time stops while a machine sleeps, and wall time can be set back.
-    const age = (): number => Math.max(clock.now() - begun.now, clock.monotonic() - begun.monotonic);
-    let unavailable: VehicleError | null = null;
-    return endingAt(begun.now + waitMs, { clock, signal, reason: () => unavailable ?? late(waitMs) }, (unsentSignal) =>
-      this.#send(
-        name,
-        {
-          ...options,
-          cancel: unsentSignal,
-          onLeave: (record) => {
-            if (age() > waitMs) throw late(waitMs);
-            onLeave?.(record);
-          },
-        },
-        { unsentSignal, timeLeft: () => waitMs - age(), foundUnavailable: (failure) => (unavailable = failure) },
-      ),
-    );
+    try {
+      return await this.#send(name, options, attempt);
+    } catch (error) {
+      attempt.end();
+      throw attempt.wasStopped ? stopped() : asVehicleError(error);
+    } finally {
+      attempt.end();
+    }
   }
 
   async #send(
     name: unknown,
-    { whenBusy = 'refuse', ...options }: DispatchOptions,
-    { unsentSignal, timeLeft, foundUnavailable }: Waiting,
+    { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
+    attempt: CommandAttempt,
   ): Promise<CommandRecord> {
-    const { client, queue } = this.#options;
+    const { client, queue, readOnly } = this.#options;
+    const { signal } = attempt;
+    attempt.limit(waitMs);
+    if (readOnly) throw readOnlyError();
     // A command that is refused up to here does not affect the commands that wait or are under way.
-    const prepared = await client.prepare(name, { ...options, signal: unsentSignal });
-    const { command, vin } = prepared;
+    const route = await commandRoute(name, options, client, signal);
+    const { command, vin } = route;
     const waitsForCar = options.whenUnavailable === 'wait';
     // Waiting for the car reads the accessibility anyway.
     const precheck = async (): Promise<void> => {
-      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal: unsentSignal });
+      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal });
     };
     await precheck();
-    const slot = await queue.enter({ vin, command, whenBusy, client, signal: unsentSignal });
+    const slot = await queue.enter({ vin, command, whenBusy, client, signal });
     try {
       if (slot.waited) await precheck();
-      if (waitsForCar) {
-        await this.#waitUntilAvailable(slot, vin, unsentSignal, (failure) => {
-          foundUnavailable(failure);
-          options.onWaiting?.(failure.message);
-        });
-        foundUnavailable(null);
-      }
-      const { record, isAnswered } = await this.#sendPrepared(prepared, { ...options, maxWaitMs: timeLeft() });
-      if (isAnswered) slot.end();
+      if (waitsForCar) await this.#waitUntilAvailable(slot, vin, attempt, options.onWaiting);
+      const record = await this.#sendRecorded(route, attempt, options);
+      if (attempt.status === 'answered') slot.end();
       else slot.sent(record);
       return record;
     } catch (error) {
       slot.end();
       throw error;
     }
+  }
+
+  /** Sends a command at once: without its turn, and without the journal. */
+  post(
+    route: CommandRoute,
+    attempt: CommandAttempt,
+    begin?: (record: CommandRecord) => Promise<void>,
+  ): Promise<CommandRecord> {
+    const { requests } = this.#options;
+    const left = (): void => this.#carChanges(route.vin);
+    return attempt.send(route, { requests, left, ...(begin && { begin }) }).finally(() => {
+      // The car has acted since the command left.
+      if (attempt.status !== 'dropped') this.#carChanges(route.vin);
+    });
+  }
+
+  /** A command changes the answers of every interface, because all of them show the same car. */
+  #carChanges(vin: string): void {
+    const { client, observer, requests } = this.#options;
+    observer.commandSent(vin);
+    for (const iface of interfaceNames)
+      requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
   }
 
   /**
@@ -132,7 +140,7 @@ export class Dispatcher {
   async applyReport(report: WatchReport, settled: boolean): Promise<void> {
     const { journal, clock, queue } = this.#options;
     // Only the status proves the end of a command: a watch can time out, and the doors may have been locked before the command.
-    if (isFinal(report.requestStatus)) queue.markFinished(report.id);
+    if (isFinal(meaningOf(report.requestStatus).outcome)) queue.markFinished(report.id);
     const states = report.history;
     const verdict = {
       outcome: report.outcome,
@@ -150,65 +158,59 @@ export class Dispatcher {
   async #pending(): Promise<JournalEntry[]> {
     const { client, journal } = this.#options;
     const hasEnded = ({ outcome, interface: iface, states }: JournalEntry): boolean =>
-      outcome === 'succeeded' ||
-      outcome === 'failed' ||
-      (iface !== 'connected-v1' && !isUnderWay(states.at(-1)?.requestStatus ?? null));
+      isFinal(outcome) || (iface !== 'connected-v1' && !isUnderWay(states.at(-1)?.requestStatus ?? null));
     return (await journal.list()).filter(
       (entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0),
     );
   }
 
-  #waitUntilAvailable(
+  async #waitUntilAvailable(
     slot: QueueSlot,
     vin: string,
-    signal: AbortSignal,
-    onWaiting: (failure: VehicleError) => void,
+    attempt: CommandAttempt,
+    onWaiting: DispatchOptions['onWaiting'],
   ): Promise<void> {
     const { client, clock } = this.#options;
-    return slot.supersedable(signal, (until, throwIfSuperseded) =>
+    await slot.supersedable(attempt.signal, (signal, throwIfSuperseded) =>
       waitUntilAvailable({
         client,
         vin,
         clock,
-        signal: until,
+        signal,
         onWaiting: (failure) => {
           throwIfSuperseded();
-          onWaiting(failure);
+          attempt.unavailable = failure;
+          onWaiting?.(failure.message);
         },
       }),
     );
+    attempt.unavailable = null;
   }
 
   /**
    * The journal has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment,
    * the next process knows the commands that may be under way.
    */
-  async #sendPrepared(
-    prepared: PreparedCommand,
-    { sentBy = null, beforeSend, onLeave, ...options }: DispatchOptions,
-  ): Promise<SentCommand> {
-    const { client, journal, clock } = this.#options;
+  async #sendRecorded(
+    route: CommandRoute,
+    attempt: CommandAttempt,
+    { sentBy = null, beforeSend }: DispatchOptions,
+  ): Promise<CommandRecord> {
+    const { journal, clock } = this.#options;
     const now = (): Date => new Date(clock.now());
-    let stored: string | null = null;
-    let hasLeft = false;
+    let isStored = false;
     try {
-      const sent = await client.sendPrepared(prepared, {
-        ...options,
-        beforeSend: async (record) => {
-          stored = record.id;
-          const entry = journalEntry({ ...record, outcome: 'pending' }, sentBy, now());
-          await Promise.all([this.#save(journal.add(entry)), beforeSend?.(record)]);
-        },
-        onLeave: (record) => {
-          onLeave?.(record);
-          hasLeft = true;
-        },
+      const record = await this.post(route, attempt, async (begun) => {
+        isStored = true;
+        const entry = journalEntry({ ...begun, outcome: 'pending' }, sentBy, now());
+        await Promise.all([this.#save(journal.add(entry)), beforeSend?.(begun)]);
       });
-      await this.#save(journal.add(journalEntry(sent.record, sentBy, now())));
-      return sent;
+      await this.#save(journal.add(journalEntry(record, sentBy, now())));
+      return record;
     } catch (error) {
-      if (hasLeft) await this.#save(journal.update(stored ?? '', refusal(asVehicleError(error), now())));
-      else if (stored !== null) await this.#save(journal.remove(stored));
+      if (attempt.status !== 'dropped')
+        await this.#save(journal.update(attempt.id, refusal(asVehicleError(error), now())));
+      else if (isStored) await this.#save(journal.remove(attempt.id));
       throw error;
     }
   }
@@ -223,23 +225,13 @@ export class Dispatcher {
   }
 }
 
-/** How long a command may still wait. */
-interface Waiting {
-  /** Aborted when the command was cancelled or its longest wait has passed. */
-  unsentSignal: AbortSignal;
-  /** Milliseconds. */
-  timeLeft: () => number;
-  /** Takes why the car takes no command; null when it does again. */
-  foundUnavailable: (failure: VehicleError | null) => void;
-}
-
 const stopped = (): VehicleError =>
   new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command was sent. Send it again.');
 
-const late = (waitMs: number): VehicleError =>
+const readOnlyError = (): VehicleError =>
   new VehicleError(
-    'VEHICLE_UNAVAILABLE',
-    `The command could not be sent within ${Math.round(waitMs / 1000)} seconds, so it was dropped. Send it again, or let it wait longer.`,
+    'READ_ONLY',
+    'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
   );
 
 const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({

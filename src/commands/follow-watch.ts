@@ -1,4 +1,4 @@
-import { meaningOf } from '../catalogue/outcomes';
+import { isFinal, meaningOf } from '../catalogue/outcomes';
 import type { VehicleClient } from '../client';
 import { linkSignals } from '../util/abort';
 import { systemClock } from '../util/clock';
@@ -40,7 +40,7 @@ function resultAfterRestart(
   const requestStatus = history.at(-1)?.requestStatus ?? null;
   const { outcome, sentence } = meaningOf(requestStatus);
   const report = { ...record, requestStatus, verified: null, elapsedMs: Math.max(0, clock.now() - sentAt), history };
-  if (outcome === 'succeeded' || outcome === 'failed') return { ...report, outcome, reason: sentence };
+  if (isFinal(outcome)) return { ...report, outcome, reason: sentence };
   return { ...report, outcome: 'undetermined', reason: `${restarted} The result of the command is unknown.` };
 }
 

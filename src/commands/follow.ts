@@ -1,11 +1,11 @@
 import { commands, isCommandName, proofReadOf, type Command } from '../catalogue/commands';
-import { meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
+import { isFinal, meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import { openingKeys, openings } from '../catalogue/openings';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
-import type { CommandRecord } from '../record';
+import type { CommandRecord } from './record';
 import { endingAt } from '../util/abort';
 import type { Invocation } from '../wire/invocations';
 
@@ -108,7 +108,7 @@ export async function* watchCommand(
   });
 
   try {
-    while (mayChange(current) && current.async?.href && unclearPolls < maxUnclearPolls) {
+    while (!isFinal(current.outcome) && current.async?.href && unclearPolls < maxUnclearPolls) {
       const left = isTimedOut ? 0 : deadline - clock.now();
       // After a restart, the command is polled once, however late.
       if (left <= 0 && polls > 0) break;
@@ -133,7 +133,7 @@ export async function* watchCommand(
           current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
         }
         unclearPolls = current.outcome === 'undetermined' ? unclearPolls + 1 : 0;
-        if (changed && mayChange(current)) yield { settled: false, report: report(current.message, null) };
+        if (changed && !isFinal(current.outcome)) yield { settled: false, report: report(current.message, null) };
       } catch (error) {
         lastFailure = asVehicleError(error);
         // The watch timed out before the service had answered.
@@ -166,8 +166,6 @@ const stateOf = (requestStatus: string | null): { requestStatus: string | null; 
 
 const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
   statusWord(requestStatus) === 'UNABLE_TO_LOCK_DOOR_OPEN';
-
-const mayChange = ({ outcome }: CommandRecord): boolean => outcome === 'pending' || outcome === 'undetermined';
 
 const retryDelay = (failure: VehicleError | null, now: number): number =>
   failure?.retryAt ? failure.retryAt.getTime() - now : 0;

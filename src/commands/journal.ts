@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { isFinal } from '../catalogue/outcomes';
 import type { Reading } from '../car/reading';
-import { outcomeShape, type CommandRecord } from '../record';
+import { outcomeShape, type CommandRecord } from './record';
 import { StateFault, type StateStore } from '../state/state-store';
 
 const text = z.catch(z.nullable(z.string()), null);
@@ -183,7 +184,7 @@ export class Journal {
 function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
   if (entry.settledAt === null) return { ...entry, ...changes };
   const merged = { ...entry, ...changes };
-  const contradicts = isClear(entry) && merged.outcome !== entry.outcome;
+  const contradicts = isFinal(entry.outcome) && merged.outcome !== entry.outcome;
   if (!changes.settledAt || contradicts || knowledgeOf(merged) <= knowledgeOf(entry)) return entry;
   const since = entry.states.at(-1)?.at ?? '';
   return {
@@ -193,8 +194,8 @@ function changed(entry: JournalEntry, changes: JournalChanges): JournalEntry {
   };
 }
 
-const isClear = ({ outcome }: JournalEntry): boolean => outcome === 'succeeded' || outcome === 'failed';
-const knowledgeOf = (entry: JournalEntry): number => (isClear(entry) ? 2 : 0) + (entry.verified === null ? 0 : 1);
+const knowledgeOf = (entry: JournalEntry): number =>
+  (isFinal(entry.outcome) ? 2 : 0) + (entry.verified === null ? 0 : 1);
 
 /** The entry of a command that has just been sent. */
 export const journalEntry = (record: CommandRecord, sentBy: string | null, now: Date): JournalEntry => ({

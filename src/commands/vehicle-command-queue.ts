@@ -3,7 +3,7 @@ import { isFinal, meaningOf } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
-import type { CommandRecord } from '../record';
+import type { CommandRecord } from './record';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 
@@ -178,8 +178,9 @@ export class VehicleCommandQueue {
     if (age >= maxBlockingMs || age < 0) return this.#end(head);
     const requestStatus = await statusOf(head.record, client, signal);
     if (requestStatus === undefined) return;
-    head.unclearPolls = meaningOf(requestStatus).outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
-    if (isFinal(requestStatus) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
+    const { outcome } = meaningOf(requestStatus);
+    head.unclearPolls = outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
+    if (isFinal(outcome) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
   }
 }
 

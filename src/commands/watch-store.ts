@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { outcomeShape, parseRecord, type CommandRecord } from '../record';
+import { outcomeShape, parseRecord, type CommandRecord } from './record';
 import { removeAll, type StateStore } from '../state/state-store';
 import { DeliveredIds } from './delivered-ids';
 import { keptProperties } from './kept-properties';

@@ -7,7 +7,7 @@ import { isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
-import { reasonOf, withSignals } from '../util/abort';
+import { reasonOf } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -59,15 +59,15 @@ export interface PostRequest {
   body?: string | undefined;
   scopes: readonly string[];
   timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  /** Cancels the command only while nothing has been sent. */
-  cancel?: AbortSignal | undefined;
+  signal: AbortSignal | undefined;
+  /** Ends the command only while nothing has been sent. */
+  unsentSignal: AbortSignal;
   /** Until when it may wait for the rate limiter, in monotonic time; never longer than a minute. */
-  deadline?: number | undefined;
+  deadline: number;
   /** Awaited when the command has its token and its slot in the quota, before it is sent. If it rejects, nothing is sent. */
-  beforeSend?: (() => Promise<void> | void) | undefined;
-  /** Called immediately before the first byte may leave this machine. If it throws, nothing is sent. */
-  onDispatch?: (() => void) | undefined;
+  beforeSend: () => Promise<void>;
+  /** Asked immediately before the first byte may leave this machine. If it throws, nothing is sent. */
+  mayLeave: () => void;
 }
 
 export interface Answer {
@@ -262,21 +262,15 @@ export class Requests {
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
   async post(request: PostRequest): Promise<Answer> {
-    return withSignals([request.signal, request.cancel], (unsentSignal) => this.#post(request, unsentSignal));
-  }
-
-  /** @param unsentSignal cancels the command, but only while nothing has been sent */
-  async #post(request: PostRequest, unsentSignal: AbortSignal): Promise<Answer> {
-    const { api, url, contentType, body, timeoutMs, signal } = request;
-    const deadline = Math.min(request.deadline ?? Infinity, this.#clock.monotonic() + maxWaitMs);
+    const { api, url, contentType, body, timeoutMs, signal, unsentSignal } = request;
+    const deadline = Math.min(request.deadline, this.#clock.monotonic() + maxWaitMs);
     const token = await this.#tokenAndSlot('command', { api, deadline, signal: unsentSignal });
     if (unsentSignal.aborted) throw reasonOf(unsentSignal);
-    await request.beforeSend?.();
-    let dispatched = false;
+    await request.beforeSend();
+    let hasLeft = false;
     const onDispatch = (): void => {
-      if (unsentSignal.aborted) throw reasonOf(unsentSignal);
-      request.onDispatch?.();
-      dispatched = true;
+      request.mayLeave();
+      hasLeft = true;
     };
     const headers = { 'content-type': contentType };
     const { response, failure } = await this.#send(
@@ -284,7 +278,7 @@ export class Requests {
       token,
       request,
     ).catch((error: unknown) => {
-      if (dispatched && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
+      if (hasLeft && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
       throw error;
     });
     // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).

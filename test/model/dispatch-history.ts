@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import {
+  CommandAttempt,
   openAccount,
   pastedToken,
   resolveService,
@@ -121,8 +122,8 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
 
   const ask = async (): Promise<void> => {
     const account = random.pick(accounts as [Account, ...Account[]]);
-    const off = new AbortController();
     const deployed = new AbortController();
+    const attempt = new CommandAttempt({ clock, signal: deployed.signal });
     const asked: Asked = {
       options: {},
       askedAt: clock.now(),
@@ -134,12 +135,13 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       disarmedAt: Infinity,
     };
     if (random.chance(0.2)) asked.disarmedAt = clock.now() + random.between(1, 120) * second;
-    const callOff = (end: AbortController): (() => void) =>
+    const callOff = (isDeploy: boolean): (() => void) =>
       clock.after(random.between(0, 120) * second, () => {
-        if (end === off || asked.leftAt === null) asked.calledOffAt = Math.min(asked.calledOffAt, clock.now());
-        end.abort(end === off ? new VehicleError('CANCELLED', 'Called off.') : undefined);
+        if (!isDeploy || asked.leftAt === null) asked.calledOffAt = Math.min(asked.calledOffAt, clock.now());
+        if (isDeploy) deployed.abort();
+        else attempt.cancel(new VehicleError('CANCELLED', 'Called off.'));
       });
-    const stops = [random.chance(0.15) ? callOff(off) : null, random.chance(0.1) ? callOff(deployed) : null];
+    const stops = [random.chance(0.15) ? callOff(false) : null, random.chance(0.1) ? callOff(true) : null];
     asked.options = {
       vin,
       interface: random.pick(['auto', 'v1', 'v1', 'v2']),
@@ -147,16 +149,14 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       whenUnavailable: random.pick(['fail', 'fail', 'wait']),
       waitMs: random.between(1, 300) * second,
       precheck: random.chance(0.3),
-      cancel: off.signal,
-      signal: deployed.signal,
-      onLeave: () => {
-        if (clock.now() >= asked.disarmedAt) throw new VehicleError('INPUT_INVALID', 'Disarmed.');
-        try {
-          check(asked);
-        } catch (error) {
-          failures.push(error);
-        }
-      },
+    };
+    attempt.check = () => {
+      if (clock.now() >= asked.disarmedAt) throw new VehicleError('INPUT_INVALID', 'Disarmed.');
+      try {
+        check(asked);
+      } catch (error) {
+        failures.push(error);
+      }
     };
     asked.mayWait = asked.options.whenUnavailable === 'wait' || asked.options.whenBusy === 'queue';
     all.push(asked);
@@ -164,6 +164,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       asked.record = await account.dispatcher.send(
         random.pick(['lock', 'unlock', 'honk', 'flash', 'lock', 'self-destruct', '']),
         asked.options,
+        attempt,
       );
       assert.notEqual(asked.leftAt, null, 'a record of what never left');
       met.sent += 1;

@@ -13,6 +13,7 @@ import {
 } from '../../src/index';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
+import { withSend } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
 import { ServiceInProcess, type Mishap } from './service-in-process';
@@ -47,15 +48,18 @@ export async function liveThrough(random: Random): Promise<Met> {
   const mishap = (): Mishap =>
     random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow'] as const) : null;
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
-  const { client } = openAccount({
-    service: resolveService('custom', { baseUrl: service.url }),
-    apiKey: 'demo-key',
-    tokens: pastedToken('demo-token'),
-    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+  const { client } = withSend(
+    openAccount({
+      service: resolveService('custom', { baseUrl: service.url }),
+      apiKey: 'demo-key',
+      tokens: pastedToken('demo-token'),
+      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+      clock,
+      transport: service,
+      random: () => random.next(),
+    }),
     clock,
-    transport: service,
-    random: () => random.next(),
-  });
+  );
   prepare(random, service, clock);
   const settings = {
     timeoutMs: random.between(1, 180) * second,

@@ -8,7 +8,7 @@ import { FileStateStore, WatchStore, type Account, type CommandRecord } from '..
 import { demoCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { closeAccounts, openTestAccount } from '../support/account';
+import { closeAccounts, openTestAccount, type SendingAccount } from '../support/account';
 
 const type = 'connected-vehicle-command-status';
 /** A file name as the store makes them. */
@@ -18,7 +18,7 @@ describe(type, () => {
   let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
-  let account: Account;
+  let account: SendingAccount;
 
   afterEach(closeAccounts);
   setUpFlow((setUp) => {

@@ -261,9 +261,9 @@ describe('the reads of energy, location and whole groups', () => {
   });
 
   it('refuse a version that the service does not have, without a request', async () => {
-    const { client } = open(['connected-v2', 'energy-v2']);
+    const { client, dispatcher } = open(['connected-v2', 'energy-v2']);
     await assert.rejects(client.read('windows', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
-    await assert.rejects(client.send('lock', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
+    await assert.rejects(dispatcher.send('lock', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
     assert.equal(requests.length, 0);
   });
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleClient, VehicleError } from '../../src/index';
+import type { VehicleError } from '../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { closeAccounts, openTestAccount } from '../support/account';
+import { closeAccounts, openTestAccount, type SendingClient } from '../support/account';
 
 const { vin } = demoCar;
 const command = 'send-navi-poi';
@@ -12,7 +12,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
   for (const dialect of ['plain', 'real'] as const) {
     describe(`in the ${dialect} dialect`, () => {
       let service: Simulator;
-      let client: VehicleClient;
+      let client: SendingClient;
 
       beforeEach(async () => {
         service = await startSimulator({ dialect });
@@ -95,7 +95,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
 
       it('is refused for v1, and asks nothing while the vehicle is read only', async () => {
         await assert.rejects(client.send(command, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
-        await assert.rejects(openTestAccount(service, { readOnly: true }).client.send(command, { vin }), {
+        await assert.rejects(openTestAccount(service, { readOnly: true }).dispatcher.send(command, { vin }), {
           code: 'READ_ONLY',
         });
         assert.deepEqual(service.requests, []);

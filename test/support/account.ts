@@ -1,6 +1,42 @@
-import { openAccount, pastedToken, resolveService, type Account, type AccountOptions } from '../../src/index';
+import {
+  CommandAttempt,
+  openAccount,
+  pastedToken,
+  resolveService,
+  systemClock,
+  VehicleError,
+  type Account,
+  type AccountOptions,
+  type Clock,
+  type CommandRecord,
+  type VehicleClient,
+} from '../../src/index';
+import { commandRoute, type CommandInput } from '../../src/commands/route';
 import type { ServiceName } from '../../src/catalogue/services';
 import type { Simulator } from '../../src/simulator/index';
+
+/** A client that also sends commands at once: they wait for no turn, and are in no journal. */
+export type SendingClient = VehicleClient & {
+  send(
+    name: unknown,
+    options: CommandInput & { precheck?: boolean; cancel?: AbortSignal; signal?: AbortSignal },
+  ): Promise<CommandRecord>;
+};
+export type SendingAccount = Account & { client: SendingClient };
+
+export function withSend(account: Account, clock: Clock = systemClock): SendingAccount {
+  const { client, dispatcher } = account;
+  const send: SendingClient['send'] = async (name, { precheck = false, cancel, signal, ...input }) => {
+    const attempt = new CommandAttempt({ clock, signal });
+    const abort = (): void => attempt.cancel(new VehicleError('CANCELLED', 'Cancelled by the test.'));
+    cancel?.addEventListener('abort', abort);
+    if (cancel?.aborted) abort();
+    const route = await commandRoute(name, input, client, attempt.signal);
+    if (precheck) await client.assertAccessible({ vin: route.vin, signal: attempt.signal });
+    return dispatcher.post(route, attempt).finally(() => attempt.end());
+  };
+  return Object.assign(account, { client: Object.assign(client, { send }) });
+}
 
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];
@@ -15,7 +51,7 @@ type Changes = Partial<Omit<AccountOptions, 'service'>> & {
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
   { service = 'custom', token = 'demo-token', settings = {}, ...changes }: Changes = {},
-): Account {
+): SendingAccount {
   const account = openAccount({
     service: resolveService(service, { baseUrl: simulator.url, ...settings }),
     apiKey: 'demo-key',
@@ -25,7 +61,7 @@ export function openTestAccount(
     ...changes,
   });
   accounts.push(account);
-  return account;
+  return withSend(account, changes.clock);
 }
 
 export const closeAccounts = async (): Promise<void> =>

@@ -7,18 +7,22 @@ import {
   resolveService,
 } from '../../src/index';
 
+import { withSend } from './account';
+
 /**
  * A process of its own, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
  * refreshes a token at the service with this base URL, and prints what each of them gave: `ok` or the sentence of the error.
  */
 const baseUrl = process.argv[2] ?? '';
-const account = openAccount({
-  service: resolveService('custom', { baseUrl }),
-  apiKey: 'key',
-  tokens: pastedToken('token'),
-  limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-  random: () => 0,
-});
+const account = withSend(
+  openAccount({
+    service: resolveService('custom', { baseUrl }),
+    apiKey: 'key',
+    tokens: pastedToken('token'),
+    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+    random: () => 0,
+  }),
+);
 const session = openSession({ state: new MemoryStateStore() });
 const tokens = createTokenSource({
   refreshToken: 'refresh',

@@ -1,5 +1,13 @@
 import { appendFileSync } from 'node:fs';
-import { FileStateStore, openAccount, pastedToken, resolveService, type Clock, VehicleError } from '../../src/index';
+import {
+  CommandAttempt,
+  FileStateStore,
+  openAccount,
+  pastedToken,
+  resolveService,
+  type Clock,
+  VehicleError,
+} from '../../src/index';
 import { sleepOn } from '../../src/util/clock';
 
 /**
@@ -30,8 +38,10 @@ async function main(): Promise<void> {
     clock,
     journal: { store: new FileStateStore({ directory }), key: 'journal/a' },
   });
-  const send = (): ReturnType<typeof account.dispatcher.send> =>
-    account.dispatcher.send('lock', { vin, interface: 'v2', beforeSend: step, onLeave: step });
+  const send = (): ReturnType<typeof account.dispatcher.send> => {
+    const attempt = Object.assign(new CommandAttempt({ clock }), { check: step });
+    return account.dispatcher.send('lock', { vin, interface: 'v2', beforeSend: step }, attempt);
+  };
   if (mode === 'check') {
     const entries = await account.journal.list();
     const refusal = await send().then(

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { type Account, type CommandRecord, MemoryStateStore, type VehicleError } from '../../../src/index';
+import { type Account, CommandAttempt, type CommandRecord, MemoryStateStore, VehicleError } from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { StateFault } from '../../../src/state/state-store';
 import { watchCommand } from '../../../src/commands/follow';
@@ -25,8 +25,11 @@ describe('the dispatcher', () => {
     await service.close();
   });
 
-  const send = (command: string, options: DispatchOptions = {}): Promise<CommandRecord> =>
-    account.dispatcher.send(command, { vin, interface: 'v1', ...options });
+  const send = (command: string, options: DispatchOptions = {}, attempt?: CommandAttempt): Promise<CommandRecord> =>
+    account.dispatcher.send(command, { vin, interface: 'v1', ...options }, attempt);
+  const attemptWith = (check: () => void = () => undefined): CommandAttempt =>
+    Object.assign(new CommandAttempt({ clock }), { check });
+  const cancelled = new VehicleError('CANCELLED', 'Cancelled by the test.');
   const posts = (): string[] =>
     service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
   const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
@@ -122,12 +125,13 @@ describe('the dispatcher', () => {
 
     it('sends no command of a cancelled queue, and later commands still wait for the one under way', async () => {
       await send('lock');
-      const cancel = new AbortController();
-      const second = send('honk', { whenBusy: 'queue', cancel: cancel.signal });
+      const attempt = attemptWith();
+      const second = send('honk', { whenBusy: 'queue' }, attempt);
       const third = send('flash', { whenBusy: 'queue' });
       await clock.whenSleeping(2);
-      cancel.abort();
-      await assert.rejects(second);
+      attempt.cancel(cancelled);
+      await assert.rejects(second, cancelled);
+      assert.equal(attempt.status, 'dropped');
       assert.deepEqual(posts(), ['lock']);
       await moving(third);
       assert.deepEqual(posts(), ['lock', 'flash']);
@@ -360,7 +364,11 @@ describe('the dispatcher', () => {
     it('does not send a command whose last check fails', async () => {
       await send('lock');
       let armed = true;
-      const queued = send('unlock', { whenBusy: 'queue', onLeave: () => assert.ok(armed, 'disarmed') });
+      const queued = send(
+        'unlock',
+        { whenBusy: 'queue' },
+        attemptWith(() => assert.ok(armed, 'disarmed')),
+      );
       await clock.whenSleeping();
       armed = false;
       await assert.rejects(moving(queued));
@@ -539,17 +547,19 @@ describe('the dispatcher', () => {
 
     it('is cancelled while it waits, not once it is sent', async () => {
       service.car().set({ inUse: true });
-      const cancel = new AbortController();
-      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000, cancel: cancel.signal });
+      const waits = attemptWith();
+      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 }, waits);
       await clock.whenSleeping();
-      cancel.abort();
-      await assert.rejects(waiting);
+      waits.cancel(cancelled);
+      await assert.rejects(waiting, cancelled);
       service.car().set({ inUse: false });
-      const late = new AbortController();
-      const sent = send('lock', { interface: 'v2', cancel: late.signal });
+      const left = attemptWith();
+      const sent = send('lock', { interface: 'v2' }, left);
       await arrive(() => posts().length === 1);
-      late.abort();
+      assert.equal(left.status, 'sent');
+      left.cancel(cancelled);
       assert.equal((await moving(sent)).outcome, 'succeeded');
+      assert.equal(left.status, 'answered');
     });
 
     it('fails at once, without a request, while the vehicle is read-only', async () => {
@@ -614,9 +624,10 @@ describe('the dispatcher', () => {
       const disarmed = (): void => {
         throw new Error('disarmed');
       };
-      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1', onLeave: disarmed }));
-      const cancel = AbortSignal.abort();
-      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1', cancel }));
+      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1' }, attemptWith(disarmed)));
+      const attempt = attemptWith();
+      attempt.cancel(cancelled);
+      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1' }, attempt), cancelled);
       assert.deepEqual(told, []);
       assert.equal(await sources(), 'shared');
       assert.deepEqual(posts(), []);

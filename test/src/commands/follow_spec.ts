@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { parseRecord, type CommandRecord, type VehicleClient, type VehicleError } from '../../../src/index';
 import { watchCommand, type WatchOptions, type WatchUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
-import { closeAccounts, openTestAccount } from '../../support/account';
+import { closeAccounts, openTestAccount, type SendingClient } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
 const vin = demoCar.vin;
@@ -10,7 +10,7 @@ const vin = demoCar.vin;
 describe('the watch', () => {
   let clock: ManualClock;
   let service: Simulator;
-  let client: VehicleClient;
+  let client: SendingClient;
 
   beforeEach(async () => {
     clock = new ManualClock();

@@ -6,7 +6,7 @@ import {
   type JournalEntry,
   type JournalOptions,
 } from '../../../src/commands/journal';
-import type { CommandRecord } from '../../../src/record';
+import type { CommandRecord } from '../../../src/commands/record';
 import { StateFault, type StateStore, type Stored } from '../../../src/state/state-store';
 import { Random } from '../../support/random';
 

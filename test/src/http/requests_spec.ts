@@ -8,7 +8,18 @@ import { ManualClock } from '../../support/manual-clock';
 
 const url = new URL('https://api.example.com/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors?token=secret');
 const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: [] };
-const post: PostRequest = { api: 'connected', url, contentType: 'application/json', scopes: [], timeoutMs: 1 };
+const post: PostRequest = {
+  api: 'connected',
+  url,
+  contentType: 'application/json',
+  scopes: [],
+  timeoutMs: 1,
+  signal: undefined,
+  unsentSignal: new AbortController().signal,
+  deadline: Infinity,
+  beforeSend: () => Promise.resolve(),
+  mayLeave: () => undefined,
+};
 
 describe('requests', () => {
   let clock: ManualClock;

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
-import { commandPattern } from './catalogue/commands';
-import type { Outcome } from './catalogue/outcomes';
-import { VehicleError } from './errors';
-import { parseVin } from './vin';
-import { toTimestamp } from './wire/schemas';
+import { commandPattern, commands, isCommandName, type Command } from '../catalogue/commands';
+import { meaningOf, type Outcome } from '../catalogue/outcomes';
+import { VehicleError } from '../errors';
+import { parseVin } from '../vin';
+import type { Invocation } from '../wire/invocations';
+import { toTimestamp } from '../wire/schemas';
+import type { CommandRoute } from './route';
 
 const text = z._default(z.nullable(z.string()), null);
 
@@ -48,6 +50,46 @@ const recordShape = z.lazy(() =>
  * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
+
+export function recordOf(
+  { command, vin, interface: iface, unlockSeconds }: CommandRoute,
+  invocation: Invocation,
+  { id, sentAt }: { id: string; sentAt: number },
+): CommandRecord {
+  const meaning = meaningOf(invocation.requestStatus);
+  const openUntil =
+    invocation.readyUntil ??
+    (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
+  const known: Command | undefined = isCommandName(command) ? commands[command] : undefined;
+  const assumedMinutes = meaning.outcome === 'failed' ? undefined : known?.assumedMinutes;
+  // Node-RED previews the first members of an object.
+  return {
+    outcome: meaning.outcome,
+    command,
+    message: invocation.message ?? meaning.sentence,
+    requestStatus: invocation.requestStatus,
+    id,
+    vin,
+    interface: iface,
+    sentAt: new Date(sentAt).toISOString(),
+    operationId: invocation.operationId,
+    async: invocation.async,
+    ...(openUntil !== null && { openUntil }),
+    ...(assumedMinutes !== undefined && { assumedUntil: new Date(sentAt + assumedMinutes * 60_000).toISOString() }),
+  };
+}
+
+/** The invocation of a command that was sent and has no answer, yet or at all. */
+export const unanswered = (reason?: VehicleError): Invocation => ({
+  requestStatus: null,
+  operationId: reason?.operationId ?? null,
+  message:
+    reason?.httpStatus == null
+      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again. Check at the car whether it acted.`
+      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`,
+  async: null,
+  readyUntil: null,
+});
 
 /** @throws VehicleError INPUT_INVALID, VIN_INVALID */
 export function parseRecord(input: unknown): CommandRecord {

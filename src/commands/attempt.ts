@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { isFinal, isUnderWay, meaningOf } from '../catalogue/outcomes';
+import { VehicleError } from '../errors';
+import { UnconfirmedCommandError, type Requests } from '../http/requests';
+import { sentence } from '../sentence';
+import { linkSignals, reasonOf } from '../util/abort';
+import type { Clock } from '../util/clock';
+import { parseInvocation, type Invocation } from '../wire/invocations';
+import { recordOf, unanswered, type CommandRecord } from './record';
+import type { CommandRoute } from './route';
+
+/**
+ * What became of an attempt to send a command. `waiting`: nothing of it was sent. `sent`: it left, and there is no answer yet.
+ * `answered`: an answer says what became of it, so nothing of it is under way any more. `unconfirmed`: it may still act. `dropped`: it was
+ * never sent.
+ */
+export type AttemptStatus = 'waiting' | 'sent' | 'answered' | 'unconfirmed' | 'dropped';
+
+export interface AttemptOptions {
+  clock: Clock;
+  /** Aborted when the sender is closed: then the command is not sent, and an answer is no longer waited for. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface AttemptSteps {
+  requests: Pick<Requests, 'post'>;
+  /** Awaited before the command leaves, with the record that is valid if no answer ever comes. If it rejects, nothing is sent. */
+  begin?: (record: CommandRecord) => Promise<void>;
+  /** Called when the command leaves. */
+  left?: () => void;
+}
+
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/field-notes.md 1.9). */
+const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
+
+/** One command on its way: it is sent once, or not at all. Owns its deadline and its cancellation; call `end` when it is over. */
+export class CommandAttempt {
+  readonly id = randomUUID();
+  /** Decides at the last moment, besides the deadline and the cancellation: throws where the command must not leave. */
+  check: () => void = () => undefined;
+  /** Why the car takes no command now; the error where the deadline passes meanwhile. */
+  unavailable: VehicleError | null = null;
+  readonly #clock: Clock;
+  readonly #owner: AbortSignal | undefined;
+  readonly #own = new AbortController();
+  readonly #unsent: ReturnType<typeof linkSignals>;
+  #status: AttemptStatus = 'waiting';
+  #sentAt: number;
+  #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;
+
+  constructor({ clock, signal }: AttemptOptions) {
+    this.#clock = clock;
+    this.#owner = signal;
+    this.#unsent = linkSignals(signal, this.#own.signal);
+    this.#sentAt = clock.now();
+  }
+
+  get status(): AttemptStatus {
+    return this.#status;
+  }
+
+  /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
+  get signal(): AbortSignal {
+    return this.#unsent.signal;
+  }
+
+  /** In monotonic time. */
+  get deadline(): number {
+    return this.#limit === null ? Infinity : this.#clock.monotonic() + this.#limit.ms - this.#waited();
+  }
+
+  /** Whether its sender was closed before it was sent. */
+  get wasStopped(): boolean {
+    return this.#owner?.aborted === true && this.#status === 'dropped';
+  }
+
+  /** Has no effect once the command was sent. */
+  cancel(reason: VehicleError): void {
+    this.#own.abort(reason);
+  }
+
+  /** The command may wait so long from now on. */
+  limit(ms: number): void {
+    const stopTimer = this.#clock.after(ms, () => this.#own.abort(this.unavailable ?? late(ms)));
+    this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer };
+  }
+
+  /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
+  mayLeave(): void {
+    if (this.signal.aborted) throw reasonOf(this.signal);
+    if (this.#limit !== null && this.#waited() > this.#limit.ms) throw late(this.#limit.ms);
+    this.check();
+    this.#status = 'sent';
+    this.#sentAt = this.#clock.now();
+  }
+
+  /**
+   * Sends the command once.
+   * @returns its record; `undetermined` where the command may have reached the service and no answer came
+   * @throws VehicleError where it was not sent or was refused
+   */
+  async send(route: CommandRoute, { requests, begin, left }: AttemptSteps): Promise<CommandRecord> {
+    const record = (invocation: Invocation): CommandRecord =>
+      recordOf(route, invocation, { id: this.id, sentAt: this.#sentAt });
+    try {
+      const answer = await requests.post({
+        api: 'connected',
+        ...route,
+        timeoutMs: timeoutMs[route.interface],
+        signal: this.#owner,
+        unsentSignal: this.signal,
+        deadline: this.deadline,
+        beforeSend: async () => {
+          this.#sentAt = this.#clock.now();
+          await begin?.(record(unanswered()));
+        },
+        mayLeave: () => {
+          this.mayLeave();
+          left?.();
+        },
+      });
+      const invocation = parseInvocation(answer.body, answer.receivedAt);
+      this.#status = saysWhatBecame(invocation) ? 'answered' : 'unconfirmed';
+      return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });
+    } catch (error) {
+      if (!(error instanceof UnconfirmedCommandError)) {
+        this.#status = this.#status === 'sent' ? 'answered' : 'dropped';
+        throw error;
+      }
+      const { reason, isAnswerOfCar } = error;
+      this.#status = isAnswerOfCar ? 'answered' : 'unconfirmed';
+      return record({ ...unanswered(reason), ...(isAnswerOfCar && { message: reason.message }) });
+    }
+  }
+
+  end(): void {
+    if (this.#status === 'waiting') this.#status = 'dropped';
+    this.#limit?.stopTimer();
+    this.#unsent.unlink();
+  }
+
+  /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
+  #waited(): number {
+    if (this.#limit === null) return 0;
+    const { now, monotonic } = this.#limit;
+    return Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);
+  }
+}
+
+/** Whether nothing of a command is under way after this answer (docs/message-contract.md 4). */
+const saysWhatBecame = ({ requestStatus, async }: Invocation): boolean =>
+  async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
+
+const late = (ms: number): VehicleError =>
+  new VehicleError(
+    'VEHICLE_UNAVAILABLE',
+    sentence`The command could not be sent within ${Math.round(ms / 1000)} seconds, so it was dropped. Send it again, or let it wait longer.`,
+  );

@@ -1,0 +1,110 @@
+import { commandPattern, commands, isCommandName, type Command } from '../catalogue/commands';
+import { json, type InterfaceChoice } from '../catalogue/reads';
+import type { VehicleClient } from '../client';
+import { VehicleError } from '../errors';
+import { addressOf, chooseInterface, followLink, mediaType } from '../http/addresses';
+import { listOf, needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
+import { sentence } from '../sentence';
+import { parseVin } from '../vin';
+
+/** A command as a message or a node names it. */
+export interface CommandInput {
+  vin?: unknown;
+  interface?: InterfaceChoice;
+  /** Seconds, 1 to 120: the v1 unlock only (docs/service.md 4.2 rule 1). */
+  unlockDuration?: unknown;
+  /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
+  runtimeMinutes?: unknown;
+}
+
+/** A validated command with its interface, address and body, ready to be sent. */
+export interface CommandRoute {
+  command: string;
+  vin: string;
+  interface: 'connected-v1' | 'connected-v2';
+  url: URL;
+  contentType: string;
+  body: string | undefined;
+  unlockSeconds: number | undefined;
+  scopes: readonly string[];
+}
+
+type Client = Pick<VehicleClient, 'service' | 'commands'>;
+
+/**
+ * Validates a command and finds its address: POST …/commands/{command} (docs/service.md 4.1, 4.2). A command that the specification does
+ * not name goes to the href that the vehicle's own list gives, which is read for it (docs/service.md 4.1 rule 3).
+ * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
+ */
+export async function commandRoute(
+  name: unknown,
+  input: CommandInput,
+  client: Client,
+  signal?: AbortSignal,
+): Promise<CommandRoute> {
+  const vin = parseVin(input.vin);
+  const command = parseCommandName(name);
+  if (!isCommandName(command)) return routeFromList(command, vin, input, client, signal);
+  const { service } = client;
+  const { routes, scopes }: Command = commands[command];
+  const { iface, route } = chooseInterface(command, routes, input.interface ?? 'auto', service);
+  const unlockDuration = command === 'unlock' ? parseUnlockDuration(input.unlockDuration) : undefined;
+  const runtimeMinutes = command === 'engine-start' ? parseRuntimeMinutes(input.runtimeMinutes) : undefined;
+  const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
+  return {
+    command,
+    vin,
+    interface: iface,
+    url: addressOf(service, iface, route.path, { vin }),
+    contentType: mediaType(service, route.contentType),
+    body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
+    unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
+    scopes,
+  };
+}
+
+async function routeFromList(
+  command: string,
+  vin: string,
+  input: CommandInput,
+  client: Client,
+  signal: AbortSignal | undefined,
+): Promise<CommandRoute> {
+  if (input.interface === 'v1')
+    throw new VehicleError('NOT_SUPPORTED', sentence`The command ${command} is not part of v1. Choose v2 or auto.`);
+  const { payload: offers } = await client.commands({ vin, forCommand: true, ...(signal && { signal }) });
+  const offer = offers.find((one) => one.command === command);
+  if (!offer?.href) {
+    const names = offers.map((one) => one.command).filter((one) => commandPattern.test(one));
+    throw new VehicleError(
+      'INPUT_INVALID',
+      sentence`This vehicle has no command “${command}”. Send one of its own list: ${listOf(names.slice(0, 30)) || 'none'}.`,
+    );
+  }
+  const url = followLink(client.service, offer.href);
+  // Under another name the command would bypass the arming that a flow sets up.
+  if (!needsArming(command) && needsArming(decoded(url.pathname)))
+    throw new VehicleError(
+      'INPUT_INVALID',
+      sentence`“${command}” unlocks the vehicle or starts its engine. Send it as the command unlock or engine-start.`,
+    );
+  return {
+    command,
+    vin,
+    interface: 'connected-v2',
+    url,
+    contentType: json,
+    body: undefined,
+    unlockSeconds: undefined,
+    scopes: [],
+  };
+}
+
+/** The path without percent-encoding. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
