@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock';
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 
 /** Arming: a guarded command may be sent once, within some seconds after an arming message. */
 export class Arming {
@@ -61,7 +62,7 @@ export class Arming {
     if (armed === null || !this.#isValid(armed)) {
       throw new VehicleError(
         'INPUT_INVALID',
-        `This command is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one command.`,
+        sentence`This command is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one command.`,
       );
     }
     const disarms = this.#disarms;
@@ -74,7 +75,7 @@ export class Arming {
       if (!this.#isValid(armed)) {
         throw new VehicleError(
           'INPUT_INVALID',
-          `The arming ran out after ${armed.seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
+          sentence`The arming ran out after ${armed.seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
         );
       }
     };

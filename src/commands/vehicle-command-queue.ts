@@ -3,6 +3,7 @@ import { isFinal, meaningOf } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
 import type { CommandRecord } from './record';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
@@ -200,10 +201,10 @@ async function statusOf(
 }
 
 const busy = ({ command, record }: QueueEntry): VehicleError => {
-  const since = record === null ? '' : `, sent at ${record.sentAt.slice(11, 16)} UTC`;
+  const since = record === null ? '' : sentence`, sent at ${record.sentAt.slice(11, 16)} UTC`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
-    `Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+    sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
   );
 };
 
