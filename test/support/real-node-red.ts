@@ -19,7 +19,7 @@ export interface RealNodeRed {
 export type Install = (userDir: string) => Promise<void>;
 
 /** This checkout as an installed pack. */
-const linkCheckout: Install = async (userDir) => {
+export const linkCheckout: Install = async (userDir) => {
   await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
   await symlink(root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
   await writeFile(
