@@ -255,9 +255,7 @@ export class VehicleClient {
       { read: name, vin, interface: iface, url: this.#addressOf(iface, path, vin), accept: json, scopes },
       parse,
       options,
-    ).catch((error: unknown) => {
-      throw name === 'location' ? asLocationError(error) : error;
-    });
+    );
   }
 
   async #grouped(name: ResourceName, vin: string, options: ReadOptions): Promise<Reading<ResourceReading>> {
@@ -377,17 +375,6 @@ const titleOfInterface = {
   'energy-v2': 'the energy interface',
   'location-v1': 'the location interface',
 } as const;
-
-/** 404 stands for no position (docs/energy-location-api.md 3). */
-function asLocationError(error: unknown): unknown {
-  if (!(error instanceof VehicleError) || error.httpStatus !== 404 || error.code !== 'NOT_SUPPORTED') return error;
-  const { operationId } = error;
-  return new VehicleError(
-    'NOT_SUPPORTED',
-    'The service has no position of this car. Switch on the sharing of the position in the car, and drive once.',
-    { httpStatus: 404, ...(operationId !== null && { operationId }) },
-  );
-}
 
 type Parse<Payload> = (body: unknown, request: PreparedRead) => Parsed<Payload> | Promise<Parsed<Payload>>;
 

@@ -358,7 +358,7 @@ export class Requests {
   /** A pause that the service asks for holds for all requests with this key. */
   #failure(response: TransportResponse, scopes: readonly string[], api: ApiName): VehicleError {
     const { limiter, redactor } = this.#options;
-    const failure = failureOf(response, { scopes: this.#lacking(scopes), now: this.#clock.now() });
+    const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null)
       limiter.blockUntil(failure.code, failure.retryAt, api);
     return redactor?.error(failure) ?? failure;

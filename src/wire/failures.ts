@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
     when: ({ status: got, api }) => got === 404 && api === 'location',
     code: 'NOT_SUPPORTED',
     sentence:
-      'The service has no position of this car. The car has not sent one yet, sharing the position is switched off in the car, or the service has no positions in the market where it was sold.',
+      'The service has no position of this car. Switch on the sharing of the position in the car, and drive once. If that does not help, the service may have no positions in the market of the car.',
   },
   { when: status(404), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
   { when: status(410), code: 'NOT_SUPPORTED', sentence: 'The service has withdrawn the interface that offered this.' },
