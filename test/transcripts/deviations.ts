@@ -32,26 +32,6 @@ const withPayload = (msg: unknown, change: (payload: Record<string, unknown>) =>
     : msg;
 
 export const deviations = {
-  codeOfStatus: {
-    number: 1,
-    why: 'A node status has a `code`, a fixed word that flows compare (contract 6). No status has one.',
-    mended: inMessages((_, channel, status) =>
-      channel.startsWith('status') && typeof status === 'string' && status !== 'cleared' && !status.endsWith(']')
-        ? `${status} [code]`
-        : status,
-    ),
-  },
-  textOfError: {
-    number: 2,
-    why: '`msg.vehicle.error.text` is the sentence in the language of the vehicle configuration (contract 6). There is none.',
-    mended: inMessages((_, channel, msg) => {
-      if (channel !== 'catch' || !isRecord(msg) || !isRecord(msg['vehicle'])) return msg;
-      const { error } = msg['vehicle'];
-      return isRecord(error)
-        ? { ...msg, vehicle: { ...msg['vehicle'], error: { ...error, text: error['text'] ?? error['message'] } } }
-        : msg;
-    }),
-  },
   textOfResult: {
     number: 3,
     why: '`payload.text` is a sentence for people in each message of a result node (contract 5a). There is only `reason`.',

@@ -12,6 +12,7 @@ export interface Cast {
   /** The properties of each result node. */
   results?: readonly Record<string, unknown>[];
   vehicle?: Record<string, unknown>;
+  credentials?: Record<string, string>;
   service?: Omit<SimulatorOptions, 'clock'>;
   /** Of the runtime. Default: en-US. */
   language?: 'en-US' | 'de';
@@ -77,13 +78,13 @@ export class Stage {
 
   /** Starts the flow: at first, and after `stop`. */
   async start(): Promise<void> {
-    const { node, results = [], vehicle } = this.#cast;
+    const { node, results = [], vehicle, credentials = demoCredentials, language } = this.#cast;
     const names = results.map((_, index) => `result ${index + 1}`);
     this.flow.heard = ['n', ...names];
     await this.flow.load(
       { wires: [['out0', ...names], ['out1']], ...node },
-      customVehicle(this.service, vehicle),
-      demoCredentials,
+      customVehicle(this.service, { ...vehicle, ...(language && { language }) }),
+      credentials,
       names.flatMap((id, index): NodeConfig[] => [
         {
           id,
@@ -134,6 +135,12 @@ export class Stage {
     // The service keeps the last 1,000.
     this.#requests.push(...this.service.requests);
     this.service.clearRequests();
+  }
+
+  /** What was heard until now is left out from now on. */
+  forget(): void {
+    this.#requests.length = 0;
+    this.#transcript.clear();
   }
 
   heard(): Heard {

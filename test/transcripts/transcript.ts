@@ -50,6 +50,11 @@ export class Transcript {
     if (channel !== 'status' || heard.at(-1) !== said) heard.push(said);
   }
 
+  clear(): void {
+    this.#heard.clear();
+    this.#ids.clear();
+  }
+
   /** In an order that does not depend on which channel, or which of several messages, was first. */
   all(requests: readonly RecordedRequest[] = []): Heard {
     const idOf = (msg: Json): string =>
@@ -128,6 +133,7 @@ export class Transcript {
     return text
       .replaceAll(service, '<service>')
       .replaceAll(vin, '<vin>')
+      .replace(/(?<=expires=)\d+/, '<time>')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => {
         const seconds = Math.round((Date.parse(time) - start) / 1000);
         return `T${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}s`;
@@ -169,7 +175,7 @@ export function counted(requests: readonly RecordedRequest[]): Record<string, nu
   const counts: Record<string, number> = {};
   for (const { method, path } of requests) {
     const [, below = path] = /\/vehicles\/[^/]+\/(.+)$/.exec(path) ?? [];
-    const kind = `${method} ${below.replace(/^requests\/.*/, 'requests/…')}`;
+    const kind = `${method} ${below.replace(/^requests\/.*/, 'requests/…').replace(/(?<=\/vehicles\/)[^/]+$/, '<vin>')}`;
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(counts).sort());

@@ -1,0 +1,84 @@
+import { strict as assert } from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
+import { demoCar, electricCar } from '../../src/simulator/index';
+import { isRecord } from '../../src/index';
+import { Golden } from './golden';
+import { Stage } from './stage';
+
+/** docs/message-contract.md 3 and docs/service.md 2.8. */
+const reads = [
+  'vehicles details windows doors commands accessibility',
+  'charging batteryChargeLevel electricRange chargerConnectionStatus chargingStatus chargingType chargerPowerStatus',
+  'estimatedChargingTimeToTargetBatteryChargeLevel chargingCurrentLimit targetBatteryChargeLevel chargingPower',
+  'chargingCapabilities location fuel statistics tyres warnings diagnostics brakes engine engine-status',
+  'averageEnergyConsumption averageEnergyConsumptionAutomatic averageEnergyConsumptionSinceCharge',
+  'averageFuelConsumptionAutomatic averageSpeedAutomatic distanceToEmptyTank distanceToEmptyBattery',
+  'averageFuelConsumption averageSpeed backupBatteryRemaining brakeFluid bulbFailure cabOpen carLocked distanceToEmpty',
+  'engineCoolantLevel engineCoolantTemp engineHoursToService engineRunning externalTemp frontLeftDoorOpen',
+  'frontRightDoorOpen rearLeftDoorOpen rearRightDoorOpen fuelAmount hoodOpen kmToService mainBatteryStatus',
+  'monthsToService odometer oilLevel oilPressure serviceWarningStatus serviceWarningTrigger tailGateOpen tripMeter1',
+  'tripMeter2 frontLeftTyrePressure frontRightTyrePressure rearLeftTyrePressure rearRightTyrePressure washerFluidLevel',
+  'frontLeftWindowOpen frontRightWindowOpen rearLeftWindowOpen rearRightWindowOpen',
+]
+  .join(' ')
+  .split(' ');
+
+/** Of one car: what the node sends or how it fails, its status, and the requests, by read and interface. */
+async function readAll(stage: Stage, names: readonly (readonly [read: string, version: string])[]): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const [read, version] of names) {
+    stage.forget();
+    await stage.send({ read, interface: version, topic: undefined });
+    await stage.pass(10);
+    const { node = {}, requests } = stage.heard();
+    const { 'output 1': sent = [], catch: caught = [], status = [] } = node as Record<string, unknown[]>;
+    found.push({ ...shortened(sent[0] ?? caught[0]), status: status.at(-1), requests: Object.keys(requests ?? {}) });
+  }
+  return found;
+}
+
+/** Without what is the same for each read. */
+function shortened(heard: unknown): object {
+  if (!isRecord(heard)) return {};
+  assert.ok(heard['topic'] === '<set>' || 'error' in heard);
+  const without = (members: Record<string, unknown>, names: RegExp): object =>
+    Object.fromEntries(Object.entries(members).filter(([name]) => !names.test(name)));
+  const vehicle = isRecord(heard['vehicle']) ? heard['vehicle'] : {};
+  return {
+    ...without(heard, /^(_msgid|as it came|topic|vehicle)$/),
+    vehicle: without(vehicle, /^(receivedAt|source|vin|read)$/),
+  };
+}
+
+describe('What a flow hears of each read', function () {
+  this.timeout(60_000);
+  const golden = new Golden('reads.json');
+  const names = [
+    ...reads.map((read) => [read, 'auto'] as const),
+    ...['windows', 'doors'].map((read) => [read, 'v1'] as const),
+  ];
+  let stage: Stage | undefined;
+
+  afterEach(() => stage?.end());
+  after(() => golden.save());
+
+  it('from a petrol car and an electric car, and which status a person sees in both languages', async () => {
+    const of = async (car: typeof demoCar, language: 'en-US' | 'de'): Promise<unknown[]> => {
+      await stage?.end();
+      stage = await Stage.open({ node: { type: 'connected-vehicle-status' }, service: { cars: [car] }, language });
+      return readAll(stage, names);
+    };
+    const petrol = await of(demoCar, 'en-US');
+    const electric = await of(electricCar, 'en-US');
+    const german = (await of(demoCar, 'de')) as { status: string }[];
+    names.forEach(([read, version], index) => {
+      const { found, stored } = golden.compare(`${read}, ${version}`, {
+        petrol: petrol[index],
+        electric: isDeepStrictEqual(electric[index], petrol[index]) ? 'the same' : electric[index],
+        'status in German': german[index]?.status,
+      });
+      assert.equal(found, stored);
+    });
+    assert.deepEqual(golden.unused, []);
+  });
+});
