@@ -117,8 +117,20 @@ async function minifyForm(html) {
     .replace(/\n\s+/g, '\n');
 }
 
-/** A message catalogue without whitespace between its texts. */
-const minifyJson = (text) => JSON.stringify(JSON.parse(text));
+/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
+const sharedWords = {
+  'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
+    ...texts,
+    part,
+    outcome,
+    fault,
+    unit,
+    state: { ...state, ...texts.state },
+    demo: { ...demo, ...texts.demo },
+    word: { ...word, ...texts.word },
+  }),
+  'runtime.json': (texts, { unit, word }) => ({ ...texts, reading: { ...texts.reading, unit, word } }),
+};
 
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
@@ -149,8 +161,12 @@ async function buildEditor() {
     const rewrite = async (file, change) =>
       writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
     await rewrite('connected-vehicle-status.html', (help) => help.replace('<!-- reads -->', listOfReads));
+    const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
     for (const file of (await readdir(folder)).filter((name) => name.endsWith('.json')))
-      await rewrite(file, minifyJson);
+      await rewrite(file, (text) => {
+        const texts = JSON.parse(text);
+        return JSON.stringify(sharedWords[file]?.(texts, words) ?? texts);
+      });
   }
   await cp(`${root}icons`, `${to}icons`, { recursive: true });
 }

@@ -83,7 +83,9 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
   it('says before the sign-in that there is no token', async () => {
     await press('check');
-    await part('result').getByText('Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.').waitFor();
+    await part('result')
+      .getByText('Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.')
+      .waitFor();
     await picture(page, 'no-token');
   });
 

@@ -45,23 +45,11 @@ const isAlwaysShown = (name: FactName): boolean =>
 
 const isOpening = (name: FactName): boolean => /(Window|Door|^tailGate|^hood|^sunroof|^tankLid)$/.test(name);
 
-/** The units of the values, in the words of the service, as this tab writes them. */
-const units: Readonly<Record<string, string>> = {
-  liters: 'l',
-  kilometers: 'km',
-  km: 'km',
-  miles: 'mi',
-  mi: 'mi',
-  percentage: '%',
-  percent: '%',
-};
+/** Other spellings of the units that the service uses. */
+const unitNames: Readonly<Record<string, string>> = { km: 'kilometers', mi: 'miles', percentage: 'percent' };
 
-/** The words of the service that the catalogue translates. Any other word is shown as it came. */
-const translated = new Set(
-  'AVAILABLE UNAVAILABLE CAR_IN_USE NO_INTERNET OTA_INSTALLATION_IN_PROGRESS POWER_SAVING_MODE IDLE CHARGING SCHEDULED DISCHARGING DONE ERROR CONNECTED DISCONNECTED FAULT'.split(
-    ' ',
-  ),
-);
+/** A word or a unit of the service; one that the catalogue does not have is shown as it came. */
+const translated = (group: 'word' | 'unit', key: string): string => say(`${group}.${key}`, { defaultValue: key });
 
 export function rowGroupsOf(facts: Facts): CarRowGroup[] {
   return groups.flatMap(([title, names]) => {
@@ -95,10 +83,10 @@ function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<C
   if (name === 'engineRunning')
     return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
   if (typeof value === 'number') {
-    const known = unit === null ? '' : (units[unit] ?? unit);
+    const known = unit === null ? '' : translated('unit', unitNames[unit] ?? unit);
     return { text: `${numberText(value, 1)} ${known}`.trim(), tone: 'plain' };
   }
-  const text = translated.has(String(value)) ? say(`word.${String(value)}`) : String(value);
+  const text = translated('word', String(value));
   const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
   return { text: charges ? say('state.charging', { text, time: durationText(minutes) }) : text, tone: 'plain' };

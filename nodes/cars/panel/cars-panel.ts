@@ -254,7 +254,12 @@ function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click
       say('demo.state'),
       carSwitchNames.map((name) => {
         const { isOn, click: clickOf } = carSwitches[name];
-        return toggle(name, say(`demo.${name}`), isOn(demo), clickOf);
+        return toggle(
+          name,
+          say(name === 'lock' || name === 'plug' ? `part.${name}` : `demo.${name}`),
+          isOn(demo),
+          clickOf,
+        );
       }),
     ),
     slider('level'),

@@ -119,7 +119,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     await page.getByText('charged (target 90 %)').waitFor();
     assert.equal(car.state.battery.level, 91);
     await page.getByRole('button', { name: 'Drive home' }).click();
-    await page.getByRole('button', { name: 'Driving home…' }).waitFor();
+    await page.getByRole('button', { name: 'Driving…' }).waitFor();
     assert.equal(car.isDriving, true);
     await page.getByRole('button', { name: 'Reset' }).click();
     await page.getByRole('button', { name: 'Drive home' }).waitFor();
