@@ -1,3 +1,4 @@
+import * as diskFiles from 'node:fs/promises';
 import { FileStateStore, SealedStateStore, type Seal } from '../../src/index';
 import type { FileStateStoreOptions } from '../../src/state/file-state-store';
 
@@ -8,3 +9,13 @@ export const sealedFiles = (seals: readonly Seal[], options: FileStateStoreOptio
     seals: () => seals,
     ...(options.warn && { warn: options.warn }),
   });
+
+/** The same, but not forced to disk: a process can be killed, and power does not fail. */
+export const unsyncedFiles = (seals: readonly Seal[], directory: string): SealedStateStore =>
+  sealedFiles(seals, { directory, files: { ...diskFiles, open: openWithoutSync } });
+
+const openWithoutSync: typeof diskFiles.open = async (...given) => {
+  const file = await diskFiles.open(...given);
+  file.sync = () => Promise.resolve();
+  return file;
+};

@@ -14,7 +14,7 @@ import type { StateStore } from '../../../src/state/state-store';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
 import { removeFolder } from '../../support/remove-folder';
-import { sealedFiles } from '../../support/sealed-files';
+import { unsyncedFiles } from '../../support/sealed-files';
 
 /**
  * A year of a sign-in that two Node-RED processes share, in minutes: on one clock that moves only when nobody works, with
@@ -246,7 +246,7 @@ class Year {
       clientId: 'demo-client',
       clientSecret: '',
     };
-    const store = new GrantStore({ state: filesIn(this.#directory, this.#seal) });
+    const store = new GrantStore({ state: unsyncedFiles([this.#seal], this.#directory) });
     return (await store.read(importedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
   }
 
@@ -309,7 +309,7 @@ class SimulatedProcess {
     const { random, directory, seal, client, refreshToken } = options;
     const self = { pid: options.pid, host: 'here', isAlive: options.isAlive, leases: new Set<string>() };
     const clock = this.#clock();
-    const store = new GrantStore({ state: this.#stepwise(filesIn(directory, seal)), clock });
+    const store = new GrantStore({ state: this.#stepwise(unsyncedFiles([seal], directory)), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
     const session = new Session({ store, send, clock, random, self });
     this.source = createTokenSource({ client, owner: 'config', refreshToken, session });
@@ -394,16 +394,6 @@ class SimulatedProcess {
     return clock;
   }
 }
-
-/** The store on real files, but not forced to disk: there are no power failures here. */
-const filesIn = (directory: string, seal: Seal): StateStore =>
-  sealedFiles([seal], { directory, files: { ...diskFiles, open: openWithoutSync } });
-
-const openWithoutSync: typeof diskFiles.open = async (...given) => {
-  const file = await diskFiles.open(...given);
-  file.sync = () => Promise.resolve();
-  return file;
-};
 
 const never = new Promise<never>(() => undefined);
 

@@ -63,15 +63,18 @@ const clients = [
   { ...introspection, redirect_uris: [], response_types: [], grant_types: [] },
 ];
 
-/** oidc-provider on a free port, with everything in memory. */
-export async function startProvider(settings: ProviderSettings = {}): Promise<IdentityProvider> {
+/**
+ * oidc-provider on a free port, with everything in memory.
+ * @param folder in which it runs; default: one that the specs remove
+ */
+export async function startProvider(settings: ProviderSettings = {}, folder?: string): Promise<IdentityProvider> {
   const port = await freePort();
   const options = { port, clients, scopes: providerScopes, lifeSeconds: 300, aheadMs: 0, graceSeconds: 0, ...settings };
   const program = await startProgram({
     name: 'oidc-provider',
     command: process.execPath,
     args: [script, JSON.stringify(options)],
-    folder: await newFolder('oidc-provider'),
+    folder: folder ?? (await newFolder('oidc-provider')),
     port,
   });
   const url = `http://127.0.0.1:${port}`;
