@@ -72,6 +72,9 @@ export { WatchStore, type OpenWatch } from './commands/watch-store';
 export { callsPerDay } from './polling/calls';
 export type { DuePoll } from './polling/poller';
 
+// What guard and events have in common.
+export type { CarRunnerOptions } from './car-runner';
+
 // Openings, and the guard that reports when one stays open.
 export {
   defaultWatch,
@@ -84,13 +87,15 @@ export {
   type WatchName,
 } from './catalogue/openings';
 export { parseGuardRequest } from './guard/request';
-export { GuardRunner, type GuardPollResult } from './guard/guard-runner';
+export { GuardRunner, type GuardRead } from './guard/guard-runner';
+export type { GuardSettings } from './guard/options';
+export type { GuardEvent } from './guard/types';
 export { guardText } from './guard/text';
 
 // Events of a vehicle.
 export { EventRunner } from './events/event-runner';
 export { eventText } from './events/text';
-export { eventNames, eventPolls, type VehicleEvent } from './events/types';
+export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
 
 // The state that outlives a restart.
 export { openOwnedStore, type OwnedStore } from './state/owned-store';

@@ -5,11 +5,11 @@ import {
   defaultWatch,
   interfaceChoices,
   interfaceNames,
-  openingKinds,
   sentence,
   serviceNames,
   VehicleError,
-  watchNames,
+  type GuardSettings,
+  type WatchName,
 } from '../../src/index';
 
 /**
@@ -187,25 +187,28 @@ export const commandStatusOptions = z.lazy(() =>
 );
 export type CommandStatusOptions = z.infer<typeof commandStatusOptions>;
 
-/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the names of the events, the level and the places. */
+/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the events, the level and the places. */
 export const eventOptions = z.lazy(() =>
   z.object({
     name: text,
     vehicle: text,
     vin: text,
     vinType: stringType,
-    events: z._default(z.array(z.string()), []),
+    events: z._default(z.unknown(), []),
     /** Percent, for the two battery events. */
     level: z._default(z.unknown(), 20),
     levelType: numberType,
-    places: z._default(z.array(z.unknown()), []),
+    places: z._default(z.unknown(), []),
     /** Seconds; 0 = only on a message. */
     poll: number(120, 0).check(z.refine(isPoll)),
   }),
 );
-export type EventOptions = z.infer<typeof eventOptions>;
+export type EventOptions = Omit<z.infer<typeof eventOptions>, 'events' | 'places'> & {
+  events: string[];
+  places: unknown[];
+};
 
-/** `connected-vehicle-guard` (docs/message-contract.md 5b). The guard itself checks what the quiet hours and the time zone say. */
+/** `connected-vehicle-guard` (docs/message-contract.md 5b). The library checks what it watches, and when. */
 export const guardOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -213,34 +216,25 @@ export const guardOptions = z.lazy(() =>
     vin: text,
     vinType: stringType,
     /** Kinds of openings, or single ones. */
-    watch: z._default(z.array(z.enum(watchNames)), [...defaultWatch]),
+    watch: z._default(z.unknown(), [...defaultWatch]),
     /** Minutes that something may be open. */
     minutes: z._default(z.unknown(), 10),
     minutesType: numberType,
     /** Other minutes for some kinds. */
-    minutesFor: z._default(z.partialRecord(z.enum(openingKinds), z.union([z.number(), z.string()])), {}),
+    minutesFor: z._default(z.unknown(), {}),
     /** Minutes; 0 = said once. */
-    repeat: number(0, 0),
+    repeat: z._default(z.unknown(), 0),
     /** `22:00-07:00`; empty: none. */
-    quietHours: text,
+    quietHours: z._default(z.unknown(), ''),
     /** IANA name; empty: the machine's own. */
-    timeZone: text,
-    onlyWhileNotInUse: flag(false),
+    timeZone: z._default(z.unknown(), ''),
+    onlyWhileNotInUse: z._default(z.unknown(), false),
     /** Seconds; 0 = only what messages bring. */
     poll: number(120, 0).check(z.refine(isPoll)),
   }),
 );
-export type GuardOptions = z.infer<typeof guardOptions>;
-
-/**
- * The minutes of a guard, once they are known.
- * @throws VehicleError CONFIG
- */
-export const parseMinutes = (minutes: unknown): number =>
-  parseOptions(
-    z.lazy(() => z.object({ minutes: number(10, 0) })),
-    { minutes },
-  ).minutes;
+export type GuardOptions = Omit<z.infer<typeof guardOptions>, keyof GuardSettings> &
+  Required<Omit<GuardSettings, 'watch'>> & { watch: WatchName[] };
 
 /**
  * Checks what a flow file holds.

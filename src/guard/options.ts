@@ -29,11 +29,16 @@ export interface GuardSettings {
   onlyWhileNotInUse?: boolean;
 }
 
+/** As a form or a person wrote them. */
+export type Unchecked<Settings> = { [Name in keyof Settings]?: unknown };
+
 /** The validated settings. Durations are in milliseconds. */
 export interface GuardOptions {
   allowed(kind: OpeningKind): number;
   repeat: number;
   quiet: QuietHours;
+  /** IANA name; empty: the machine's own. */
+  timeZone: string;
   watched: readonly OpeningKey[];
   onlyWhileNotInUse: boolean;
 }
@@ -70,9 +75,15 @@ const schema = z.lazy(() =>
   }),
 );
 
+/** An empty field of a form is missing, and an environment variable gives a flag as text. */
+const meantBy = (value: unknown): unknown =>
+  value === '' || value === null ? undefined : value === 'true' || value === 'false' ? value === 'true' : value;
+
 /** @throws VehicleError CONFIG */
-export function parseGuardSettings(settings: unknown): GuardOptions {
-  const parsed = schema.safeParse(settings);
+export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOptions {
+  const parsed = schema.safeParse(
+    Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, meantBy(value)])),
+  );
   if (!parsed.success) {
     const { path = [], message = 'The settings cannot be read.' } = parsed.error.issues[0] ?? {};
     const [property, kind] = path;
@@ -84,11 +95,13 @@ export function parseGuardSettings(settings: unknown): GuardOptions {
   }
   const { minutes, minutesFor, repeat, quietHours, timeZone, watch, onlyWhileNotInUse } = parsed.data;
   const watched = openingsNamed(watch);
+  const zone = parseTimeZone(timeZone);
   if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');
   return {
     allowed: (kind) => (minutesFor[kind] ?? minutes) * minute,
     repeat: repeat * minute,
-    quiet: quietHoursOf(quietHours, parseTimeZone(timeZone)),
+    quiet: quietHoursOf(quietHours, zone),
+    timeZone: zone,
     watched,
     onlyWhileNotInUse,
   };

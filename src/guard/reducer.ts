@@ -1,7 +1,7 @@
 import type { GuardEvent, GuardInput, GuardReading, GuardView, NamedOpening, OpenOpening } from './types';
 import { applyReading } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../catalogue/openings';
-import { parseGuardSettings, type GuardOptions, type GuardSettings } from './options';
+import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
 import {
   closedKeys,
   copyAsOf,
@@ -34,13 +34,18 @@ export class Guard {
   readonly #options: GuardOptions;
 
   /** @throws VehicleError CONFIG */
-  constructor(settings: GuardSettings = {}) {
+  constructor(settings: Unchecked<GuardSettings> = {}) {
     this.#options = parseGuardSettings(settings);
   }
 
   /** The reads for the watched openings, and for those that a question asks about. */
   readsFor(only: readonly WatchName[] = []): OpeningRead[] {
     return [...new Set([...this.#options.watched, ...openingsNamed(only)].map((key) => openings[key].read))];
+  }
+
+  /** IANA name; empty: the machine's own. */
+  get timeZone(): string {
+    return this.#options.timeZone;
   }
 
   /** Whether the guard needs to know if the car is in use. */

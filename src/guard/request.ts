@@ -1,10 +1,10 @@
+import { hasUnknownSunroof } from '../car/equipment';
 import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
 import { asSentence, sentence } from '../sentence';
 import { watchNames, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import { minutesSchema } from './options';
-import { hasUnknownSunroof } from './read-openings';
 import type { GuardReading } from './types';
 
 /** The request in a message to a guard. */

@@ -46,9 +46,9 @@ describe('The runner of the events', () => {
     assert.equal((await runner.poll(['doors'], signal)).events.length, 1);
   };
 
-  const unsentEvent = (changes: object = {}): { tries: unknown; event: object } => ({
+  const unsentEvent = (changes: object = {}): { tries: unknown; message: object } => ({
     tries: 1,
-    event: {
+    message: {
       event: 'unlocked',
       from: 'LOCKED',
       to: 'UNLOCKED',
@@ -62,19 +62,19 @@ describe('The runner of the events', () => {
   it('returns an event again after each start until it was sent', async () => {
     await storeUnlocked();
     const runner = await open();
-    const events = await runner.takeUnsent();
+    const events = runner.takeUnsent();
     assert.deepEqual(
       events.map(({ event }) => event),
       ['unlocked'],
     );
     await runner.markSent(events);
-    assert.deepEqual(await (await open()).takeUnsent(), []);
+    assert.deepEqual((await open()).takeUnsent(), []);
     assert.equal(dropped, 0);
   });
 
   it('drops an event when the process has ended three times while it was sent', async () => {
     await storeUnlocked();
-    for (const count of [1, 1, 0, 0]) assert.equal((await (await open()).takeUnsent()).length, count);
+    for (const count of [1, 1, 0, 0]) assert.equal((await open()).takeUnsent().length, count);
     assert.equal(dropped, 1);
   });
 
@@ -82,7 +82,7 @@ describe('The runner of the events', () => {
     await storeUnlocked();
     for (let deploys = 0; deploys < 5; deploys += 1) {
       const runner = await open();
-      assert.equal((await runner.takeUnsent()).length, 1);
+      assert.equal(runner.takeUnsent().length, 1);
       await runner.end();
     }
     assert.equal(dropped, 0);
@@ -90,7 +90,7 @@ describe('The runner of the events', () => {
 
   it('leaves out an event that is no longer chosen', async () => {
     await storeUnlocked();
-    assert.deepEqual(await (await open(['locked'])).takeUnsent(), []);
+    assert.deepEqual((await open(['locked'])).takeUnsent(), []);
     assert.equal(dropped, 0);
   });
 
@@ -123,7 +123,7 @@ describe('The runner of the events', () => {
       'arrived',
     ]);
     assert.deepEqual(
-      (await runner.takeUnsent()).map(({ event }) => event),
+      runner.takeUnsent().map(({ event }) => event),
       ['unlocked'],
     );
   });
@@ -131,7 +131,7 @@ describe('The runner of the events', () => {
   it('sends an event whose count of tries is damaged', async () => {
     for (const tries of [-5, 'three', null]) {
       await store.write('event/node', { vin, state: {}, unsent: [{ ...unsentEvent(), tries }] });
-      for (const count of [1, 1, 1, 0]) assert.equal((await (await open()).takeUnsent()).length, count);
+      for (const count of [1, 1, 1, 0]) assert.equal((await open()).takeUnsent().length, count);
     }
   });
 
@@ -144,7 +144,7 @@ describe('The runner of the events', () => {
     await runner.poll(['doors'], signal);
     await runner.markSent(first);
     assert.deepEqual(
-      (await (await open()).takeUnsent()).map(({ event }) => event),
+      (await open()).takeUnsent().map(({ event }) => event),
       ['locked'],
     );
   });

@@ -1,9 +1,11 @@
 import { VehicleError } from '../../../src/errors';
 import { parseReadName } from '../../../src/inputs';
-import { EventRunner, type EventRunnerOptions } from '../../../src/events/event-runner';
+import { EventRunner } from '../../../src/events/event-runner';
 import type { HistoryReading } from './oracle';
 
 export const vin = 'YV1EVENTRUNNER001';
+
+type EventRunnerOptions = Parameters<typeof EventRunner.open>[0];
 
 /** A client that answers from a reading of a history. */
 export const clientOf = (current: () => HistoryReading): EventRunnerOptions['client'] => ({

@@ -5,7 +5,7 @@ import { Guard } from '../../../src/guard/reducer';
 import { parseSnooze } from '../../../src/guard/request';
 import { openingKinds, watchNames, type WatchName } from '../../../src/catalogue/openings';
 import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
-import type { GuardSettings } from '../../../src/guard/options';
+import { parseGuardSettings, type GuardSettings } from '../../../src/guard/options';
 import type { GuardState } from '../../../src/guard/state';
 
 /** An event in one line: what is said of which openings, for how long. */
@@ -812,11 +812,10 @@ describe('The guard: its settings', () => {
     [{ minutes: -1 }, /time until an alert.*0 minutes or more/],
     [{ minutes: 'ten' }, /time until an alert must be a number/],
     [{ minutes: NaN }, /time until an alert must be a number/],
-    [{ minutes: '' }, /time until an alert must be a number/],
     [{ minutes: 1e9 }, /at most/],
     [{ minutesFor: { window: 'ten' } }, /other time of “window”.*time until an alert/],
     [{ minutesFor: { roof: 10 } }, /other times.*window, sunroof/],
-    [{ repeat: null }, /repeated/],
+    [{ repeat: 'never' }, /repeated/],
     [{ quietHours: '22-7' }, /22:00-07:00/],
     [{ quietHours: '24:00-07:00' }, /22:00-07:00/],
     [{ quietHours: '22:00-22:00' }, /two different times/],
@@ -827,6 +826,14 @@ describe('The guard: its settings', () => {
     [{ watch: 'window' }, /list of these names/],
     [{ onlyWhileNotInUse: 'yes' }, /true or false/],
   ];
+  it('take their defaults where a field is empty, and a flag from the text of an environment variable', () => {
+    const options = parseGuardSettings({ minutes: '', repeat: null, timeZone: '', onlyWhileNotInUse: 'true' });
+    assert.deepEqual(
+      [options.allowed('window'), options.repeat, options.timeZone, options.onlyWhileNotInUse],
+      [10 * 60_000, 0, '', true],
+    );
+  });
+
   for (const [settings, why] of refused) {
     it(`${JSON.stringify(settings)} are refused with CONFIG and a sentence`, () =>
       assert.throws(

@@ -1,0 +1,20 @@
+import type { Node, NodeAPI } from 'node-red';
+import type { Message } from './message';
+
+/** What messages that a node sent to itself stand for: its input handler does the work, so that Complete and Catch nodes see it. */
+export interface SelfMessages<Content> {
+  send(this: void, content: Content, msg?: Message): void;
+  /** Undefined for a message that came from a flow. */
+  contentOf(msg: Message): Content | undefined;
+}
+
+export function selfMessages<Content>(RED: NodeAPI, node: Node): SelfMessages<Content> {
+  const contents = new WeakMap<Message, Content>();
+  return {
+    send(content, msg = { _msgid: RED.util.generateId() }) {
+      contents.set(msg, content);
+      node.receive(msg);
+    },
+    contentOf: (msg) => contents.get(msg),
+  };
+}

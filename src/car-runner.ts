@@ -1,0 +1,281 @@
+import * as z from 'zod/mini';
+import type { Reading } from './car/reading';
+import type { ReadName } from './catalogue/reads';
+import type { VehicleClient } from './client';
+import { asVehicleError, type VehicleError } from './errors';
+import type { DuePoll, Poller } from './polling/poller';
+import { ReportedFailures } from './polling/reported-failures';
+import { Outbox } from './state/outbox';
+import { StateFault, type StateStore } from './state/state-store';
+import type { Clock } from './util/clock';
+
+/** The answers of a poll, by the name of the read, and the reads that failed. */
+export interface PolledCar<Read extends ReadName> {
+  readings: ReadonlyMap<Read, Reading>;
+  failed: readonly Read[];
+}
+
+/** Milliseconds since 1970, and how far the clock behind the service's timestamps is ahead of that. */
+export interface StepTime {
+  at: number;
+  skewMs: number;
+}
+
+/** What a runner does: a pure reducer from readings, and other inputs, to events. */
+export interface CarReducer<Read extends ReadName, State, Input, Event> {
+  /** The stored state as far as it can be read, after a restart at `at`. Never throws. */
+  resume(stored: unknown, at: number): State;
+  /** A stored event; null where it is damaged or not wanted any more. */
+  parseEvent(stored: unknown): Event | null;
+  inputOf(polled: PolledCar<Read>): Input;
+  step(state: State, input: Input, time: StepTime): { state: State; events: Event[] };
+  /** The part of the state whose change is worth a write, because the memory card of a small computer wears out. */
+  essence(state: State): unknown;
+  /** What to poll how often. */
+  schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number; timeZone?: string }[];
+  /** When the next step is due without a reading, in milliseconds since 1970; null: not before something else happens. */
+  nextDue?(state: State): number | null;
+  /** The state after the machine's clock was set by so much; `since` is the start of the process. */
+  withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
+}
+
+export interface CarRunnerOptions {
+  client: Pick<VehicleClient, 'read' | 'clockSkewMs'>;
+  /** State that was stored for another vehicle is ignored. */
+  vin: string;
+  store: StateStore;
+  /** The key of the record with state and unsent events. */
+  key: string;
+  clock: Clock;
+  /** Called when a step without a reading is due. */
+  onDue?: () => void;
+  /** Called when the record could not be stored, once until it can be stored again. */
+  onSaveFailed: () => void;
+  /** Called when events are dropped because the process ended several times while they were sent. */
+  onDropped: () => void;
+}
+
+/** The result of a poll. */
+export interface PollResult<Event> {
+  /** Stored as not sent until `markSent`. */
+  events: Event[];
+  /** Why something could not be read; a failure that was not reported before comes first. */
+  failure: VehicleError | null;
+  /** The failure is new. Until its read works again, it is not reported once more. */
+  isNewFailure: boolean;
+}
+
+const recordShape = z.lazy(() =>
+  z.object({ vin: z.string(), state: z.optional(z.unknown()), unsent: z.optional(z.unknown()) }),
+);
+
+/** A timer that fires early must not become a loop. */
+const minPauseMs = 1_000;
+/** A smaller difference between wall time and monotonic time is no clock that was set. */
+const minClockSetMs = 2_000;
+/** How often a step is taken again because another process wrote the record meanwhile. */
+const maxConflicts = 10;
+
+/**
+ * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on condition: the events stand in the
+ * same record as the state that they follow from, until they were sent.
+ */
+export class CarRunner<Read extends ReadName, State, Input, Event> {
+  readonly #reducer: CarReducer<Read, State, Input, Event>;
+  protected readonly options: CarRunnerOptions;
+  readonly #failures = new ReportedFailures<Read>();
+  #state: State;
+  #outbox = new Outbox<Event>();
+  #unsent: Event[] = [];
+  /** Of the record; null: there is none, undefined: not known. */
+  #version: string | null | undefined;
+  /** What was written last, as text. */
+  #stored = '';
+  #isSaved = true;
+  #last: Promise<unknown> = Promise.resolve();
+  #cancel: () => void = () => undefined;
+  #hasEnded = false;
+  #startedAt: number;
+  /** Wall time minus monotonic time, as of the last step. */
+  #wallOffset: number;
+
+  protected constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
+    const { clock } = options;
+    this.#reducer = reducer;
+    this.options = options;
+    this.#startedAt = clock.now();
+    this.#wallOffset = clock.now() - clock.monotonic();
+    this.#state = reducer.resume(undefined, this.#startedAt);
+  }
+
+  protected get state(): State {
+    return this.#state;
+  }
+
+  /** Reads the record, and begins to send what it has. @throws StateFault where it cannot be read now, but perhaps later */
+  protected async begin(): Promise<void> {
+    await this.#load();
+    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() }));
+    if (before.entries.length > after.entries.length) this.options.onDropped();
+    this.#unsent = after.messages;
+  }
+
+  async #load(): Promise<void> {
+    const { store, key, vin, clock } = this.options;
+    const read = await store.read(key).catch((error: unknown) => {
+      if (error instanceof StateFault && error.fault === 'damaged') return undefined;
+      throw error;
+    });
+    this.#version = read === undefined ? undefined : (read?.version ?? null);
+    const parsed = recordShape.safeParse(read?.value);
+    const { state, unsent } = parsed.success && parsed.data.vin === vin ? parsed.data : {};
+    this.#state = this.#reducer.resume(state, clock.now());
+    this.#outbox = Outbox.parse(unsent, (event) => this.#reducer.parseEvent(event));
+    this.#stored = this.#textOf(this.#state, this.#outbox);
+  }
+
+  /** The events that a former process stored and did not mark as sent. They are given out once. */
+  takeUnsent(): Event[] {
+    return this.#unsent.splice(0);
+  }
+
+  /** Called when the next nodes have the events. */
+  async markSent(events: readonly Event[]): Promise<void> {
+    await this.#change((state) => ({ state, outbox: this.#outbox.without(events) }));
+  }
+
+  /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned. */
+  async step(input: Input): Promise<Event[]> {
+    const { clock, client } = this.options;
+    const asked = clock.monotonic();
+    let events: Event[] = [];
+    await this.#change((before) => {
+      // The clock may be set while the step waits for the one before.
+      const at = clock.now() - Math.round(clock.monotonic() - asked);
+      const time = { at, skewMs: client.clockSkewMs };
+      const { state, events: found } = this.#reducer.step(this.#withClockSet(before), input, time);
+      events = found;
+      return { state, outbox: this.#outbox.with(events) };
+    });
+    this.#wake();
+    return events;
+  }
+
+  /**
+   * Reads the car and takes the step that follows.
+   * @throws VehicleError CANCELLED through the signal; any other reason of the signal is a failure of the reads
+   */
+  async poll(
+    reads: readonly Read[],
+    signal: AbortSignal,
+    due?: Pick<DuePoll, 'maxAgeMs' | 'failed'>,
+  ): Promise<PollResult<Event>> {
+    const { client, vin } = this.options;
+    const readings = new Map<Read, Reading>();
+    const failures = new Map<Read, VehicleError>();
+    const readOne = async (read: Read): Promise<void> => {
+      try {
+        readings.set(read, await client.read(read, { vin, signal, ...(due && { maxAgeMs: due.maxAgeMs }) }));
+      } catch (error) {
+        const failure = asVehicleError(error);
+        if (signal.aborted && failure.code === 'CANCELLED') throw failure;
+        failures.set(read, failure);
+        due?.failed(read, failure);
+      }
+    };
+    await Promise.all(reads.map(readOne));
+    const events = await this.step(this.#reducer.inputOf({ readings, failed: [...failures.keys()] }));
+    return { events, ...this.#failures.record(reads, failures) };
+  }
+
+  /**
+   * Polls with the other readers of the account.
+   * @param poll called with the reads that are due
+   * @returns ends it
+   */
+  startPolling(poller: Poller, seconds: number, poll: (reads: Read[], due: DuePoll) => void): () => void {
+    const { vin } = this.options;
+    const ends = this.#reducer.schedules(seconds).map(({ reads, seconds: every, timeZone = '' }) =>
+      poller.start({ vin, reads, everyMs: every * 1000, timeZone }, (due) =>
+        poll(
+          reads.filter((read) => due.reads.includes(read)),
+          due,
+        ),
+      ),
+    );
+    return () => ends.forEach((end) => end());
+  }
+
+  /** Stores the last state, its times too. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.#cancel();
+    await this.#change((state) => ({ state, outbox: this.#outbox.ended() }), true);
+  }
+
+  /** One change after the other: reduces what is known and writes it, again where another process has written meanwhile. */
+  #change(
+    reduce: (state: State) => { state: State; outbox: Outbox<Event> },
+    isForced = false,
+  ): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> {
+    const change = async (): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> => {
+      for (let conflicts = 0; ; conflicts += 1) {
+        const before = this.#outbox;
+        const { state, outbox } = reduce(this.#state);
+        if ((await this.#save(state, outbox, isForced)) || conflicts === maxConflicts) {
+          [this.#state, this.#outbox] = [state, outbox];
+          return { before, after: outbox };
+        }
+        await this.#load();
+      }
+    };
+    const changed = this.#last.then(change);
+    this.#last = changed.catch(() => undefined);
+    return changed;
+  }
+
+  /** @returns false where another process has written the record meanwhile */
+  async #save(state: State, outbox: Outbox<Event>, isForced: boolean): Promise<boolean> {
+    const { store, key, vin, onSaveFailed } = this.options;
+    const text = this.#textOf(state, outbox);
+    if (text === this.#stored && this.#isSaved && !isForced) return true;
+    try {
+      const condition = this.#version === undefined ? {} : { expected: this.#version };
+      const version = await store.write(key, { vin, state, unsent: outbox.entries }, condition);
+      if (version === null) return false;
+      this.#version = version;
+      this.#stored = text;
+      this.#isSaved = true;
+    } catch {
+      if (this.#isSaved) onSaveFailed();
+      this.#isSaved = false;
+      // Perhaps it was written all the same.
+      this.#version = undefined;
+    }
+    return true;
+  }
+
+  #textOf = (state: State, { entries }: Outbox<Event>): string =>
+    JSON.stringify([this.#reducer.essence(state), entries]);
+
+  /** Shifts the times of this process when the machine's clock was set, so that durations stay right. */
+  #withClockSet(state: State): State {
+    const { clock } = this.options;
+    const offset = clock.now() - clock.monotonic();
+    const byMs = offset - this.#wallOffset;
+    if (Math.abs(byMs) < minClockSetMs) return state;
+    this.#wallOffset = offset;
+    const since = this.#startedAt;
+    this.#startedAt += byMs;
+    return this.#reducer.withClockSet?.(state, { since, byMs, at: clock.now() }) ?? state;
+  }
+
+  #wake(): void {
+    const { clock, onDue } = this.options;
+    const due = this.#reducer.nextDue?.(this.#state) ?? null;
+    this.#cancel();
+    this.#cancel = () => undefined;
+    if (due === null || onDue === undefined || this.#hasEnded) return;
+    this.#cancel = clock.after(Math.max(minPauseMs, due - clock.now()), onDue);
+  }
+}
