@@ -2,8 +2,8 @@ import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { cancelledId, followWatch, parseRecord, parseSwitch, VehicleError, type OpenWatch } from '../../src/index';
 import { nodeStatusOf } from '../node-red/node-status';
 import { onInput, handedOver } from '../node-red/input-handler';
+import { selfMessages } from '../node-red/self-message';
 import { WatchPersistence } from './watch-persistence';
-import type { Message } from '../node-red/message';
 import { showOutcome } from '../node-red/outcome-status';
 import { commandStatusOptions, parseOptions, type CommandStatusOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
@@ -22,12 +22,12 @@ export function connectedVehicleCommandStatus(
   showMissingVehicle(RED, node, nodeStatus, config.vehicle);
   const watches = new WatchPersistence(RED, node, 'watches');
   const watching = new Map<string, AbortController>();
-  const resumed = new WeakMap<Message, OpenWatch>();
+  const resumed = selfMessages<OpenWatch>(RED, node);
 
   onInput(node, nodeStatus, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
     const options = parseOptions(commandStatusOptions, config);
-    const open: OpenWatch = resumed.get(msg) ?? {
+    const open: OpenWatch = resumed.contentOf(msg) ?? {
       record: parseRecord(msg.payload),
       startedAt: clock().now(),
       history: [],
@@ -99,9 +99,7 @@ export function connectedVehicleCommandStatus(
     await new Promise((resolve) => setImmediate(resolve));
     for (const open of closed ? [] : await watches.open()) {
       if (closed) return;
-      const msg: Message = { ...open.msg, payload: open.record };
-      resumed.set(msg, open);
-      node.receive(msg);
+      resumed.send(open, { ...open.msg, payload: open.record });
     }
   };
   const resuming = resume();

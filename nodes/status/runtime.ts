@@ -15,6 +15,7 @@ import { expiryNote } from '../node-red/expiry-note';
 import { onInput } from '../node-red/input-handler';
 import { given, type Message } from '../node-red/message';
 import { parseOptions, statusOptions, type StatusOptions } from '../node-red/options';
+import { selfMessages } from '../node-red/self-message';
 import { typedProperty } from '../node-red/typed-property';
 import { startPolling } from './polling';
 import { keptNote, showReading } from './reading-status';
@@ -30,8 +31,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
   showMissingVehicle(RED, node, nodeStatus, config.vehicle);
   const deploys = deploysOf(RED);
   const last = new LastReadings();
-  /** The reads that are due, for each message that is a poll. */
-  const polls = new WeakMap<Message, DuePoll>();
+  const polls = selfMessages<DuePoll>(RED, node);
   let parsed: StatusOptions | undefined;
   const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
@@ -46,7 +46,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
         (options.read === 'several' ? options.reads : await typedProperty(RED, node, options, 'read', msg)),
     );
     const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
-    const duePoll = polls.get(msg);
+    const duePoll = polls.contentOf(msg);
     const readOptions = {
       vin,
       interface: parseInterface(given(msg['interface']) ?? options.interface),
@@ -87,13 +87,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
   });
 
   // Also with a number that is not valid: the first poll says so.
-  if (Number(config.poll ?? 0) !== 0) {
-    startPolling(RED, node, settings, (due) => {
-      const msg: Message = { _msgid: RED.util.generateId() };
-      polls.set(msg, due);
-      node.receive(msg);
-    });
-  }
+  if (Number(config.poll ?? 0) !== 0) startPolling(RED, node, settings, polls.send);
 }
 
 function fill(msg: Message, reading: AnyReading): Message {

@@ -63,10 +63,13 @@ const reducerOf = (guard: Guard): CarReducer<GuardRead, GuardState, GuardStep, G
   },
   step: (state, input, { at, skewMs }) =>
     guard.step(state, input.type === 'reading' ? { ...input, at, skewMs } : { ...input, at }),
-  // When an answer came matters only while the process runs.
+  // When an answer came, and when it was last closed, matters only while the process runs.
   essence: (state) => [
     { ...state, at: null, inUseReceivedAt: null, openings: null },
-    Object.entries(state.openings).map(([key, opening]) => [key, { ...opening, receivedAt: null }]),
+    Object.entries(state.openings).map(([key, opening]) => [
+      key,
+      { ...opening, receivedAt: null, closedAt: opening.closedAt !== null },
+    ]),
   ],
   schedules: (seconds) => [{ reads: readsOf(guard), seconds, timeZone: guard.timeZone }],
   nextDue: (state) => guard.nextDue(state),

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Clock } from '../../src/index';
@@ -84,6 +84,27 @@ describe(type, () => {
     assert.deepEqual(said(0), []);
     await endDeploy();
     await until(() => said(0).length === 1);
+  });
+
+  it('sends an alert again, unchanged, when Node-RED was killed while it was sent', async () => {
+    await load({ minutes: 5 });
+    service.car().openWindow('frontLeft');
+    // The state on disk at the moment when the next node gets the message.
+    const state = join(flow.userDir, 'connected-vehicle');
+    flow.node('out0').on('input', () => cpSync(state, `${state}-killed`, { recursive: true }));
+    await until(() => said(0).length === 1);
+    const [sent] = said(0);
+    await flow.unload();
+    await removeFolder(state);
+    cpSync(`${state}-killed`, state, { recursive: true });
+    await load({ minutes: 5 });
+    await until(() => said(0).length === 1);
+    await pass(5);
+    assert.deepEqual(said(0), [sent]);
+    await flow.unload();
+    await load({ minutes: 5 });
+    await pass(5);
+    assert.deepEqual(said(0), []);
   });
 
   it('says again after the set time, not in quiet hours, and not while snoozed', async () => {
