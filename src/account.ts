@@ -148,18 +148,19 @@ export function openAccount(options: AccountOptions): Account {
     warn(
       'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
     );
+  const dispatcher = new Dispatcher({
+    client,
+    requests,
+    observer,
+    readOnly: options.readOnly ?? false,
+    queue: queueFor(service.baseUrl, clock),
+    journal,
+    clock,
+    onSaveFailed,
+  });
   return {
     client,
-    dispatcher: new Dispatcher({
-      client,
-      requests,
-      observer,
-      readOnly: options.readOnly ?? false,
-      queue: queueFor(service.baseUrl, clock),
-      journal,
-      clock,
-      onSaveFailed,
-    }),
+    dispatcher,
     journal,
     poller,
     read: (name, { clear = false, ...read }) =>
@@ -174,9 +175,11 @@ export function openAccount(options: AccountOptions): Account {
     async close() {
       poller.close();
       requests.close();
+      const commandsEnded = dispatcher.close();
       await shared.release();
       await tokens.close();
       await transport.close();
+      await commandsEnded;
     },
   };
 }

@@ -52,6 +52,7 @@ export interface DispatcherOptions {
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  readonly #running = new Map<CommandAttempt, Promise<CommandRecord>>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -69,14 +70,23 @@ export class Dispatcher {
     options: DispatchOptions,
     attempt = new CommandAttempt({ clock: this.#options.clock }),
   ): Promise<CommandRecord> {
+    const sending = this.#send(name, options, attempt);
+    this.#running.set(attempt, sending);
     try {
-      return await this.#send(name, options, attempt);
+      return await sending;
     } catch (error) {
       attempt.end();
       throw attempt.wasStopped ? stopped() : asVehicleError(error);
     } finally {
       attempt.end();
+      this.#running.delete(attempt);
     }
+  }
+
+  /** Drops the commands that wait, and waits until the journal has the others: their requests end with the transport. */
+  async close(): Promise<void> {
+    for (const attempt of this.#running.keys()) attempt.cancel(stopped());
+    await Promise.allSettled(this.#running.values());
   }
 
   async #send(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
-import { createRedactor, FileStateStore, pastedToken } from '../../src/index';
+import { createRedactor, FileStateStore, MemoryStateStore, pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { removeFolder } from '../support/remove-folder';
 
@@ -91,6 +91,38 @@ describe('accounts', () => {
     assert.equal((await other.client.windows({ vin })).vehicle.source, 'live');
     assert.equal(one.quota().usedToday, 2);
     assert.equal(other.quota().usedToday, 2);
+  });
+
+  it('have stored what became of a command when they are closed', async () => {
+    const writes: unknown[] = [];
+    const store = new MemoryStateStore();
+    const write = store.write.bind(store);
+    store.write = async (key, value, condition) => {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      writes.push(key);
+      return write(key, value, condition);
+    };
+    const account = openTestAccount(service, { journal: { store, key: 'journal/a' } });
+    service.faults.add({ match: { method: 'POST' }, latencyMs: 1e9 });
+    const sent = account.dispatcher.send('lock', { vin, interface: 'v2' });
+    while (!service.requests.some(({ method }) => method === 'POST'))
+      await new Promise((resolve) => setImmediate(resolve));
+    await account.close();
+    assert.equal(writes.length, 2);
+    await store.remove('journal/a');
+    assert.equal((await sent).outcome, 'undetermined');
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(await store.entries('journal/'), []);
+  });
+
+  it('end the commands that still wait when they are closed', async () => {
+    const [one, other] = [openTestAccount(service), openTestAccount(service)];
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    await one.dispatcher.send('lock', { vin, interface: 'v1' });
+    const queued = assert.rejects(other.dispatcher.send('flash', { vin, whenBusy: 'queue' }), { code: 'CANCELLED' });
+    await other.close();
+    await queued;
+    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
   });
 
   it('of other owners forget what they read of a car that one of them commanded', async () => {
