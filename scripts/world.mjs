@@ -1,7 +1,7 @@
 // `npm run world [-- part…]`: the tests against software of others, of all parts or of these, each in a process of its own, and a table
 // of them. A part that is not installed counts as a failure. Ends with 1 where anything failed.
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,8 @@ if (unknown.length > 0) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'world-'));
+// squid works as a user of its own.
+chmodSync(folder, 0o711);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const tally = join(folder, 'tally');
 
@@ -69,6 +71,7 @@ async function test(part) {
       env: {
         ...process.env,
         TALLY: tally,
+        TMPDIR: folder,
         WORLD_AUTHORITY: authority,
         // Node reads both at its start only, so they hold for the processes that the tests start, too.
         NODE_EXTRA_CA_CERTS: join(authority, 'authority.pem'),
@@ -76,7 +79,7 @@ async function test(part) {
       },
     },
   );
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill('SIGTERM'));
+  running = child;
   const soft = setTimeout(() => child.kill('SIGTERM'), minutesForPart * 60_000);
   const hard = setTimeout(() => child.kill('SIGKILL'), minutesForPart * 60_000 + 10_000);
   const status = await new Promise((resolve) => child.on('error', resolve).on('close', resolve));
@@ -92,9 +95,17 @@ async function test(part) {
   return row;
 }
 
+let running;
+let isCancelled = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    isCancelled = true;
+    running?.kill('SIGTERM');
+  });
+
 await makeAuthority(join(folder, 'authority'));
 const rows = [];
-for (const part of names) if (specsOf(part).length > 0) rows.push(await test(part));
+for (const part of names) if (specsOf(part).length > 0 && !isCancelled) rows.push(await test(part));
 
 const columns = ['part', 'version', 'cases', 'failures', 'seconds'];
 const cells = rows.map((row) =>

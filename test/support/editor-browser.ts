@@ -11,13 +11,13 @@ const missing = existsSync(executablePath)
 /** Stands in the title of a suite that needs a browser. */
 export const pendingNote = missing && ` (pending: ${missing})`;
 
-/** Starts the browser. Where there is none, the suite is skipped, and fails in CI. */
-export async function launchBrowser(suite: Mocha.Context): Promise<Browser> {
+/** Starts the browser, with more arguments. Where there is none, the suite is skipped, and fails in CI. */
+export async function launchBrowser(suite: Mocha.Context, ...more: string[]): Promise<Browser> {
   if (missing !== '') {
     assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
     suite.skip();
   }
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...more] });
 }
 
 /** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */

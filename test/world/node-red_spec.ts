@@ -99,7 +99,7 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
         }),
       ],
     });
-    nodeRed = await startNodeRedProgram({}, slowClose);
+    nodeRed = await startNodeRedProgram({ nodes: slowClose });
     await nodeRed.deploy(flowOf(service), { v: demoCredentials });
   });
 

@@ -9,6 +9,7 @@ export type Recorded = Record<string, unknown>;
 
 /** The program `node-red`, as a service manager runs it, with the pack installed from its tarball. */
 export interface NodeRedProgram {
+  /** Of its editor and its admin API, with a slash at the end. */
   readonly url: string;
   readonly folder: string;
   /** Everything that its flows recorded so far, over restarts. */
@@ -31,14 +32,17 @@ let tarball: Promise<Tarball> | undefined;
  * Starts Node-RED in a folder of its own, without flows.
  * @param env more of its environment, such as HTTPS_PROXY
  * @param nodes files for its folder `nodes`
+ * @param settings more of its settings.js
  */
-export async function startNodeRedProgram(
-  env: Readonly<Record<string, string>> = {},
-  nodes: Readonly<Record<string, string>> = {},
-): Promise<NodeRedProgram> {
+export async function startNodeRedProgram({
+  env = {},
+  nodes = {},
+  settings = {},
+}: Partial<Record<'env' | 'nodes' | 'settings', Readonly<Record<string, string>>>> = {}): Promise<NodeRedProgram> {
   const folder = await newFolder('node-red');
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}/`;
+  const origin = `http://127.0.0.1:${port}`;
+  const url = `${origin}${(settings['httpAdminRoot'] ?? '').replace(/\/$/, '')}/`;
   const records = join(folder, 'recorded.jsonl');
   await appendFile(records, '');
   tarball ??= packTarball(await newFolder('tarball'));
@@ -56,9 +60,11 @@ export async function startNodeRedProgram(
   functionGlobalContext: {
     record: (entry) => require('node:fs').appendFileSync(${JSON.stringify(records)}, JSON.stringify(entry) + '\\n'),
   },
+  editorTheme: { tours: false, palette: { catalogues: [] } },
   telemetry: { enabled: false, updateNotification: false },
   externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
   logging: { console: { level: 'info', metrics: false, audit: false } },
+  ...${JSON.stringify(settings)},
 };
 `,
   );
@@ -98,7 +104,7 @@ export async function startNodeRedProgram(
     async send(path, body) {
       // The flows start a moment after Node-RED has answered a deploy or listens.
       for (let tries = 0; ; tries += 1) {
-        const response = await fetch(url + path, {
+        const response = await fetch(`${origin}/${path}`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(body),
