@@ -11,7 +11,7 @@ import { endWithLogs, newFolder } from './support/program';
 /** How nginx leads to the editor, which Node-RED has below /red. */
 const ways = [
   { title: 'in the folder of Node-RED, with the address of Node-RED as the host', folder: '/red', host: '' },
-  { title: 'in a folder that Node-RED does not know', folder: '/home/node-red', host: '' },
+  { title: 'in a folder that Node-RED does not know', folder: '/house/node-red', host: '' },
   { title: 'without a folder, with the host of the browser', folder: '', host: 'proxy_set_header host $http_host;' },
 ];
 
