@@ -1,0 +1,46 @@
+import { strict as assert } from 'node:assert';
+import { Golden } from './golden';
+import { Stage } from './stage';
+
+const names =
+  'lock lock-reduced-guard unlock flash honk honk-flash climatization-start climatization-stop engine-start engine-stop';
+
+describe('The requests that each command costs', function () {
+  this.timeout(60_000);
+  const golden = new Golden('requests.json');
+  let stage: Stage | undefined;
+
+  afterEach(() => stage?.end());
+  after(() => golden.save());
+
+  for (const [title, results] of [
+    ['without a result node', []],
+    ['with a result node', [{}]],
+    ['with two result nodes, one of them without a proof', [{}, { verify: false }]],
+  ] as const)
+    it(title, async () => {
+      const found: Record<string, unknown> = {};
+      // Some commands of a petrol car are known to version 1 only, or to version 2 only.
+      stage = await Stage.open({ node: { type: 'connected-vehicle-command' }, results, service: { dialect: 'real' } });
+      stage.service.car().set({
+        commandPlan: {
+          steps: [
+            { afterMs: 0, status: 'RUNNING' },
+            { afterMs: 10_000, status: 'COMPLETED' },
+          ],
+          answerAfterMs: 10_000,
+        },
+      });
+      for (const command of names.split(' '))
+        for (const version of ['v1', 'v2']) {
+          stage.forget();
+          await stage.send({ command, interface: version });
+          await stage.pass(200);
+          const { node, requests } = stage.heard();
+          const sent = node?.['output 1'] !== undefined;
+          found[`${command}, ${version}`] = sent ? requests : { ...requests, failed: true };
+        }
+      const { found: text, stored } = golden.compare(title, found);
+      assert.equal(text, stored);
+    });
+});
