@@ -88,12 +88,15 @@ describe(`The forms in a browser${pendingNote}`, function () {
     on.evaluate("document.querySelectorAll('.car-form details').forEach((fold) => (fold.open = true))");
 
   it('change nothing where they are opened and closed, also in flows that lack properties', async () => {
-    for (const id of nodes) {
-      const before = await page.evaluate(`JSON.stringify(RED.nodes.convertNode(RED.nodes.node('${id}')))`);
+    // Node-RED adds empty credentials to a configuration that has none yet, and marks it as changed.
+    const asSaved = (id: string): Promise<unknown> =>
+      page.evaluate(`JSON.stringify({ ...RED.nodes.convertNode(RED.nodes.node('${id}')), credentials: undefined })`);
+    for (const id of [...nodes, ...configs]) {
+      const before = await asSaved(id);
       await openForm(id);
       await closeForm(id);
-      assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
-      assert.equal(await page.evaluate(`JSON.stringify(RED.nodes.convertNode(RED.nodes.node('${id}')))`), before, id);
+      if (nodes.includes(id)) assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
+      assert.equal(await asSaved(id), before, id);
     }
   });
 
