@@ -98,7 +98,13 @@ const tables = {
         const { interface: iface, path } = singleInterfaceReads[name];
         const kind = chargingMembers[name] ?? statisticsMembers[name];
         const value =
-          kind === undefined ? 'several' : kind.unit ? `number, ${kind.unit}` : kind.values.map(code).join(', ');
+          name === 'chargingDoneAt'
+            ? 'time, ISO-8601'
+            : kind === undefined
+              ? 'several'
+              : kind.unit
+                ? `number, ${kind.unit}`
+                : kind.values.map(code).join(', ');
         return [code(name), code(interfacePaths[iface] + path), value, scopesOf(singleInterfaceReads[name])];
       }),
     ),

@@ -35,9 +35,11 @@ import { parseVin } from './vin';
 import {
   parseCharging,
   parseChargingCapabilities,
+  parseChargingDoneAt,
   parseChargingMember,
   type Charging,
   type ChargingCapabilities,
+  type ChargingMember,
 } from './wire/charging';
 import { fromGroup, parseGroup, parseStatistic } from './wire/grouped';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
@@ -172,6 +174,11 @@ export class VehicleClient {
   /** GET /energy/v2/vehicles/{vin}/state. Scopes: openid, energy:state:read (docs/energy-location-api.md 2.2). */
   charging(options: ReadOptions): Promise<Reading<Charging>> {
     return this.#singleInterface('charging', parseCharging, options);
+  }
+
+  /** When the car will be charged; from the same request as `charging`. */
+  chargingDoneAt(options: ReadOptions): Promise<Reading<ChargingMember>> {
+    return this.#singleInterface('chargingDoneAt', parseChargingDoneAt, options);
   }
 
   /** GET /energy/v2/vehicles/{vin}/capabilities. Scopes: openid, energy:capability:read (docs/energy-location-api.md 2.4). */

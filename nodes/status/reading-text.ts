@@ -48,6 +48,8 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
       return describeAccessibility(payload, words);
     case 'charging':
       return describeCharging(payload, words);
+    case 'chargingDoneAt':
+      return good(chargedAt(payload, words));
     case 'chargingCapabilities':
       return good(counted('values', Object.keys(payload).length, words));
     case 'location':
@@ -125,22 +127,17 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   const parts = [
     typeof first === 'string' ? wordOf(first, words) : null,
     textOf(payload['batteryChargeLevel'], words),
-    status === 'CHARGING' ? chargedAt(payload, words) : null,
+    chargedAt(payload['chargingDoneAt'], words),
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;
   const isFault = [status, connection].some((word) => word === 'ERROR' || word === 'FAULT');
   return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
-/** The longest time that the service gives. It also gives this value for any longer time. */
-const maxChargingMinutes = 1440;
-
-function chargedAt(payload: Record<string, unknown>, { say }: Words): string | null {
-  const { value, timestamp } = memberOf(payload, 'estimatedChargingTimeToTargetBatteryChargeLevel');
-  if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || typeof timestamp !== 'string')
-    return null;
-  return say('reading.until', { time: clockTime(new Date(Date.parse(timestamp) + value * 60_000)) });
-}
+const chargedAt = (doneAt: unknown, { say }: Words): string | null =>
+  isRecord(doneAt) && typeof doneAt['value'] === 'string'
+    ? say('reading.until', { time: clockTime(new Date(doneAt['value'])) })
+    : null;
 
 /** The numbers that a car has; one without a tank says 0 liters. */
 function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {

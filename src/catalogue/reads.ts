@@ -317,7 +317,7 @@ function singleInterfaceReadRows(): Readonly<Record<SingleInterfaceReadName, Sin
     Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, SingleInterfaceRead>;
   return {
     charging: { ...energyState, payloadKind: 'charging' },
-    ...rowsFor(chargingMemberNames, () => ({ ...energyState, payloadKind: 'member' })),
+    ...rowsFor([...chargingMemberNames, 'chargingDoneAt'], () => ({ ...energyState, payloadKind: 'member' })),
     chargingCapabilities: {
       interface: 'energy-v2',
       path: '/vehicles/{vin}/capabilities',
@@ -343,7 +343,13 @@ function singleInterfaceReadRows(): Readonly<Record<SingleInterfaceReadName, Sin
 }
 
 export type SingleInterfaceReadName =
-  'charging' | ChargingMemberName | 'chargingCapabilities' | 'location' | GroupReadName | StatisticsMemberName;
+  | 'charging'
+  | ChargingMemberName
+  | 'chargingDoneAt'
+  | 'chargingCapabilities'
+  | 'location'
+  | GroupReadName
+  | StatisticsMemberName;
 
 /** Every name that `connected-vehicle-status` reads (docs/message-contract.md 3), in the order of the dropdown. */
 export type ReadName = ConnectedReadName | ResourceName | SingleInterfaceReadName;

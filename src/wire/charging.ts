@@ -12,8 +12,8 @@ export interface ChargingMember {
   /** ISO-8601, or null. */
   timestamp: string | null;
   /**
-   * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member, and
-   * `UNREADABLE` where it holds something else than the member's kind of value.
+   * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member,
+   * `UNREADABLE` where it holds something else than the member's kind of value, and `NOT_CHARGING` (src/wire/charging `doneAt`).
    */
   reason?: string;
 }
@@ -33,8 +33,15 @@ export function parseCharging(body: unknown): Parsed<Charging> {
   );
   for (const [name, given] of state)
     if (!members.has(name) && isMember(given)) members.set(name, memberOf(null, given));
-  const payload = Object.fromEntries(members);
+  const payload: Charging = Object.fromEntries(members);
+  payload['chargingDoneAt'] = doneAt(payload);
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
+}
+
+/** When the car will be charged to its target, worked out from the same answer; ISO-8601, null while the car does not charge. */
+export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
+  const payload = doneAt(parseCharging(body).payload);
+  return { payload, measuredAt: payload.timestamp };
 }
 
 /** One member of the same answer. */
@@ -42,6 +49,23 @@ export function parseChargingMember(name: ChargingMemberName, body: unknown): Pa
   const payload = memberOf(chargingMembers[name], new Map(Object.entries(unwrap(body, what))).get(name));
   return { payload, measuredAt: payload.timestamp };
 }
+
+/** The longest time that the service gives. It also gives this value for any longer time. */
+const maxChargingMinutes = 1440;
+
+/** `reason` is that of the member that lacks; `NOT_CHARGING` for a car that is known not to charge. */
+function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLevel: left }: Charging): ChargingMember {
+  const status = chargingStatus?.value ?? null;
+  if (status === null) return cannotTell(chargingStatus?.reason ?? null);
+  const word = String(status).trim().toUpperCase();
+  if (word !== 'CHARGING') return cannotTell(isStatus(word) ? 'NOT_CHARGING' : 'UNREADABLE');
+  const { value, timestamp, reason = null } = left ?? cannotTell(null);
+  if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || timestamp === null)
+    return cannotTell(reason);
+  return { value: new Date(Date.parse(timestamp) + value * 60_000).toISOString(), unit: null, timestamp };
+}
+
+const isStatus = (word: string): boolean => chargingMembers.chargingStatus.values.some((known) => known === word);
 
 const isMember = (input: unknown): boolean =>
   isRecord(input) && (Object.hasOwn(input, 'value') || Object.hasOwn(input, 'status'));

@@ -82,9 +82,12 @@ describe('the reads of energy, location and whole groups', () => {
       ...options,
     }));
 
-  it('answer charging and its ten members with one request', async () => {
+  it('answer charging, its ten members and the end of the charge with one request', async () => {
     const { client } = open();
-    const { payload, vehicle } = await client.readSeveral(['charging', ...chargingMemberNames], { vin });
+    const reads = ['charging', ...chargingMemberNames, 'chargingDoneAt'];
+    const { payload, vehicle } = await client.readSeveral(reads, { vin });
+    assert.deepEqual(Object.keys(payload), reads);
+    assert.deepEqual((payload['charging'] as Record<string, unknown>)['chargingDoneAt'], payload['chargingDoneAt']);
     assert.equal(requests.length, 1);
     assert.deepEqual(vehicle.errors, []);
     assert.equal(vehicle.interface, 'energy-v2');

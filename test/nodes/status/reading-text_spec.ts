@@ -5,6 +5,8 @@ import { readNames } from '../../../src/catalogue/reads';
 import { severalReading, type ReadingInfo } from '../../../src/car/reading';
 
 const at = '2026-06-01T21:40:00.000';
+/** 23:40 on this machine. */
+const done = new Date('2026-06-01T23:40:00.000').toISOString();
 const info = (read: string, more: Partial<ReadingInfo> = {}): ReadingInfo => {
   assert.ok(isReadName(read));
   return { ...more, vin: null, read, interface: 'connected-v2', receivedAt: at, measuredAt: null, source: 'live' };
@@ -18,12 +20,18 @@ const windows = (...open: string[]): Reading =>
 const doors = (locked: boolean | null, ...open: string[]): Reading =>
   reading('doors', {}, { open, unknown: [], allClosed: open.length === 0, locked });
 const value = (of: unknown, unit: string | null = null) => ({ value: of, unit, timestamp: at });
-const charging = (status: string | null, connection: string | null, level: number | null, minutes = 0): Reading =>
+const charging = (
+  status: string | null,
+  connection: string | null,
+  level: number | null,
+  doneAt: string | null = null,
+): Reading =>
   reading('charging', {
     chargingStatus: value(status),
     chargerConnectionStatus: value(connection),
     batteryChargeLevel: value(level, 'percent'),
-    estimatedChargingTimeToTargetBatteryChargeLevel: value(minutes, 'minutes'),
+    estimatedChargingTimeToTargetBatteryChargeLevel: value(120, 'minutes'),
+    chargingDoneAt: value(doneAt),
   });
 const noWarning = value('NO_WARNING');
 
@@ -91,8 +99,10 @@ describe('The status text of a reading', () => {
     [reading('vehicles', [{ vin: 'x' }]), 'good: 1 vehicle', 'good: 1 Fahrzeug'],
     [reading('commands', [1, 2, 3]), 'good: 3 commands', 'good: 3 Befehle'],
     [reading('details', { descriptions: { model: 'EX30' } }), 'good: EX30', 'good: EX30'],
-    [charging('CHARGING', 'CONNECTED', 62, 120), 'good: charging, 62 %, until 23:40', 'good: lädt, 62 %, bis 23:40'],
-    [charging('CHARGING', 'CONNECTED', 62, 1440), 'good: charging, 62 %', 'good: lädt, 62 %'],
+    [charging('CHARGING', 'CONNECTED', 62, done), 'good: charging, 62 %, until 23:40', 'good: lädt, 62 %, bis 23:40'],
+    [charging('CHARGING', 'CONNECTED', 62), 'good: charging, 62 %', 'good: lädt, 62 %'],
+    [reading('chargingDoneAt', value(done)), 'good: until 23:40', 'good: bis 23:40'],
+    [reading('chargingDoneAt', value(null)), null, null],
     [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht angesteckt, 62 %'],
     [charging('DONE', 'CONNECTED', 85), 'good: charged, 85 %', 'good: geladen, 85 %'],
     [charging('ERROR', 'CONNECTED', null), 'attention: charging error', 'attention: Fehler beim Laden'],

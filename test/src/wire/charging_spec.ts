@@ -1,6 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { chargingMemberNames, type ChargingMemberName } from '../../../src/catalogue/reads';
-import { parseCharging, parseChargingCapabilities, parseChargingMember } from '../../../src/wire/charging';
+import {
+  parseCharging,
+  parseChargingCapabilities,
+  parseChargingDoneAt,
+  parseChargingMember,
+} from '../../../src/wire/charging';
 
 const updatedAt = '2025-03-04T10:14:08Z';
 const timestamp = '2025-03-04T10:14:08.000Z';
@@ -35,8 +40,51 @@ describe('the energy state', () => {
       chargingCurrentLimit: { value: 32, unit: 'ampere', timestamp },
       targetBatteryChargeLevel: { value: 85, unit: 'percent', timestamp },
       chargingPower: { value: 1600, unit: 'watts', timestamp },
+      chargingDoneAt: { value: null, unit: null, timestamp: null, reason: 'NOT_CHARGING' },
     });
     assert.equal(measuredAt, timestamp);
+  });
+
+  describe('while the car charges', () => {
+    const left = 'estimatedChargingTimeToTargetBatteryChargeLevel';
+    const doneAt = (changes: object) => {
+      const body = { ...demo, chargingStatus: ok('CHARGING'), ...changes };
+      const { payload, measuredAt } = parseChargingDoneAt(body);
+      assert.deepEqual(parseCharging(body).payload['chargingDoneAt'], payload);
+      assert.equal(measuredAt, payload.timestamp);
+      return payload;
+    };
+
+    it('tells when it will be done: the minutes left, counted from when the car gave them', () => {
+      const status = { status: 'OK', value: 'CHARGING', updatedAt: '2025-03-04T11:00:00Z' };
+      for (const charging of [status, ok('charging')])
+        assert.deepEqual(doneAt({ chargingStatus: charging }), {
+          value: '2025-03-04T12:14:08.000Z',
+          unit: null,
+          timestamp,
+        });
+      assert.equal(doneAt({ [left]: ok(1.5, 'minutes') }).value, '2025-03-04T10:15:38.000Z');
+    });
+
+    const unknown: [what: string, changes: object, reason: string][] = [
+      ...['IDLE', 'SCHEDULED', 'DISCHARGING', 'DONE', 'ERROR'].map((word): [string, object, string] => [
+        `it is ${word}`,
+        { chargingStatus: ok(word) },
+        'NOT_CHARGING',
+      ]),
+      ['its status is a new word', { chargingStatus: ok('SMART_CHARGING') }, 'UNREADABLE'],
+      ['its status is missing', { chargingStatus: undefined }, 'MISSING'],
+      ['it cannot tell its status', { chargingStatus: notTold('PROPERTY_NOT_FOUND') }, 'PROPERTY_NOT_FOUND'],
+      ['it cannot tell the minutes', { [left]: notTold('NOT_SUPPORTED') }, 'NOT_SUPPORTED'],
+      ['nobody knows when it gave them', { [left]: { status: 'OK', value: 120, unit: 'minutes' } }, 'MISSING'],
+      ['they are none', { [left]: ok(0, 'minutes') }, 'MISSING'],
+      ['they are less than none', { [left]: ok(-3, 'minutes') }, 'MISSING'],
+      ['they are the most that the service gives', { [left]: ok(1440, 'minutes') }, 'MISSING'],
+    ];
+    for (const [what, changes, reason] of unknown)
+      it(`does not tell it where ${what}`, () => {
+        assert.deepEqual(doneAt(changes), { value: null, unit: null, timestamp: null, reason });
+      });
   });
 
   it('gives each member also by itself, the same as in the whole state', () => {
