@@ -33,7 +33,12 @@ function showLines(name: string, ...lines: [text: string, isBad?: boolean][]): v
 }
 
 /** The address of this editor to which the sign-in page sends the browser back. */
-const callbackUrl = (): string => new URL('connected-vehicle/callback', location.href).href;
+function callbackUrl(): string {
+  const url = new URL('connected-vehicle/callback', location.href);
+  // The portal accepts https, and http on localhost only. On another machine, the driver pastes the address that the browser ends at.
+  if (url.protocol === 'http:') url.hostname = 'localhost';
+  return url.href;
+}
 
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();

@@ -89,6 +89,12 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await picture(page, 'no-token');
   });
 
+  it('returns to localhost where the editor is not on https, because services accept no other address', async () => {
+    const { port } = new URL(nodeRed.url);
+    assert.match(nodeRed.url, /^http:\/\/127\.0\.0\.1/);
+    assert.equal(await part('redirect').innerText(), `http://localhost:${port}/connected-vehicle/callback`);
+  });
+
   it('signs in in a window of its own, which closes by itself', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
