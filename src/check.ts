@@ -78,7 +78,9 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
     failure = asVehicleError(error);
   }
   const token = account.token();
-  const reached = failure === null ? 'scopes' : (aboutOf[failure.code] ?? 'service');
+  // A new token is requested by itself after a 401, so the code says that the service is at fault.
+  const isTokenRefused = failure?.code === 'SERVICE_ERROR' && failure.httpStatus === 401;
+  const reached = failure === null ? 'scopes' : isTokenRefused ? 'token' : (aboutOf[failure.code] ?? 'service');
   const isAnswered = failure === null || failure.httpStatus !== null;
   const findings = before(reached, isAnswered ? 'good' : 'unclear').map((found) =>
     found.about === 'token' ? { ...found, until: token.expiresAt } : found,

@@ -216,7 +216,7 @@ function temporaryFailure(error: unknown): VehicleError {
   if (code === 'NETWORK' || code === 'TIMEOUT')
     return new VehicleError(code, sentence`The sign-in service: ${failure.sentence}`, { cause });
   if (code === 'CANCELLED') return cancelledError();
-  if (code === 'CONFIG') return failure;
+  if (code === 'CONFIG' || code === 'INTERNAL') return failure;
   return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
 }
 

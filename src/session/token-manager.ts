@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { cancelledError, VehicleError, type ErrorCode } from '../errors';
+import { asVehicleError, cancelledError, VehicleError, type ErrorCode } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { isAlive } from '../state/file-lock';
 import { backoffMs } from '../util/backoff';
@@ -376,10 +376,7 @@ export class TokenManager {
 
   /** A refusal waits for a person; everything that time can mend is tried again after a growing pause. */
   #failed(error: unknown): VehicleError {
-    const failure =
-      error instanceof VehicleError
-        ? error
-        : new VehicleError('SERVICE_ERROR', 'The sign-in failed for an unknown reason.', { cause: error });
+    const failure = asVehicleError(error);
     if (permanentCodes.has(failure.code) && this.#unsaved === null) {
       this.#wakeAfter(reloadIntervalMs);
       return failure;

@@ -109,6 +109,16 @@ describe('Signing in from the editor', () => {
     assert.deepEqual([end.error, end.missing], [null, missing]);
   });
 
+  it('is what Check finds fault with where the service refuses each of its tokens', async () => {
+    await load();
+    await signIn();
+    service.faults.add({ error: 'token-refused', match: { path: '/connected-vehicle/' } });
+    const { findings } = await askEditor('check', formOf(vehicle(), {}, { nodes: [] }));
+    const found = (findings as { about: string; result: string; code: string; message: string }[]).at(-1);
+    assert.deepEqual([found?.about, found?.result, found?.code], ['token', 'bad', 'SERVICE_ERROR']);
+    assert.match(found?.message ?? '', /The pack tries again by itself\.$/);
+  });
+
   it('works by pasting the address back, whole or its query alone', async () => {
     await load();
     for (const cut of [(address: string) => ` ${address}\n`, (address: string) => new URL(address).search]) {

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VehicleClient } from '../../src/client';
+import { VehicleError } from '../../src/errors';
 import type { TokenSource } from '../../src/http/token-source';
 import { createTransport } from '../../src/http/transport';
 import { createTokenSource } from '../../src/session/create-token-source';
@@ -290,9 +291,9 @@ describe('A sign-in at oidc-provider', () => {
     const loseOne = async (tokens: TokenSource): Promise<void> => {
       onAnswer = () => {
         onAnswer = () => undefined;
-        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+        throw new VehicleError('NETWORK', 'The connection broke off.');
       };
-      await assert.rejects(tokens.onUnauthorized(await tokens.get()), { code: 'SERVICE_ERROR', retryable: true });
+      await assert.rejects(tokens.onUnauthorized(await tokens.get()), { code: 'NETWORK', retryable: true });
     };
 
     it('goes on where the provider accepts the used refresh token for a while', async () => {

@@ -7,6 +7,7 @@ import { createTokenSource, type TokenSourceOptions } from '../../../src/session
 import { Session, type SessionOptions } from '../../../src/session/session';
 import { wordSentence } from '../../../src/sentence';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
+import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
 import type { SimulatorOptions } from '../../../src/simulator';
@@ -460,6 +461,18 @@ describe('a refreshing access token', () => {
       assert.equal(identity.requests.length, 1);
     });
   }
+
+  it('blames a fault of the pack on nobody else, keeps its cause, and tries again by itself', async () => {
+    const fault = new TypeError('of the pack');
+    let isFaulty = true;
+    const send: Send = (request) => (isFaulty ? Promise.reject(fault) : identity.send(request));
+    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ send }) });
+    await assert.rejects(token.get(), { code: 'INTERNAL', retryable: true, cause: fault });
+    isFaulty = false;
+    await clock.advance(2_000);
+    await until(() => token.describe().retryAt === null);
+    assert.ok(await identity.accepts(await token.get()));
+  });
 
   it('waits as long as the sign-in service asks', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
