@@ -268,13 +268,13 @@ export class Requests {
     if (unsentSignal.aborted) throw reasonOf(unsentSignal);
     await request.beforeSend();
     let hasLeft = false;
-    const onDispatch = (): void => {
+    const mayLeave = (): void => {
       request.mayLeave();
       hasLeft = true;
     };
     const headers = { 'content-type': contentType };
     const { response, failure } = await this.#send(
-      { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, onDispatch },
+      { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, mayLeave },
       token,
       request,
     ).catch((error: unknown) => {

@@ -17,10 +17,10 @@ export interface TransportRequest {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /**
-   * Called immediately before the first byte can leave this machine; afterwards it is unknown what the service received. If it throws
-   * a VehicleError, the request is not sent.
+   * Asked immediately before the first byte can leave this machine; afterwards it is unknown what the service received. If it throws a
+   * VehicleError, the request is not sent.
    */
-  onDispatch?: () => void;
+  mayLeave?: () => void;
 }
 
 export interface TransportResponse {
@@ -249,7 +249,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     if (this.#hasEnded) return controller.abort(cancelledError());
     try {
-      this.#request.onDispatch?.();
+      this.#request.mayLeave?.();
     } catch (error) {
       return this.fail(asVehicleError(error));
     }

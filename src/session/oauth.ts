@@ -66,7 +66,7 @@ export interface RequestContext {
   clock: Clock;
   signal?: AbortSignal | undefined;
   /** Called before the first byte is sent: from then on the service may have rotated the refresh token. */
-  onDispatch?: (() => void) | undefined;
+  mayLeave?: (() => void) | undefined;
 }
 
 /**
@@ -100,7 +100,7 @@ const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down
 export async function requestTokens(
   client: OAuthClient,
   form: Record<string, string>,
-  { send, clock, signal, onDispatch }: RequestContext,
+  { send, clock, signal, mayLeave }: RequestContext,
 ): Promise<Tokens | Refusal> {
   const url = parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
   const body = new URLSearchParams(client.clientSecret === '' ? { ...form, client_id: client.clientId } : form);
@@ -117,7 +117,7 @@ export async function requestTokens(
     body: body.toString(),
     timeoutMs: answerTimeoutMs,
     signal,
-    ...(onDispatch && { onDispatch }),
+    ...(mayLeave && { mayLeave }),
   }).catch((error: unknown) => {
     throw temporaryFailure(error);
   });

@@ -306,14 +306,14 @@ export class TokenManager {
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     let isSent = false;
-    const onDispatch = (): void => {
+    const mayLeave = (): void => {
       isSent = true;
       // From here on the request is not cancelled, because the service may have rotated the token.
       signal.removeEventListener('abort', stop);
     };
     try {
       const form = { grant_type: 'refresh_token', refresh_token: leased.grant.refreshToken };
-      const context = { send, clock: this.#clock, signal: connecting.signal, onDispatch };
+      const context = { send, clock: this.#clock, signal: connecting.signal, mayLeave };
       const answer = await requestTokens(client, form, context);
       if ('refusal' in answer) await this.#endLease(leased, null);
       return answer;

@@ -51,7 +51,7 @@ export class ServiceInProcess implements Transport {
     if (request.signal?.aborted === true) throw cancelled();
     const mishap = this.#mishap(request);
     if (mishap === 'connecting') await this.#clock.sleep(connectingMs, request.signal);
-    request.onDispatch?.();
+    request.mayLeave?.();
     this.requests.push(request);
     if (mishap === 'lost') throw new VehicleError('NETWORK', 'The connection ended.');
     const response = await this.#unlessEnded(request, this.#answer(request, mishap));

@@ -87,8 +87,8 @@ describe('transport behind a proxy', () => {
   it('sends each command once, over a connection of its own', async () => {
     use({ HTTP_PROXY: proxy.url });
     let began = 0;
-    await ask({ method: 'POST', onDispatch: () => (began += 1) });
-    await ask({ method: 'POST', onDispatch: () => (began += 1) });
+    await ask({ method: 'POST', mayLeave: () => (began += 1) });
+    await ask({ method: 'POST', mayLeave: () => (began += 1) });
     assert.equal(requests.length, 2);
     assert.equal(began, 2);
     assert.equal(proxy.targets.length, 2);
@@ -101,7 +101,7 @@ describe('transport behind a proxy', () => {
     for (const [status, sentence] of Object.entries(sentences)) {
       proxy.status = Number(status);
       let began = 0;
-      const error = await failure(ask({ method: 'POST', onDispatch: () => (began += 1) }));
+      const error = await failure(ask({ method: 'POST', mayLeave: () => (began += 1) }));
       assert.equal(error.code, 'NETWORK');
       assert.match(error.message, sentence);
       assert.ok(error.message.includes(`The proxy ${new URL(proxy.url).host} `), error.message);
@@ -162,7 +162,7 @@ describe('transport behind a proxy', () => {
     use({ HTTP_PROXY: proxy.url });
     proxy.status = 0;
     let began = 0;
-    const asked = (['GET', 'POST'] as const).map((method) => failure(ask({ method, onDispatch: () => (began += 1) })));
+    const asked = (['GET', 'POST'] as const).map((method) => failure(ask({ method, mayLeave: () => (began += 1) })));
     while (proxy.targets.length < 2) await clock.advance(0);
     await clock.advance(connectTimeoutMs);
     for (const error of await Promise.all(asked)) {

@@ -307,7 +307,7 @@ describe('transport', () => {
         for (let round = 1; round <= 2; round += 1) {
           let began = 0;
           const asked = Array.from({ length: readConnections + 2 }, () =>
-            failure(ask('/', { url, method, onDispatch: () => (began += 1) })),
+            failure(ask('/', { url, method, mayLeave: () => (began += 1) })),
           );
           const expected = method === 'GET' ? readConnections : readConnections + 2;
           while (accepted.size < expected) await clock.advance(0);
@@ -355,8 +355,8 @@ describe('transport', () => {
   it('says that sending begins when it does, and not where nothing can be reached', async () => {
     let began = 0;
     answer = (_request, response) => void response.end(String(began));
-    assert.equal((await ask('/', { method: 'POST', onDispatch: () => (began += 1) })).body, '1');
-    await failure(ask('/', { method: 'POST', url: new URL('http://127.0.0.1:1/'), onDispatch: () => (began += 1) }));
+    assert.equal((await ask('/', { method: 'POST', mayLeave: () => (began += 1) })).body, '1');
+    await failure(ask('/', { method: 'POST', url: new URL('http://127.0.0.1:1/'), mayLeave: () => (began += 1) }));
     assert.equal(began, 1);
   });
 

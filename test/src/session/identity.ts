@@ -91,7 +91,7 @@ export class Identity {
 export const silent =
   (clock: { after(ms: number, callback: () => void): unknown }): Send =>
   (request) => {
-    request.onDispatch?.();
+    request.mayLeave?.();
     return new Promise((_, reject) =>
       clock.after(request.timeoutMs, () => reject(new VehicleError('TIMEOUT', 'No answer.'))),
     );

@@ -253,7 +253,7 @@ class Year {
   readonly #send: Send = async (request) => {
     const luck = this.#random();
     if (this.#world.now() < this.#outageUntil) return this.#cut();
-    if (luck < chance.cutBefore + chance.serverFault) request.onDispatch?.();
+    if (luck < chance.cutBefore + chance.serverFault) request.mayLeave?.();
     if (luck < chance.cutBefore) return this.#cut();
     if (luck < chance.cutBefore + chance.serverFault)
       return { status: 503, headers: {}, body: '<html>Service unavailable</html>' };
