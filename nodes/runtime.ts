@@ -41,4 +41,5 @@ export { expiryNote } from './node-red/expiry-note';
 export { describeReading } from './status/reading-text';
 export { demoService, endDemoService } from './vehicle/demo-car';
 export { redactor } from './vehicle/redaction';
+export { endStore } from './vehicle/state-store';
 export { storeSecrets } from './vehicle/store-secret';

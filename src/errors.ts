@@ -91,6 +91,12 @@ export class VehicleError extends Error {
   }
 }
 
+/** The code of the file system or the network, such as ENOSPC; empty where an error has none. */
+export const systemCodeOf = (error: unknown): string =>
+  error instanceof Error && !(error instanceof VehicleError) && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
+
 /** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;

@@ -16,7 +16,7 @@ export { isRecord } from './util/json';
 export { addressFault, isLoopback } from './util/loopback';
 
 // Errors.
-export { VehicleError } from './errors';
+export { systemCodeOf, VehicleError } from './errors';
 export { asSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 // The token of an account: pasted, or from a sign-in.
@@ -98,7 +98,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
 
 // The state that outlives a restart.
-export { openOwnedStore, type OwnedStore } from './state/owned-store';
+export { DirectoryInUse, DirectoryOwner } from './state/owner';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';
 export { SealedStateStore } from './state/sealed-store';

@@ -1,6 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { openAccount, VehicleError, type Account, type AccountOptions } from '../../src/index';
 import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
+import { throwIfInUse } from '../vehicle/state-store';
 import { demoAccountOptions } from '../vehicle/demo-car';
 import {
   parseBody,
@@ -58,6 +59,7 @@ export async function withAccount<Result>(
   form: Form,
   work: (account: Account, vin: unknown) => Promise<Result>,
 ): Promise<Result> {
+  throwIfInUse(RED);
   if (form.same !== null) return work(await form.same.account(), form.same.chooseVin());
   let account: Account | undefined;
   try {

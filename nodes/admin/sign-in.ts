@@ -4,6 +4,7 @@ import { signInScopes, VehicleError, type Sentence, type Session, type SignedIn 
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { sessionOf } from '../vehicle/session';
+import { throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { languageOf, translate } from '../node-red/i18n';
 import { wordIn } from '../node-red/sentences';
@@ -34,6 +35,7 @@ export function beginSignIn(
   { id, options, credentials }: Form,
   callback: string,
 ): { url: string; redirectUrl: string } {
+  throwIfInUse(RED);
   const service = serviceOf(options);
   if (service.authorizeUrl === '' || service.tokenUrl === '') {
     throw new VehicleError(

@@ -50,7 +50,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       attempt.cancel(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
   };
 
-  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     // A message with one of these properties never sends a command, whatever its other properties are.
     const cancels = parseSwitch('cancel', msg['cancel']);
     const arms = parseSwitch('arm', msg['arm']);

@@ -22,7 +22,7 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     return { vin, runner, endPolling };
   });
 
-  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     const { vin, runner } = await carNode.running();
     const own = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): void => {

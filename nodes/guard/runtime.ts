@@ -31,7 +31,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
   });
 
-  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     const guard = await carNode.running();
     const { vin, runner } = guard;
     const own = carNode.ownPoll(msg);

@@ -1,16 +1,18 @@
+import type { Node, NodeAPI } from 'node-red';
 import { clock } from './time';
 import { safeError } from '../vehicle/redaction';
+import { whenOurs } from '../vehicle/state-store';
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
 /**
  * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the
- * value after the start, and the vehicle may be added later.
+ * value after the start, and the vehicle may be added later. While another Node-RED uses the folder of the pack, nothing begins.
  * @param report called when it fails for another reason than before
  * @returns ends the tries
  */
-export function beginWithRetries(begin: () => Promise<void>, report: () => void): () => void {
+export function beginWithRetries(RED: NodeAPI, node: Node, begin: () => Promise<void>, report: () => void): () => void {
   let isEnded = false;
   let reported = '';
   let cancel: () => void = () => undefined;
@@ -28,7 +30,9 @@ export function beginWithRetries(begin: () => Promise<void>, report: () => void)
     }
   };
 
-  const start = setImmediate(() => void attempt(firstPauseMs));
+  const start = setImmediate(
+    () => void whenOurs(RED, node).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)),
+  );
   return () => {
     isEnded = true;
     clearImmediate(start);

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { parseVin, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
-import { ownedStoreOf } from '../vehicle/state-store';
+import { stateStoreOf } from '../vehicle/state-store';
 import { vehicleOf } from '../vehicle/vehicle-node';
 import { beginWithRetries } from './begin-with-retries';
 import { deploysOf } from './deploys';
@@ -58,7 +58,7 @@ export function startCarNode<Read, Event, Opened>(
   collection: 'event' | 'guard',
   open: (tools: CarTools<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
 ): CarNode<Read, Event, Opened> {
-  const { store } = ownedStoreOf(RED);
+  const store = stateStoreOf(RED);
   const key = `${collection}/${node.id}`;
   const deploys = deploysOf(RED);
   const polls = selfMessages<OwnPoll<Read>>(RED, node);
@@ -85,7 +85,7 @@ export function startCarNode<Read, Event, Opened>(
     await running();
     if (!closing.signal.aborted) wake([]);
   };
-  const endRetries = beginWithRetries(begin, () => wake([]));
+  const endRetries = beginWithRetries(RED, node, begin, () => wake([]));
 
   node.on('close', (removed: boolean, done: () => void) => {
     closing.abort();

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import type { Node } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 import { isRecord, type VehicleError } from '../../src/index';
 import type { NodeStatus } from './node-status';
 import type { Message } from './message';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
+import { isInUse, showUse, throwIfInUse } from '../vehicle/state-store';
 
 /** The work that one message started. */
 export interface Task {
@@ -21,14 +22,16 @@ export const handedOver = Symbol('handedOver');
 
 /**
  * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED; polls that fail again show their
- * failure themselves. Closing the node aborts the running tasks and waits for them.
+ * failure themselves. While another Node-RED uses the folder of the pack, every message is refused. Closing the node aborts the running tasks and waits for them.
  */
 export function onInput(
+  RED: NodeAPI,
   node: Node,
   nodeStatus: NodeStatus,
   work: (task: Task) => Promise<void | typeof handedOver>,
 ): void {
   const closing = new AbortController();
+  showUse(RED, node, nodeStatus);
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, closing.signal);
   let underWay = 0;
@@ -42,13 +45,14 @@ export function onInput(
       task.send(out);
     };
     try {
+      throwIfInUse(RED);
       if ((await work({ ...task, send })) === handedOver) return;
       if (sent !== undefined) takeOver(task.msg, sent);
       done();
     } catch (error) {
       const failure = safeError(error, (stack) => node.debug(stack));
       addError(task.msg, failure, nodeStatus.word(failure.sentence));
-      if (!task.signal.aborted) showFailure(nodeStatus, failure);
+      if (!task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       notifyEditors();
       done(failure);

@@ -24,7 +24,7 @@ export function connectedVehicleCommandStatus(
   const watching = new Map<string, AbortController>();
   const resumed = selfMessages<OpenWatch>(RED, node);
 
-  onInput(node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
     const options = parseOptions(commandStatusOptions, config);
     const open: OpenWatch = resumed.contentOf(msg) ?? {

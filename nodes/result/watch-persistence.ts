@@ -4,7 +4,7 @@ import { deploysOf } from '../node-red/deploys';
 import { isDeleted } from '../node-red/flows';
 import { translate, type Values } from '../node-red/i18n';
 import { clock } from '../node-red/time';
-import { ownedStoreOf } from '../vehicle/state-store';
+import { stateStoreOf, whenOurs } from '../vehicle/state-store';
 
 /** If Node-RED crashes so often while delivering the same result, the result is dropped with a warning. */
 const maxTries = 3;
@@ -32,13 +32,14 @@ export class WatchPersistence {
     this.#RED = RED;
     this.#node = node;
     this.#collection = collection;
-    this.#store = new WatchStore(ownedStoreOf(RED).store, collection, node.id);
+    this.#store = new WatchStore(stateStoreOf(RED), collection, node.id);
     this.#deploys = deploysOf(RED);
   }
 
-  /** The watches that were open when the process ended. A person is warned of those that cannot be resumed. */
+  /** The watches that were open when the process ended; none where the node is closed before the store may be used. A person is warned of those that cannot be resumed. */
   async open(): Promise<OpenWatch[]> {
     const resumable: OpenWatch[] = [];
+    if (!(await whenOurs(this.#RED, this.#node))) return resumable;
     await this.#try(async () => {
       for (const open of await this.#store.open(() => this.#warn('damaged'))) {
         const over = await this.hasEnded(open.record.id);

@@ -39,7 +39,7 @@ export function startPolling(
     );
   };
 
-  const endRetries = beginWithRetries(begin, () => poll(nothingDue));
+  const endRetries = beginWithRetries(RED, node, begin, () => poll(nothingDue));
   node.on('close', () => {
     closed = true;
     endRetries();

@@ -35,7 +35,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
   let parsed: StatusOptions | undefined;
   const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
-  onInput(node, nodeStatus, async ({ msg, send, signal, alone }) => {
+  onInput(RED, node, nodeStatus, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
     const options = settings();
     const vehicle = vehicleOf(RED, options.vehicle);

@@ -8,7 +8,7 @@ import { notifyEditors, publishWith } from '../cars/runtime/notify-editors';
 import { translate } from '../node-red/i18n';
 import { isDeleted } from '../node-red/flows';
 import { redactor, safeError } from './redaction';
-import { ownedStoreOf, stateStoreOf } from './state-store';
+import { onUse, stateStoreOf, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
 
@@ -26,10 +26,9 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   RED.nodes.createNode(node, config);
   // Without data, because it reaches every editor that is connected; the routes check who may read what.
   publishWith(RED.events, () => RED.comms.publish('connected-vehicle/changed', {}, false));
-  const { store: ownStore, isOwner } = ownedStoreOf(RED);
-  void isOwner.then((isOurs) => isOurs || node.warn(translate(RED, 'warning.secondProcess')));
-  const journal = { store: signalling(ownStore), key: `journal/${node.id}` };
-  const shared = { store: stateStoreOf(RED), journal, warn: (sentence: string) => node.warn(sentence) };
+  const store = stateStoreOf(RED);
+  const journal = { store: signalling(store), key: `journal/${node.id}` };
+  const shared = { store, journal, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let isClosed = false;
   let demoVin: string | undefined;
@@ -51,7 +50,8 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     return openAccount({ ...access, ...shared, observer });
   };
 
-  const account = (): Promise<Account> => {
+  const account = async (): Promise<Account> => {
+    throwIfInUse(RED);
     opened ??= open().catch((error: unknown) => {
       opened = undefined;
       throw error;
@@ -67,10 +67,19 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   };
   Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
 
+  onUse(RED, node, (isUsed) => {
+    if (!isUsed) return;
+    node.warn(translate(RED, 'warning.secondProcess'));
+    // One that was opened before this was decided has read nothing, and would not read again.
+    void opened?.then((before) => before.close()).catch(() => undefined);
+    opened = undefined;
+  });
+
   // Opened while nothing reads, too: a sign-in is kept alive, and commands sent before the restart are in the car's queue before
   // anything new is sent.
   const openEarly = setImmediate(() => {
-    if (node.credentials && Object.keys(node.credentials).length > 0) void account().catch(() => undefined);
+    const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
+    if (isUsable) void whenOurs(RED, node).then((isOurs) => (isOurs ? account().catch(() => undefined) : undefined));
   });
 
   node.on('close', (removed: boolean, done: () => void) => {
@@ -81,7 +90,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     clearImmediate(openEarly);
     const close = async (): Promise<void> => {
       await (await opened?.catch(() => undefined))?.close();
-      if (deleted) await ownStore.remove(journal.key);
+      if (deleted) await store.remove(journal.key);
       if (deleted) await removeStoredGrants(RED, config, node.credentials);
     };
     void close()

@@ -1,27 +1,28 @@
 import type { NodeAPI } from 'node-red';
-import { openSession, SealedStateStore, type Session } from '../../src/index';
+import { openSession, SealedStateStore, type Session, type StateStore } from '../../src/index';
 import { clock } from '../node-red/time';
 import { redactor } from './redaction';
 import { packDirectory, sealsOf, stateStoreOf } from './state-store';
 
-const byDirectory = new Map<string, Session>();
+const byStore = new WeakMap<StateStore, Session>();
 
 /** One for all vehicles of a user directory; null where Node-RED keeps no files. */
 export function sessionOf(RED: NodeAPI): Session | null {
   const directory = packDirectory(RED);
   if (directory === null) return null;
-  let session = byDirectory.get(directory);
+  const store = stateStoreOf(RED);
+  let session = byStore.get(store);
   if (session === undefined) {
     session = openSession({
       state: new SealedStateStore({
-        store: stateStoreOf(RED),
+        store,
         seals: () => sealsOf(RED, directory),
         warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
       }),
       onSecret: (secret) => redactor().learnRotated(secret),
       clock: clock(),
     });
-    byDirectory.set(directory, session);
+    byStore.set(store, session);
   }
   return session;
 }

@@ -1,54 +1,97 @@
 import { join } from 'node:path';
-import type { NodeAPI } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 import {
+  DirectoryInUse,
+  DirectoryOwner,
   FileStateStore,
   MemoryStateStore,
-  openOwnedStore,
   Seal,
-  type OwnedStore,
   type StateStore,
 } from '../../src/index';
+import type { NodeStatus } from '../node-red/node-status';
+import { clock } from '../node-red/time';
 import { storeSecrets } from './store-secret';
 
-const byDirectory = new Map<string, StateStore>();
+interface Kept {
+  store: StateStore;
+  /** Null where Node-RED keeps no files. */
+  owner: DirectoryOwner | null;
+}
+
+const byDirectory = new Map<string, Kept>();
 
 /** The folder of the pack in Node-RED's user directory; null where Node-RED keeps no files. */
 export const packDirectory = (RED: NodeAPI): string | null =>
   RED.settings.userDir ? join(RED.settings.userDir, 'connected-vehicle') : null;
 
-/** The store of this Node-RED, for everything that outlives a restart. Where Node-RED keeps no files, it ends with the process. */
-export function stateStoreOf(RED: NodeAPI): StateStore {
+function keptOf(RED: NodeAPI): Kept {
   const directory = packDirectory(RED);
-  const known = byDirectory.get(directory ?? '');
-  if (known !== undefined) return known;
-  const store =
-    directory === null
-      ? new MemoryStateStore()
-      : new FileStateStore({
-          directory,
-          warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
-        });
-  byDirectory.set(directory ?? '', store);
-  return store;
-}
-
-const ownedStores = new Map<string, OwnedStore>();
-
-/**
- * The store for what only one process may change: commands, watches, journals, guards and events. While another Node-RED on the same user directory
- * is the owner of those, they are kept in memory. Each deploy tries again.
- */
-export function ownedStoreOf(RED: NodeAPI): OwnedStore {
-  const directory = packDirectory(RED);
-  if (directory === null) return { store: stateStoreOf(RED), isOwner: Promise.resolve(true) };
-  let owned = ownedStores.get(directory);
-  if (owned === undefined) {
-    owned = openOwnedStore(directory, stateStoreOf(RED));
-    ownedStores.set(directory, owned);
-    void owned.isOwner.then((isOwner) => isOwner || ownedStores.delete(directory));
+  let kept = byDirectory.get(directory ?? '');
+  if (kept === undefined) {
+    kept = directory === null ? { store: new MemoryStateStore(), owner: null } : open(RED, directory);
+    byDirectory.set(directory ?? '', kept);
   }
-  return owned;
+  return kept;
 }
+
+function open(RED: NodeAPI, directory: string): Kept {
+  const owner = new DirectoryOwner({ directory, clock: clock() });
+  const warn = (sentence: string): void => RED.log.warn(`[connected-vehicle] ${sentence}`);
+  return { owner, store: new FileStateStore({ directory, owner, clock: clock(), warn }) };
+}
+
+/** The store of this Node-RED, for everything that outlives a restart. Where Node-RED keeps no files, it ends with the process. */
+export const stateStoreOf = (RED: NodeAPI): StateStore => keptOf(RED).store;
+
+/** For tests: the next process may use the directory. */
+export async function endStore(userDir: string): Promise<void> {
+  const directory = join(userDir, 'connected-vehicle');
+  await byDirectory.get(directory)?.owner?.end();
+  byDirectory.delete(directory);
+}
+
+/** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
+export const isInUse = (RED: NodeAPI): boolean => ['other', 'lost'].includes(keptOf(RED).owner?.state ?? 'ours');
+
+/** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */
+export function throwIfInUse(RED: NodeAPI): void {
+  const { owner } = keptOf(RED);
+  if (owner !== null && isInUse(RED)) throw new DirectoryInUse(owner.state);
+}
+
+/** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */
+export function whenOurs(RED: NodeAPI, node: Node): Promise<boolean> {
+  const { owner } = keptOf(RED);
+  if (owner === null || owner.state === 'ours') return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const stop = owner.onChange(() => {
+      if (owner.state !== 'ours') return;
+      stop();
+      resolve(true);
+    });
+    node.on('close', () => {
+      stop();
+      resolve(false);
+    });
+  });
+}
+
+/** Calls back at once and whenever another Node-RED begins or ceases to use the folder of the pack, until the node is closed. */
+export function onUse(RED: NodeAPI, node: Node, callback: (isInUse: boolean) => void): void {
+  const { owner } = keptOf(RED);
+  let before = false;
+  const look = (): void => {
+    if (isInUse(RED) === before) return;
+    before = !before;
+    callback(before);
+  };
+  look();
+  if (owner !== null) node.on('close', owner.onChange(look));
+}
+
+/** Shows while another Node-RED uses the folder of the pack. */
+export const showUse = (RED: NodeAPI, node: Node, nodeStatus: NodeStatus): void =>
+  onUse(RED, node, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));
 
 const seals = new Map<string, Seal>();
 

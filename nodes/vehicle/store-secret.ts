@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { sentence, VehicleError } from '../../src/index';
+import { sentence, systemCodeOf, VehicleError } from '../../src/index';
 
 const keyFile = 'store.key';
 
@@ -58,7 +58,7 @@ function readKey(path: string): string | { damaged: true } | null {
     const key = readFileSync(path, 'utf8').trim();
     return /^[\da-f]{64}$/.test(key) ? key : { damaged: true };
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return null;
+    if (systemCodeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -80,16 +80,13 @@ function publish(path: string): void {
     linkSync(draft, path);
   } catch (error) {
     // Some file systems have no links.
-    if (!isCode(error, 'EEXIST')) return renameSync(draft, path);
+    if (systemCodeOf(error) !== 'EEXIST') return renameSync(draft, path);
   }
   unlinkSync(draft);
 }
 
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
-
 function fault(error: unknown): Error {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  const code = systemCodeOf(error) === '' ? '' : ` (${systemCodeOf(error)})`;
   return new VehicleError(
     'CONFIG',
     sentence`The key file "${keyFile}" in the folder "connected-vehicle" of Node-RED's user directory can be neither read nor created${code}. Give the user that runs Node-RED access to it. Until then, a pasted access token works.`,

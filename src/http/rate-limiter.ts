@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, sentence } from '../sentence';
+import { DirectoryInUse } from '../state/owner';
 import type { StateStore } from '../state/state-store';
-import { reasonOf } from '../util/abort';
+import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { SlidingWindow } from './window';
 
@@ -144,14 +145,16 @@ export class RateLimiter {
     const apiState = (): ApiState => ({ day: new SlidingWindow(day, dayBucket), block: null });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
     this.#loading = store === null ? null : this.#load(store);
+    this.#loading?.catch(() => undefined);
   }
 
   /**
    * Waits until a request of this kind may be sent, and counts it.
-   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED
+   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED;
+   * CONFIG while another process uses the directory of the counts
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    if (this.#loading !== null) await this.#loading;
+    if (this.#loading !== null) await raceAbort(this.#loading, options.signal);
     if (this.#isClosed) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const { api } = options;
@@ -213,7 +216,6 @@ export class RateLimiter {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
-    await this.#loading;
     this.#saveNow();
     await this.#saving;
   }
@@ -391,11 +393,11 @@ export class RateLimiter {
     try {
       const state = stored.safeParse((await store.read(this.#key))?.value);
       if (state.success) this.#restore(state.data);
-    } catch {
+    } catch (error) {
+      if (error instanceof DirectoryInUse) throw error;
       // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
-    } finally {
-      this.#loading = null;
     }
+    this.#loading = null;
   }
 
   #restore({ savedAt, minute: requests, commands, apis }: Stored): void {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { asVehicleError, cancelledError, VehicleError, type ErrorCode } from '../errors';
+import { asVehicleError, cancelledError, systemCodeOf, VehicleError, type ErrorCode } from '../errors';
 import { sentence, type Sentence } from '../sentence';
-import { isAlive } from '../state/file-lock';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
@@ -24,6 +23,15 @@ export interface ProcessIdentity {
   isAlive(pid: number): boolean;
   /** The leases that this process holds now: in a container, a dead holder may have had the same process id. */
   leases: Set<string>;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCodeOf(error) === 'EPERM';
+  }
 }
 
 export const thisProcess: ProcessIdentity = { pid: process.pid, host: hostname(), isAlive, leases: new Set() };

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemCodeOf, withFileLock, type StateFiles } from './file-lock';
-export type { StateFiles } from './file-lock';
+import { systemCodeOf } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import type { DirectoryOwner } from './owner';
 import {
   collectionOf,
   StateFault,
@@ -15,9 +15,14 @@ import {
   type StoredEntry,
 } from './state-store';
 
+/** The parts of the file system in use; a parameter so that a test can make any step fail. */
+export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'unlink'>;
+
 export interface FileStateStoreOptions {
   /** Created if it is missing, readable by its owner only. Everything is kept below its folder `state`. */
   directory: string;
+  /** The right of this process to use the directory. Default: nobody else uses it. */
+  owner?: Pick<DirectoryOwner, 'ready' | 'confirm'>;
   /** Gets a sentence when a file that cannot be read was put aside. */
   warn?: (sentence: string) => void;
   files?: StateFiles;
@@ -30,114 +35,161 @@ const headSchema = z.lazy(() => z.object({ format: z.int() }));
 const recordSchema = z.lazy(() =>
   z.object({ format: z.literal(format), key: z.string(), version: z.int(), value: z.unknown() }),
 );
-type StoredRecord = z.infer<typeof recordSchema>;
+
+/** As in its file; the value as JSON, so that each reader gets one of its own. */
+interface FileRecord {
+  key: string;
+  version: number;
+  json: string;
+}
+
+interface Collection {
+  name: string;
+  folder: string;
+  /** By file name. */
+  records: Map<string, FileRecord | StateFault>;
+  /** The files that were put aside, by the name that they had. */
+  aside: Map<string, string[]>;
+}
 
 /**
  * One private file for each key. A file is replaced in one step of the file system, so a crash leaves the old or the new value.
- * File names are hashes, so no key can name a file outside the directory.
+ * File names are hashes, so no key can name a file outside the directory. Since one process uses the directory, a collection is read
+ * once, at its first use, and answered from memory.
  */
 export class FileStateStore implements StateStore {
-  readonly directory: string;
   readonly #options: FileStateStoreOptions;
   readonly #files: StateFiles;
+  readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
+  /** The highest version that was given, of any key: one that was removed and comes back gets another version. */
   #version = 0;
-  readonly #swept = new Set<string>();
 
   constructor(options: FileStateStoreOptions) {
-    this.directory = options.directory;
     this.#options = options;
     this.#files = options.files ?? diskFiles;
   }
 
   async read(key: string): Promise<Stored | null> {
-    const record = await this.#record(this.#fileOf(key), collectionOf(key));
+    const record = await this.#record(await this.#open(collectionOf(key)), nameOf(key));
     if (record instanceof StateFault) throw record;
-    return record === null ? null : { value: record.value, version: String(record.version) };
+    return record === null ? null : { value: JSON.parse(record.json) as unknown, version: String(record.version) };
   }
 
   async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
-    const file = this.#fileOf(key);
-    const collection = collectionOf(key);
-    const plain = JSON.stringify(value ?? null);
-    return this.#next(file, collection, async () => {
-      await this.#prepareFolder(collection);
-      return withFileLock(`${file}.lock`, this.#files, async () => {
-        const present = await this.#record(file, collection);
-        if (!holds(present, expected)) return null;
-        if (present instanceof StateFault) await this.#putAside(file, present);
-        else this.#version = Math.max(this.#version, present?.version ?? 0);
-        const version = (this.#version += 1);
-        await this.#replace(
-          file,
-          `{"format":${format},"key":${JSON.stringify(key)},"version":${version},"value":${plain}}`,
-        );
-        return String(version);
-      });
+    const json = JSON.stringify(value ?? null);
+    return this.#next(key, async (collection, name) => {
+      const present = await this.#record(collection, name);
+      if (!holds(present, expected)) return null;
+      await this.#options.owner?.confirm();
+      if (present instanceof StateFault) await this.#putAside(collection, name, present);
+      const version = (this.#version += 1);
+      const text = `{"format":${format},"key":${JSON.stringify(key)},"version":${version},"value":${json}}`;
+      await this.#replace(collection.folder, name, text);
+      collection.records.set(name, { key, version, json });
+      return String(version);
     });
   }
 
   async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
-    const file = this.#fileOf(key);
-    const collection = collectionOf(key);
-    return this.#next(file, collection, async () => {
-      if (expected !== undefined && !holds(await this.#record(file, collection), expected)) return false;
-      const names = (await this.#files.readdir(dirname(file)).catch(ignoreMissing)) ?? [];
+    return this.#next(key, async (collection, name) => {
+      if (!holds(collection.records.get(name) ?? null, expected)) return false;
+      await this.#options.owner?.confirm();
       // The files of this key that were put aside are removed with it.
-      const own = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.unreadable-`));
-      for (const name of own) await this.#files.unlink(join(dirname(file), name)).catch(ignoreMissing);
+      for (const file of [name, ...(collection.aside.get(name) ?? [])])
+        await this.#files.unlink(join(collection.folder, file)).catch(ignoreMissing);
+      collection.records.delete(name);
+      collection.aside.delete(name);
       return true;
     });
   }
 
   async entries(prefix: string): Promise<StoredEntry[]> {
-    const collection = collectionOf(prefix);
-    const folder = this.#folderOf(collection);
-    const names = await this.#try(collection, () => this.#files.readdir(folder).catch(ignoreMissing));
-    const found: StoredRecord[] = [];
-    for (const name of (names ?? []).filter((one) => /^[0-9a-f]{32}\.json$/.test(one))) {
-      const record = await this.#record(join(folder, name), collection);
-      if (record instanceof StateFault) await this.#putAside(join(folder, name), record).catch(() => undefined);
+    const collection = await this.#open(collectionOf(prefix));
+    const found: FileRecord[] = [];
+    for (const name of collection.records.keys()) {
+      const record = await this.#record(collection, name);
+      if (record instanceof StateFault) await this.#leaveOut(collection, name, record);
       else if (record?.key.startsWith(prefix)) found.push(record);
     }
     return found
       .sort((a, b) => a.version - b.version)
-      .map(({ key, value, version }) => ({ key, value, version: String(version) }));
+      .map(({ key, version, json }) => ({ key, value: JSON.parse(json) as unknown, version: String(version) }));
   }
 
-  /** Every path of the store is made here: a folder with the name of a collection, and a hash. */
-  #fileOf(key: string): string {
-    const name = createHash('sha256').update(key).digest('hex').slice(0, 32);
-    return join(this.#folderOf(collectionOf(key)), `${name}.json`);
+  /** Reads the folder of a collection; after a failure, again at the next use. */
+  async #open(name: string): Promise<Collection> {
+    await this.#options.owner?.ready();
+    let opened = this.#collections.get(name);
+    if (opened === undefined) {
+      opened = this.#try(name, () => this.#readFolder(name));
+      this.#collections.set(name, opened);
+      opened.catch(() => this.#collections.delete(name));
+    }
+    return opened;
   }
 
-  #folderOf = (collection: string): string => join(this.directory, 'state', collection);
-
-  async #record(file: string, collection: string): Promise<StoredRecord | StateFault | null> {
-    const text = await this.#try(collection, () => this.#files.readFile(file, 'utf8').catch(ignoreMissing));
-    if (text === undefined) return null;
-    const record = parseRecord(text, collection);
-    const isMisplaced = !(record instanceof StateFault) && this.#fileOf(record.key) !== file;
-    return isMisplaced ? new StateFault('damaged', collection) : record;
+  async #readFolder(name: string): Promise<Collection> {
+    const folder = join(this.#options.directory, 'state', name);
+    const collection: Collection = { name, folder, records: new Map(), aside: new Map() };
+    for (const file of (await this.#files.readdir(folder).catch(ignoreMissing)) ?? []) {
+      const [, key = '', rest] = /^([0-9a-f]{32}\.json)(.*)$/.exec(file) ?? [];
+      if (rest === '') await this.#readRecord(collection, file);
+      // A process that was killed left the file that it was writing.
+      else if (rest?.endsWith('.new')) await this.#files.unlink(join(folder, file)).catch(() => undefined);
+      else if (rest?.startsWith(unreadable)) collection.aside.set(key, [...(collection.aside.get(key) ?? []), file]);
+    }
+    return collection;
   }
 
-  async #replace(file: string, text: string): Promise<void> {
-    const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
+  async #readRecord(collection: Collection, name: string): Promise<void> {
+    const { records, folder } = collection;
     try {
-      const opened = await this.#files.open(draft, 'wx', 0o600);
+      const record = parseRecord(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
+      records.set(name, record);
+      if (!(record instanceof StateFault)) this.#version = Math.max(this.#version, record.version);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') records.delete(name);
+      else records.set(name, this.#inaccessible(collection.name, error));
+    }
+  }
+
+  /** A file that could not be read is read again at each use: a person may have mended it. @throws StateFault inaccessible */
+  async #record(collection: Collection, name: string): Promise<FileRecord | StateFault | null> {
+    if (collection.records.get(name) instanceof StateFault) await this.#readRecord(collection, name);
+    const record = collection.records.get(name) ?? null;
+    if (record instanceof StateFault && record.fault === 'inaccessible') throw record;
+    return record;
+  }
+
+  async #replace(folder: string, name: string, text: string): Promise<void> {
+    const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}.new`);
+    try {
+      const opened = await this.#create(folder, draft);
       try {
         await opened.writeFile(text);
         await opened.sync();
       } finally {
         await opened.close();
       }
-      await this.#rename(draft, file);
+      await this.#rename(draft, join(folder, name));
     } catch (error) {
       await this.#files.unlink(draft).catch(() => undefined);
       throw error;
     }
-    await this.#syncFolder(join(file, '..'));
+    await this.#syncFolder(folder);
+  }
+
+  /** Creates the folder, too, where it is missing. */
+  async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
+    try {
+      return await this.#files.open(draft, 'wx', 0o600);
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
+      return this.#files.open(draft, 'wx', 0o600);
+    }
   }
 
   /** A virus scanner or a backup program on Windows holds a file open for a moment, and no other can take its name. */
@@ -164,30 +216,33 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  async #prepareFolder(collection: string): Promise<void> {
-    const folder = this.#folderOf(collection);
-    if (this.#swept.has(folder)) return;
-    await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-    this.#swept.add(folder);
-    // A process that was killed leaves the file that it was writing.
-    for (const name of await this.#files.readdir(folder)) {
-      const draft = join(folder, name);
-      if (!name.endsWith('.new')) continue;
-      // Another process may have finished its draft meanwhile.
-      const found = await this.#files.stat(draft).catch(ignoreMissing);
-      if (found === undefined || Date.now() - found.mtimeMs < oldDraftMs) continue;
-      await this.#files.unlink(draft).catch(() => undefined);
+  async #putAside(collection: Collection, name: string, fault: StateFault): Promise<void> {
+    const kept = `${name}${unreadable}${randomBytes(3).toString('hex')}`;
+    await this.#files.rename(join(collection.folder, name), join(collection.folder, kept));
+    collection.records.delete(name);
+    collection.aside.set(name, [...(collection.aside.get(name) ?? []), kept]);
+    this.#options.warn?.(`${fault.message} The old file is kept as “${kept}” beside the new ones.`);
+  }
+
+  /** Nobody reads the key of such a file, so it is put aside, and a person is told of it, where the entries are read. */
+  async #leaveOut(collection: Collection, name: string, fault: StateFault): Promise<void> {
+    try {
+      await this.#options.owner?.confirm();
+      await this.#putAside(collection, name, fault);
+    } catch {
+      // It is left out all the same.
     }
   }
 
-  async #putAside(file: string, fault: StateFault): Promise<void> {
-    const name = `${basename(file)}.unreadable-${randomBytes(3).toString('hex')}`;
-    await this.#files.rename(file, join(file, '..', name));
-    this.#options.warn?.(`${fault.message} The old file is kept as “${name}” beside the new ones.`);
-  }
-
-  #next<T>(file: string, collection: string, work: () => Promise<T>): Promise<T> {
-    const next = (this.#last.get(file) ?? Promise.resolve()).then(() => this.#try(collection, work));
+  #next<T>(key: string, change: (collection: Collection, name: string) => Promise<T>): Promise<T> {
+    const collection = collectionOf(key);
+    const name = nameOf(key);
+    const file = `${collection}/${name}`;
+    const work = async (): Promise<T> => {
+      const opened = await this.#open(collection);
+      return this.#try(collection, () => change(opened, name));
+    };
+    const next = (this.#last.get(file) ?? Promise.resolve()).then(work);
     const settled = next.catch(() => undefined);
     this.#last.set(file, settled);
     void settled.then(() => this.#last.get(file) === settled && this.#last.delete(file));
@@ -198,32 +253,35 @@ export class FileStateStore implements StateStore {
     try {
       return await work();
     } catch (error) {
-      if (systemCodeOf(error) === '') throw error;
-      // The folder may be gone: the next write makes it again.
-      this.#swept.delete(this.#folderOf(collection));
-      throw new StateFault('inaccessible', collection, basename(this.directory), systemCodeOf(error));
+      throw systemCodeOf(error) === '' ? error : this.#inaccessible(collection, error);
     }
   }
+
+  #inaccessible = (collection: string, error: unknown): StateFault =>
+    new StateFault('inaccessible', collection, basename(this.#options.directory), systemCodeOf(error));
 }
 
+const unreadable = '.unreadable-';
 const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const renameForMs = 2_000;
 const renamePauseMs = 50;
 
-/** Younger drafts may belong to another process that is writing now. */
-const oldDraftMs = 60_000;
+const nameOf = (key: string): string => `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
 
-function parseRecord(text: string, collection: string): StoredRecord | StateFault {
+function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault {
   const json = parseJson(text);
   const head = headSchema.safeParse(json);
   if (head.success && head.data.format > format) return new StateFault('newer', collection);
-  return recordSchema.safeParse(json).data ?? new StateFault('damaged', collection);
+  const record = recordSchema.safeParse(json);
+  if (!record.success || nameOf(record.data.key) !== name) return new StateFault('damaged', collection);
+  const { key, version, value } = record.data;
+  return { key, version, json: JSON.stringify(value ?? null) };
 }
 
 /** Nobody knows the version of what cannot be read. */
-const holds = (present: StoredRecord | StateFault | null, expected: string | null | undefined): boolean =>
+const holds = (present: FileRecord | StateFault | null, expected: string | null | undefined): boolean =>
   expected === undefined ||
-  (present instanceof StateFault ? false : (present === null ? null : String(present.version)) === expected);
+  (!(present instanceof StateFault) && expected === (present === null ? null : String(present.version)));
 
 /** Nothing is stored either where a file stands in place of a folder of the path. */
 const ignoreMissing = (error: unknown): undefined => {

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { electricCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { removeFolder } from '../support/remove-folder';
 
 const type = 'connected-vehicle-event';
 const second = 1_000;
@@ -103,13 +102,11 @@ describe(type, () => {
     await until(isListening);
     service.car().set({ lock: 'UNLOCKED' });
     // The state on disk at the moment when the next node gets the message.
-    const state = join(flow.userDir, 'connected-vehicle');
-    flow.node('out0').on('input', () => cpSync(state, `${state}-killed`, { recursive: true }));
+    let kill = (): Promise<void> => assert.fail();
+    flow.node('out0').on('input', () => void (kill = flow.killedNow()));
     await until(() => payloads().length === 1);
     const [sent] = payloads();
-    await flow.unload();
-    await removeFolder(state);
-    cpSync(`${state}-killed`, state, { recursive: true });
+    await kill();
     await load({ events: ['unlocked', 'locked'] });
     await until(() => payloads().length === 1);
     await pass(5);

@@ -312,9 +312,11 @@ describe('Signing in from the editor', () => {
     it('is kept while its vehicle is disabled, and forgotten once it is deleted', async () => {
       await load();
       await signIn();
-      await flow.ask();
+      await flow.endProcess();
       const [file] = storeFiles();
-      writeFileSync(`${file}.unreadable-2026-06-01-abcdef`, 'x');
+      writeFileSync(`${file}.unreadable-abcdef`, 'x');
+      await load();
+      await flow.ask();
       const config = { id: 'v', type: 'connected-vehicle', ...vehicle() };
       await helper.setFlows([{ ...config, d: true }] as never, 'nodes');
       assert.deepEqual(storeFiles(), [file]);
@@ -381,7 +383,7 @@ describe('Signing in from the editor', () => {
       it(`that is ${what} is told, is not overwritten by itself, and a new sign-in keeps it aside`, async () => {
         await load();
         await signIn();
-        await flow.unload();
+        await flow.endProcess();
         const [file = ''] = storeFiles();
         const before = readFileSync(file, 'utf8');
         harm(file);
@@ -408,7 +410,7 @@ describe('Signing in from the editor', () => {
       if (process.getuid?.() === 0) return this.skip();
       await load();
       await signIn();
-      await flow.unload();
+      await flow.endProcess();
       chmodSync(storeFiles()[0] ?? '', 0);
       await load();
       assert.match(String((await flow.fail()).vehicle?.error?.['message']), /cannot be read \(EACCES\)/);
@@ -417,7 +419,7 @@ describe('Signing in from the editor', () => {
     it('is not lost with a key file that is damaged: the message says what to restore', async () => {
       await load();
       await signIn();
-      await flow.unload();
+      await flow.endProcess();
       const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
       const key = readFileSync(keyFile, 'utf8');
       writeFileSync(keyFile, 'damaged');
@@ -426,7 +428,7 @@ describe('Signing in from the editor', () => {
         String((await flow.fail()).vehicle?.error?.['message']),
         /former store\.key into its folder, or sign in again/,
       );
-      await flow.unload();
+      await flow.endProcess();
       writeFileSync(keyFile, key);
       await load();
       assert.ok((await flow.ask()).payload);

@@ -1,17 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { useClock } from '../../nodes/runtime';
 import type { CommandRecord } from '../../src/index';
-import { ownDirectory } from '../../src/state/directory-owner';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const child = resolve(__dirname, '../support/owning-process.js');
+const nodes = ['c', 'n', 's', 'g', 'e'];
 
 describe('two Node-RED processes on one user directory', () => {
   let clock: ManualClock;
@@ -19,18 +19,21 @@ describe('two Node-RED processes on one user directory', () => {
   let flow: Flow;
   let record: CommandRecord;
   let other: ChildProcess;
+  let warnings: unknown[];
 
   beforeEach(async () => {
     clock = new ManualClock();
     useClock(clock);
     service = await startSimulator({ clock });
     flow = new Flow();
+    flow.heard = nodes;
     record = await openTestAccount(service, { clock }).client.send('flash', {
       vin: service.car().vin,
       interface: 'v1',
     });
     other = fork(child, [directory(), JSON.stringify(record)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    assert.deepEqual(await once(other, 'message'), [{ isOwner: true }, undefined]);
+    assert.deepEqual((await once(other, 'message'))[0], 'ours');
+    await load();
   });
   afterEach(async () => {
     await kill();
@@ -46,27 +49,30 @@ describe('two Node-RED processes on one user directory', () => {
     other.kill('SIGKILL');
     await once(other, 'exit');
   };
-  /** Every stored file with its text, but for the mark of the owner. */
+  /** Every stored file with its text. */
   const stored = (): string[] =>
     readdirSync(join(directory(), 'state'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.json') && !/grant|quota|car/.test(entry.parentPath))
+      .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => `${name} ${readFileSync(join(parentPath, name), 'utf8')}`)
       .sort();
-  const load = async (warnings: unknown[]): Promise<void> => {
+  const load = async (): Promise<void> => {
+    warnings = [];
+    const more = (id: string, type: string, properties: Record<string, unknown>) => ({
+      id,
+      z: 'tab',
+      type: `connected-vehicle-${type}`,
+      vehicle: 'v',
+      ...properties,
+    });
     await flow.load(
       { type: 'connected-vehicle-command-status', timeout: 3600 },
       customVehicle(service),
       demoCredentials,
       [
-        {
-          id: 'c',
-          z: 'tab',
-          type: 'connected-vehicle-command',
-          vehicle: 'v',
-          command: 'flash',
-          interface: 'v1',
-          wires: [['n']],
-        },
+        more('c', 'command', { command: 'flash', interface: 'v1', wires: [['n']] }),
+        more('s', 'status', { read: 'odometer', poll: 60, emit: 'always', wires: [['out1']] }),
+        more('g', 'guard', { poll: 60, wires: [['out1'], []] }),
+        more('e', 'event', { poll: 60, events: ['unlocked'], wires: [['out1']] }),
       ],
     );
     flow.node('v').warn = (warning: unknown) => void warnings.push(warning);
@@ -77,41 +83,49 @@ describe('two Node-RED processes on one user directory', () => {
       await new Promise((wake) => setTimeout(wake, 1));
     }
   };
+  const shown = (): string[] => flow.badges.map(({ code }) => code ?? '');
+  const inUse = 'in-use';
+  /** The last status of a node is not that another Node-RED uses the folder. */
+  const isFree = (id: string): boolean => flow.badges.findLast(({ source }) => source?.id === id)?.code !== inUse;
 
-  it('leave the commands, watches and journals of the first alone; the second says so and works all the same', async function () {
+  it('are one that works and one whose nodes say so and do nothing', async function () {
     this.timeout(60_000);
+    await pass(() => shown().filter((text) => text === inUse).length === nodes.length && warnings.length > 0);
     const before = stored();
-    assert.equal(before.length, 2);
-    assert.equal(await ownDirectory(directory(), { beatMs: 400 }), false);
-    const warnings: unknown[] = [];
-    await load(warnings);
-    await pass(() => warnings.length > 0);
+    const requests = service.requests.length;
+    assert.equal(warnings.length, 1);
     assert.match(String(warnings[0]), /same user directory/);
-    service.car().set({ commandPlan: { answerAfterMs: 0 } });
-    await clock.advance(200_000);
-    flow.node('c').receive({} as never);
-    await pass(() => flow.outputs[0]?.length === 1);
-    assert.notEqual((flow.outputs[0]?.[0]?.payload as CommandRecord | undefined)?.id, record.id);
+    for (const id of nodes) flow.node(id).receive({ payload: record } as never);
+    await pass(() => flow.caught.length === nodes.length);
+    for (const { vehicle } of flow.caught) {
+      assert.equal(vehicle?.error?.['code'], 'CONFIG');
+      assert.match(String(vehicle?.error?.['message']), /Another Node-RED uses the folder/);
+    }
+    await clock.advanceInSteps(600_000, 5_000);
     await flow.unload();
+    assert.ok(shown().every((text) => text === inUse || text === ''));
+    assert.equal(service.requests.length, requests);
     assert.deepEqual(stored(), before);
   });
 
-  it('are one after the other once the first was killed: the next one goes on with its watches', async function () {
-    this.timeout(60_000);
-    await kill();
-    await load([]);
-    await pass(() => flow.outputs[0]?.length === 1);
-    assert.equal((flow.outputs[0]?.[0]?.payload as CommandRecord | undefined)?.id, record.id);
-    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'of the first');
-  });
-
-  it('are told apart from a process that ended where its number says nothing', async () => {
-    await kill();
-    const owner = join(directory(), 'state', 'owner');
-    // As a process of another host left it.
-    writeFileSync(owner, JSON.stringify(['another-host', 1, 'abcdef']));
-    utimesSync(owner, new Date(), new Date());
-    assert.equal(await ownDirectory(directory(), { beatMs: 10 }), true);
-    assert.equal(await ownDirectory(directory(), { beatMs: 100 }), false);
-  });
+  for (const [how, end] of [
+    ['was killed', () => kill()],
+    ['has ended', () => Promise.all([once(other, 'exit'), other.send('end')])],
+  ] as const)
+    it(`are one after the other: when the first ${how}, the second begins within a second, with what the first one began`, async function () {
+      this.timeout(60_000);
+      await pass(() => shown().filter((text) => text === inUse).length === nodes.length);
+      const since = performance.now();
+      await end();
+      await flow.until(() => nodes.every(isFree));
+      assert.ok(performance.now() - since < 1_000);
+      await pass(() => flow.outputs[0]?.length === 1);
+      assert.equal((flow.outputs[0]?.[0]?.payload as CommandRecord | undefined)?.id, record.id);
+      assert.equal(flow.outputs[0]?.[0]?.['topic'], 'of the first');
+      await pass(() => (flow.outputs[1]?.length ?? 0) > 0);
+      await clock.advance(200_000);
+      service.car().set({ commandPlan: { answerAfterMs: 0 } });
+      flow.node('c').receive({} as never);
+      await pass(() => flow.outputs[0]?.length === 2);
+    });
 });

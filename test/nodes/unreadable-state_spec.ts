@@ -42,7 +42,7 @@ describe('A node whose stored state cannot be read when it starts', () => {
     await load(config);
     service.car().openWindow('frontLeft');
     await until(() => sent(0).length === 1);
-    await flow.unload();
+    await flow.endProcess();
     const unblock = block(fileOf('guard'));
     await load(config);
     await flow.until(() => flow.caught.length > 0);
@@ -59,7 +59,7 @@ describe('A node whose stored state cannot be read when it starts', () => {
     const config = { type: 'connected-vehicle-event', events: ['unlocked'] };
     await load(config);
     await until(() => service.requests.length > 0 && flow.badges.some(({ fill }) => fill === 'green'));
-    await flow.unload();
+    await flow.endProcess();
     const unblock = block(fileOf('event'));
     await load(config);
     await flow.until(() => flow.caught.length > 0);
@@ -74,7 +74,7 @@ describe('A node whose stored state cannot be read when it starts', () => {
     const config = { type: 'connected-vehicle-event', events: ['unlocked'] };
     await load(config);
     await until(() => service.requests.length > 0 && flow.badges.some(({ fill }) => fill === 'green'));
-    await flow.unload();
+    await flow.endProcess();
     writeFileSync(fileOf('event'), 'damaged');
     flow.badges = [];
     await load(config);

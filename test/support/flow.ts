@@ -1,6 +1,6 @@
-import { mkdtempSync } from 'node:fs';
+import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import helper = require('node-red-node-test-helper');
 import command = require('../../nodes/connected-vehicle-command');
@@ -9,7 +9,7 @@ import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
-import { endDemoService, useClock } from '../../nodes/runtime';
+import { endDemoService, endStore, useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
 import { ManualClock } from './manual-clock';
 import { removeFolder } from './remove-folder';
@@ -38,7 +38,7 @@ export class Flow {
   #flow: NodeConfig[] = [];
   outputs: Received[][] = [[], []];
   caught: Received[] = [];
-  badges: { fill?: string; shape?: string; text?: string; code?: string }[] = [];
+  badges: { fill?: string; shape?: string; text?: string; code?: string; source?: { id: string } }[] = [];
   completed: Received[] = [];
 
   /** @param more further nodes of the flow */
@@ -142,8 +142,26 @@ export class Flow {
     await helper.unload();
   }
 
-  async end(): Promise<void> {
+  /** As when Node-RED ends: what is loaded next is the next process. */
+  async endProcess(): Promise<void> {
     await helper.unload();
+    await endStore(this.userDir);
+  }
+
+  /** Keeps what is on disk now. The returned function ends the process, with that on disk, as if it had been killed at this moment. */
+  killedNow(): () => Promise<void> {
+    const state = join(this.userDir, 'connected-vehicle');
+    const killed = `${state}-killed`;
+    cpSync(state, killed, { recursive: true, filter: (path) => !basename(path).startsWith('owner-') });
+    return async () => {
+      await this.endProcess();
+      await removeFolder(state);
+      cpSync(killed, state, { recursive: true });
+    };
+  }
+
+  async end(): Promise<void> {
+    await this.endProcess();
     await endDemoService();
     await removeFolder(this.userDir);
   }

@@ -111,9 +111,9 @@ describe('the store of the watches', () => {
   });
 
   it('leaves out an unreadable watch, and keeps its file', async () => {
+    await new FileStateStore({ directory }).write('watches/n/b', { record: 7 });
     const store = storeOf();
     await store.put(open('a'));
-    await new FileStateStore({ directory }).write('watches/n/b', { record: 7 });
     let unreadable = 0;
     assert.equal((await store.open(() => (unreadable += 1))).length, 1);
     assert.equal(unreadable, 1);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
@@ -9,11 +9,12 @@ import { Session } from '../../../src/session/session';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { SignInStart, SignIns } from '../../../src/session/sign-in';
 import type { TokenSource } from '../../../src/http/token-source';
+import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
+import { SealedStateStore } from '../../../src/state/sealed-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
-import { sealedFiles } from '../../support/sealed-files';
 
 const seal = new Seal('credential secret');
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -24,6 +25,7 @@ describe('a sign-in from the editor', () => {
   let clock: ManualClock;
   let identity: Identity;
   let directory: string;
+  let files: FileStateStore;
   let store: GrantStore;
   let session: Session;
   /** Every token that the redactor was told of. */
@@ -36,8 +38,9 @@ describe('a sign-in from the editor', () => {
     identity = await Identity.start({ clock, redirectUris: [redirectUrl] });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
     secrets = new Set();
+    files = new FileStateStore({ directory });
     store = new GrantStore({
-      state: sealedFiles([seal], { directory }),
+      state: new SealedStateStore({ store: files, seals: () => [seal] }),
       onSecret: (secret) => secrets.add(secret),
       clock,
     });
@@ -417,7 +420,7 @@ describe('a sign-in from the editor', () => {
     const running = source(pasted);
     const signedIn = await running.get();
     const entry = `sign-in/${hashOf(signInKey(identity.client, 'config-1'))}`;
-    await writeFile(join(grantFolder(), `${hashOf(entry)}.json`), 'damaged');
+    await files.write(entry, 'damaged');
     assert.equal(await running.get(), signedIn, 'what the process knows goes on');
     await assert.rejects(
       source(pasted).get(),
@@ -425,10 +428,10 @@ describe('a sign-in from the editor', () => {
     );
   });
 
-  it('replaces a damaged file', async () => {
+  it('replaces a damaged one', async () => {
     await signIns.finish({ redirected: await decide(begin().url) });
-    const [file = ''] = await grantFiles();
-    await writeFile(join(grantFolder(), file), 'damaged');
+    const [{ key } = assert.fail()] = await files.entries('sign-in/');
+    await files.write(key, 'damaged');
     await assert.rejects(source().get(), { code: 'CONFIG' });
     await signIns.finish({ redirected: await decide(begin().url) });
     assert.ok(await identity.accepts(await source().get()));

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
@@ -9,13 +9,14 @@ import { wordSentence } from '../../../src/sentence';
 import { GrantStore, importedKey } from '../../../src/session/grant-store';
 import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
+import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
+import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../../src/simulator';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
 import { removeFolder } from '../../support/remove-folder';
-import { sealedFiles } from '../../support/sealed-files';
 
 const firstSeal = new Seal('credential secret');
 const minute = 60_000;
@@ -29,12 +30,15 @@ describe('a refreshing access token', () => {
   let sources: TokenSource[];
   /** Every token that the redactor was told of. */
   let secrets: Set<string>;
+  /** All sessions of a test use it, as processes on a shared store do. */
+  let files: FileStateStore;
 
   beforeEach(async () => {
     clock = new ManualClock();
     identity = await Identity.start({ clock });
     directory = await mkdtemp(join(tmpdir(), 'sign-in-'));
     secrets = new Set();
+    files = new FileStateStore({ directory });
     session = newProcess();
     sources = [];
   });
@@ -54,7 +58,7 @@ describe('a refreshing access token', () => {
 
   const newStore = (seal = firstSeal): GrantStore =>
     new GrantStore({
-      state: sealedFiles([seal], { directory }),
+      state: new SealedStateStore({ store: files, seals: () => [seal] }),
       onSecret: (secret) => secrets.add(secret),
       clock,
     });
@@ -479,6 +483,7 @@ describe('a refreshing access token', () => {
     identity.fault({ status: 503, retryAfter: 90 });
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
     await clock.advance(90_000);
+    await requestsMade(2);
     const inADay = new Date(clock.now() + day).toUTCString();
     const date = new Date(clock.now()).toUTCString();
     const another = source({ refreshToken: identity.newRefreshToken() });
@@ -700,31 +705,32 @@ describe('a refreshing access token', () => {
     const pasted = identity.newRefreshToken();
     const token = source({ refreshToken: pasted });
     await token.get();
-    const [name = ''] = await grantFiles();
-    const file = join(grantFolder(), name);
-    const backup = await readFile(file);
+    const [{ key, value } = assert.fail()] = await files.entries('sign-in/');
     await clock.advance(5 * minute);
     await token.get();
-    await writeFile(file, backup);
+    await files.write(key, value);
     await clock.advance(5 * minute);
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 
-  it('replaces a file that is damaged at runtime, and keeps the damaged one', async () => {
+  it('replaces a stored grant that is damaged at runtime, and keeps the damaged one', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
-    const [file = ''] = await grantFiles();
-    await writeFile(join(grantFolder(), file), 'damaged');
+    const [{ key } = assert.fail()] = await files.entries('sign-in/');
+    await files.write(key, 'damaged');
     await clock.advance(5 * minute);
     assert.ok(await identity.accepts(await token.get()));
-    assert.equal((await readdir(grantFolder())).length, 2);
+    assert.deepEqual(
+      (await files.entries('unreadable/')).map(({ value }) => value),
+      ['damaged'],
+    );
     await clock.advance(5 * minute);
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.refusals, 0);
   });
 
-  it('does not overwrite a file of a process with another secret or a newer version of the pack', async () => {
+  it('does not overwrite what a process with another secret has stored', async () => {
     const pasted = identity.newRefreshToken();
     const token = source({ refreshToken: pasted });
     await token.get();

@@ -96,6 +96,8 @@ class Year {
   readonly #transport: Transport = createTransport();
   readonly #processes: SimulatedProcess[] = [];
   #simulator!: Simulator;
+  /** Both processes use it, as those on a shared store do. */
+  #state!: StateStore;
   #directory = '';
   #pasted = '';
   #grantEnds = 0;
@@ -119,6 +121,7 @@ class Year {
     });
     this.#directory = await diskFiles.mkdtemp(join(tmpdir(), 'virtual-year-'));
     await this.#seal.seal('', '');
+    this.#state = unsyncedFiles([this.#seal], this.#directory);
     this.#signIn();
     this.#start(0);
     this.#start(1);
@@ -173,7 +176,7 @@ class Year {
       pid: this.#nextPid++,
       world: this.#world,
       random: this.#random,
-      directory: this.#directory,
+      state: this.#state,
       client: {
         audience: this.#simulator.url,
         tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
@@ -181,7 +184,6 @@ class Year {
         clientSecret: 'demo-secret',
       },
       refreshToken: this.#pasted,
-      seal: this.#seal,
       send: this.#send,
       mayDieUnheard: this.#options.cuts === 'anywhere',
       isAlive: (pid) => this.#processes.some((process) => process.pid === pid && process.alive),
@@ -246,7 +248,7 @@ class Year {
       clientId: 'demo-client',
       clientSecret: '',
     };
-    const store = new GrantStore({ state: unsyncedFiles([this.#seal], this.#directory) });
+    const store = new GrantStore({ state: this.#state });
     return (await store.read(importedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
   }
 
@@ -278,10 +280,9 @@ interface ProcessOptions {
   pid: number;
   world: World;
   random: () => number;
-  directory: string;
+  state: StateStore;
   client: OAuthClient;
   refreshToken: string;
-  seal: Seal;
   send: Send;
   /** Also between the answer of the service and the save. */
   mayDieUnheard: boolean;
@@ -306,10 +307,10 @@ class SimulatedProcess {
     this.#world = options.world;
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
-    const { random, directory, seal, client, refreshToken } = options;
+    const { random, state, client, refreshToken } = options;
     const self = { pid: options.pid, host: 'here', isAlive: options.isAlive, leases: new Set<string>() };
     const clock = this.#clock();
-    const store = new GrantStore({ state: this.#stepwise(unsyncedFiles([seal], directory)), clock });
+    const store = new GrantStore({ state: this.#stepwise(state), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
     const session = new Session({ store, send, clock, random, self });
     this.source = createTokenSource({ client, owner: 'config', refreshToken, session });

@@ -1,21 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
-import { ownDirectory } from '../../../src/state/directory-owner';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
@@ -166,7 +154,7 @@ describe('the state store', () => {
     writeFileSync(join(directory, 'state'), 'a file in the way');
     const store = open();
     await assert.rejects(store.write('guard/a', 1), isFault('inaccessible'));
-    await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
+    assert.equal(await store.read('guard/a'), null, 'nothing is stored there');
     rmSync(join(directory, 'state'));
     await store.write('guard/a', 2);
     rmSync(join(directory, 'state'), { recursive: true });
@@ -236,47 +224,75 @@ describe('the state store', () => {
 
   it('removes the drafts of a process that was killed', async () => {
     await open().write('guard/a', 1);
-    const draft = `${onlyFileOf('guard')}.0123456789ab.new`;
-    writeFileSync(draft, '{');
+    writeFileSync(`${onlyFileOf('guard')}.0123456789ab.new`, '{');
     await open().write('guard/a', 2);
-    assert.equal(filesOf('guard').length, 2);
-    utimesSync(draft, new Date(0), new Date(0));
-    await open().write('guard/a', 3);
     onlyFileOf('guard');
   });
 
-  it('does not wait for ever for the files of a dead process on a disk that became read-only', async () => {
-    await open().write('grant/a', 1);
-    const dead = JSON.stringify([hostname(), 2 ** 30, 'abcdef']);
-    writeFileSync(`${onlyFileOf('grant')}.lock`, dead);
-    writeFileSync(join(directory, 'state', 'owner'), dead);
-    const readOnly = (): Promise<never> =>
-      new Promise((_, reject) => setImmediate(() => reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }))));
-    const files = { ...diskFiles, rename: readOnly, unlink: readOnly };
-    const store = new FileStateStore({ directory, files });
-    await assert.rejects(store.write('grant/a', 2, { expected: null }), isFault('inaccessible'));
-    assert.equal(await ownDirectory(directory, { files }), true);
-  });
-
-  it('takes the lock of a process that died, and of one that had our own number', async () => {
+  it('removes what was put aside together with its key, also what a former process put aside', async () => {
+    await open().write('guard/a', 1);
+    const file = onlyFileOf('guard');
     const store = open();
-    const version = await store.write('grant/a', 1);
-    const dead = Number(execFileSync(process.execPath, ['-p', 'process.pid']).toString());
-    for (const pid of [dead, process.pid]) {
-      writeFileSync(`${onlyFileOf('grant')}.lock`, JSON.stringify([hostname(), pid, 'abcdef']));
-      const stored = await store.read('grant/a');
-      assert.notEqual(await store.write('grant/a', pid, { expected: stored?.version ?? version }), null);
+    for (const writer of [open(), store]) {
+      writeFileSync(file, '{');
+      await writer.write('guard/a', 2);
     }
-    onlyFileOf('grant');
+    assert.equal(filesOf('guard').length, 3);
+    await store.remove('guard/a');
+    assert.deepEqual(filesOf('guard'), []);
   });
 
-  it('counts right where several processes write on condition of the version', async function () {
-    this.timeout(60_000);
-    const children = Array.from({ length: 4 }, () =>
-      fork(join(__dirname, '../../support/counting-process.js'), [directory, '25'], { stdio: 'inherit' }),
-    );
-    await Promise.all(children.map(async (child) => assert.deepEqual(await once(child, 'exit'), [0, null])));
-    assert.equal((await open().read('grant/count'))?.value, 100);
-    onlyFileOf('grant');
+  it('reads a file again that could not be read for a moment, and overwrites it not before', async () => {
+    await open().write('guard/a', 'kept');
+    const name = basename(onlyFileOf('guard'));
+    await open().write('guard/b', 'other');
+    let isReadable = false;
+    const readFile = ((path: string, encoding: 'utf8') =>
+      isReadable || !path.endsWith(name)
+        ? diskFiles.readFile(path, encoding)
+        : Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }))) as typeof diskFiles.readFile;
+    const store = new FileStateStore({ directory, files: { ...diskFiles, readFile } });
+    await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
+    await assert.rejects(store.write('guard/a', 'lost'), isFault('inaccessible'));
+    await assert.rejects(store.entries('guard/'), isFault('inaccessible'));
+    assert.equal((await store.read('guard/b'))?.value, 'other');
+    isReadable = true;
+    assert.equal((await store.read('guard/a'))?.value, 'kept');
+    assert.equal((await store.entries('guard/')).length, 2);
+  });
+
+  it('gives what a person has restored from a backup', async () => {
+    await open().write('guard/a', 'kept');
+    const backup = readFileSync(onlyFileOf('guard'));
+    writeFileSync(onlyFileOf('guard'), '{');
+    const store = open();
+    await assert.rejects(store.read('guard/a'), isFault('damaged'));
+    writeFileSync(onlyFileOf('guard'), backup);
+    assert.equal((await store.read('guard/a'))?.value, 'kept');
+  });
+
+  it('reads each file of a collection once', async () => {
+    for (const key of ['guard/a', 'guard/b', 'event/a']) await open().write(key, key);
+    const reads: string[] = [];
+    const files = {
+      ...diskFiles,
+      readFile: ((path: string, encoding: 'utf8') => {
+        reads.push('file');
+        return diskFiles.readFile(path, encoding);
+      }) as typeof diskFiles.readFile,
+      readdir: ((path: string) => {
+        reads.push('folder');
+        return diskFiles.readdir(path);
+      }) as typeof diskFiles.readdir,
+    };
+    const store = new FileStateStore({ directory, files });
+    for (let round = 0; round < 3; round += 1) {
+      assert.equal((await store.read('guard/a'))?.value, round === 0 ? 'guard/a' : round);
+      assert.equal(await store.read('guard/c'), null);
+      assert.equal((await store.entries('guard/')).length, 2);
+      await store.write('guard/a', round + 1);
+    }
+    await store.remove('guard/b');
+    assert.deepEqual(reads, ['folder', 'file', 'file']);
   });
 });

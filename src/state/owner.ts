@@ -1,0 +1,385 @@
+import { randomBytes } from 'node:crypto';
+import { unlinkSync, writeFileSync } from 'node:fs';
+import * as diskFiles from 'node:fs/promises';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { join, relative } from 'node:path';
+import * as z from 'zod/mini';
+import { systemCodeOf, VehicleError } from '../errors';
+import { systemClock, type Clock } from '../util/clock';
+import { parseJson } from '../util/json';
+
+/**
+ * `ours`: this process may use the directory. `other`: another process uses it; this one waits for its end. `lost`: another process has
+ * taken it over, or `end` was called; only a restart helps, because what this process remembers may be outdated.
+ */
+export type OwnerState = 'deciding' | 'ours' | 'other' | 'lost';
+
+export interface DirectoryOwnerOptions {
+  directory: string;
+  clock?: Clock;
+  /** Whether every process that uses the folder runs on this machine. Default: what the type of its file system says. */
+  isLocal?: (folder: string) => Promise<boolean>;
+  /** Default: a server for the path. @throws the error of the system where no socket can be created */
+  listen?: (path: string) => Promise<Server>;
+}
+
+/** The use of a directory by another process. Nothing was read or written. */
+export class DirectoryInUse extends VehicleError {
+  constructor(state: OwnerState) {
+    super(
+      'CONFIG',
+      state === 'lost'
+        ? 'Another Node-RED has taken over the folder "connected-vehicle" of this user directory, so this one does nothing. End one of the two, then restart this one.'
+        : 'Another Node-RED uses the folder "connected-vehicle" of this user directory, so this one does nothing until the other one has ended. Give each Node-RED its own user directory.',
+    );
+  }
+}
+
+const beatMs = 5_000;
+const silentMs = 20_000;
+const emptyMs = 2_000;
+const lookMs = 1_000;
+const retryMs = 10_000;
+
+/** How an owner shows that it lives. */
+const markSchema = z.lazy(() =>
+  z.object({
+    /** The name of its socket in the folder, or of its pipe; null where none could be created. */
+    socket: z.nullable(
+      z.string().check(z.regex(/^(owner-\d+\.[0-9a-f]{12}|\\\\\.\\pipe\\connected-vehicle-[0-9a-f]{32})$/)),
+    ),
+    /** Whether it renews the time of the file, because the socket does not show that it ended. */
+    beats: z.boolean(),
+  }),
+);
+type Mark = z.infer<typeof markSchema>;
+
+const ended = 'ended';
+
+/**
+ * The use of a directory by one process, for its life. The file `owner-<n>` with the highest number names the owner, and a socket proves
+ * that it lives: the kernel accepts a connection also while the process is stopped or blocked, and refuses it or closes it when the
+ * process has ended. On a network file system, where the owner may be on another machine, and where no socket can be created, the owner
+ * renews the time of its file instead, and has ended when that stays the same for 20 seconds.
+ *
+ * The file with the highest number is never removed, so that a process that was stopped on its way cannot take a number again.
+ */
+export class DirectoryOwner {
+  readonly #folder: string;
+  readonly #options: DirectoryOwnerOptions;
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #connections = new Set<Socket>();
+  readonly #running: Promise<void>;
+  #state: OwnerState = 'deciding';
+  /** Of the own file; 0 while there is none. */
+  #number = 0;
+  #mark: Mark = { socket: null, beats: true };
+  #server: Server | null = null;
+
+  constructor(options: DirectoryOwnerOptions) {
+    this.#folder = join(options.directory, 'state');
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#running = this.#take();
+  }
+
+  get state(): OwnerState {
+    return this.#state;
+  }
+
+  /** @returns ends the calls */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Fulfilled when this process may use the directory; waits only for the decision. @throws DirectoryInUse */
+  async ready(): Promise<void> {
+    while (this.#state === 'deciding') await new Promise<void>((resolve) => this.#once(resolve));
+    if (this.#state !== 'ours') throw new DirectoryInUse(this.#state);
+  }
+
+  /** Called before each write: a process that was stopped for long on a network file system may have been replaced. @throws DirectoryInUse */
+  async confirm(): Promise<void> {
+    if (this.#state === 'ours' && this.#number > 0) {
+      const last = await this.#lastNumber().catch(() => this.#number);
+      // A person has emptied the folder.
+      if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
+      else if (last !== this.#number) this.#lose();
+    }
+    if (this.#state !== 'ours') throw new DirectoryInUse(this.#state);
+  }
+
+  /** The next process can use the directory at once. */
+  async end(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    this.#leave();
+    this.#lose();
+  }
+
+  #once(listener: () => void): void {
+    const stop = this.onChange(() => {
+      stop();
+      listener();
+    });
+  }
+
+  #set(state: OwnerState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #lose(): void {
+    this.#stopping.abort();
+    process.removeListener('exit', this.#leave);
+    this.#unlisten();
+    this.#set('lost');
+  }
+
+  async #take(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const last = await this.#lastNumber();
+        if (last > 0) await this.#untilEnded(last);
+        if (await this.#create(last + 1)) return this.#set('ours');
+      } catch {
+        if (this.#stopping.signal.aborted) return;
+        // In a folder that cannot be written there is nothing to protect, until it can be written.
+        this.#set('ours');
+        await this.#sleep(retryMs).catch(() => undefined);
+      }
+    }
+  }
+
+  /** @throws where the process is ending, or has acted as the owner before */
+  #seenAlive(): void {
+    if (this.#state === 'ours') this.#lose();
+    else this.#set('other');
+    this.#stopping.signal.throwIfAborted();
+  }
+
+  async #untilEnded(number: number): Promise<void> {
+    let isOfThisMachine = false;
+    for (;;) {
+      const mark = await this.#readMark(number);
+      if (mark === ended) return;
+      if (mark === '') {
+        await this.#sleep(emptyMs);
+        if ((await this.#readMark(number)) === '') return;
+        continue;
+      }
+      const found = mark.socket === null ? 'refused' : await this.#connect(mark.socket);
+      if (found === 'refused') {
+        if (isOfThisMachine || (!mark.beats && (await this.#isLocal()))) return;
+        if (!(await this.#beats(number))) return;
+        this.#seenAlive();
+      } else {
+        this.#seenAlive();
+        isOfThisMachine = true;
+        if (found === 'busy') await this.#sleep(lookMs);
+        else await this.#untilClosed(found);
+      }
+    }
+  }
+
+  /** @returns `busy` where it lives and can take no connection now */
+  async #connect(socket: string): Promise<Socket | 'refused' | 'busy'> {
+    const address = await addressOf(this.#folder, socket);
+    try {
+      return await new Promise<Socket>((resolve, reject) => {
+        const connection = createConnection(address.path, () => resolve(connection));
+        connection.unref().on('error', reject);
+      });
+    } catch (error) {
+      return ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(systemCodeOf(error)) ? 'refused' : 'busy';
+    } finally {
+      await address.close();
+    }
+  }
+
+  /** An owner that has no file descriptor left closes a connection at once, so this is no proof that it ended. */
+  async #untilClosed(connection: Socket): Promise<void> {
+    await new Promise<void>((resolve) => {
+      connection.resume().once('close', resolve);
+      const stop = (): void => void connection.destroy();
+      this.#stopping.signal.addEventListener('abort', stop, { once: true });
+      if (this.#stopping.signal.aborted) stop();
+      if (connection.destroyed) resolve();
+    });
+    this.#stopping.signal.throwIfAborted();
+  }
+
+  /** Whether the time of a file is renewed; false after 20 seconds in which it was not. */
+  async #beats(number: number): Promise<boolean> {
+    const timeOf = async (): Promise<number> =>
+      (await diskFiles.stat(this.#pathOf(number)).catch(() => ({ mtimeMs: 0 }))).mtimeMs;
+    const before = await timeOf();
+    const since = this.#clock.monotonic();
+    while (this.#clock.monotonic() - since < silentMs) {
+      await this.#sleep(lookMs);
+      if ((await timeOf()) !== before) return true;
+    }
+    return false;
+  }
+
+  /** @returns false where another process was faster */
+  async #create(number: number): Promise<boolean> {
+    await diskFiles.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const isLocal = await this.#isLocal();
+    // The socket listens before the file names it: a file without its socket would be that of a process that ended.
+    const socket = await this.#listen(number).catch(() => null);
+    this.#mark = { socket, beats: socket === null || !isLocal };
+    try {
+      const isFirst = await this.#writeMark(number);
+      if (isFirst && (await this.#lastNumber()) === number) {
+        this.#number = number;
+        process.once('exit', this.#leave);
+        if (this.#mark.beats) void this.#beat();
+        await this.#sweep();
+        return true;
+      }
+      // A process that was stopped since it looked takes a number that was given long ago.
+      if (isFirst) await diskFiles.unlink(this.#pathOf(number));
+      this.#unlisten();
+      return false;
+    } catch (error) {
+      this.#unlisten();
+      await diskFiles.rm(this.#pathOf(number), { force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** In one tick, so that no other process finds it empty, unless this one is killed on the way. @returns false where it is there */
+  async #writeMark(number: number): Promise<boolean> {
+    try {
+      writeFileSync(this.#pathOf(number), JSON.stringify(this.#mark), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  async #readMark(number: number): Promise<Mark | typeof ended | ''> {
+    const text = await diskFiles.readFile(this.#pathOf(number), 'utf8').catch((error: unknown) => {
+      if (systemCodeOf(error) === 'ENOENT') return ended;
+      throw error;
+    });
+    if (text === '' || text === ended) return text;
+    return markSchema.safeParse(parseJson(text)).data ?? { socket: null, beats: true };
+  }
+
+  async #lastNumber(): Promise<number> {
+    const names = await diskFiles.readdir(this.#folder).catch((error: unknown) => {
+      if (systemCodeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    return Math.max(0, ...names.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
+  }
+
+  /** Removes what former owners left. */
+  async #sweep(): Promise<void> {
+    for (const name of await diskFiles.readdir(this.#folder).catch(() => [])) {
+      const number = /^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1];
+      if (number !== undefined && Number(number) < this.#number)
+        await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
+    }
+  }
+
+  async #listen(number: number): Promise<string> {
+    const socket =
+      process.platform === 'win32'
+        ? `\\\\.\\pipe\\connected-vehicle-${randomBytes(16).toString('hex')}`
+        : `owner-${number}.${randomBytes(6).toString('hex')}`;
+    const address = await addressOf(this.#folder, socket);
+    try {
+      this.#server = await (this.#options.listen ?? listenAt)(address.path);
+    } finally {
+      await address.close();
+    }
+    this.#server.unref().on('connection', (connection: Socket) => {
+      this.#connections.add(connection.unref().resume());
+      connection.on('error', () => undefined).once('close', () => this.#connections.delete(connection));
+    });
+    return socket;
+  }
+
+  #unlisten(): void {
+    this.#server?.close();
+    this.#server = null;
+    for (const connection of this.#connections) connection.destroy();
+    try {
+      if (this.#mark.socket?.startsWith('owner-')) unlinkSync(join(this.#folder, this.#mark.socket));
+    } catch {
+      // It was never there, or somebody removed the folder.
+    }
+  }
+
+  /** At the end of the process, too. Its time is not needed then: the next process takes over at once. */
+  readonly #leave = (): void => {
+    if (this.#number === 0 || this.#state !== 'ours') return;
+    try {
+      writeFileSync(this.#pathOf(this.#number), ended);
+    } catch {
+      // The folder is gone, or its disk.
+    }
+    this.#unlisten();
+  };
+
+  async #beat(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#sleep(beatMs);
+      } catch {
+        return;
+      }
+      const now = new Date();
+      await diskFiles.utimes(this.#pathOf(this.#number), now, now).catch(() => undefined);
+      await this.confirm().catch(() => undefined);
+    }
+  }
+
+  #isLocal = (): Promise<boolean> => (this.#options.isLocal ?? isLocalFolder)(this.#folder);
+  #pathOf = (number: number): string => join(this.#folder, `owner-${number}`);
+  #sleep = (ms: number): Promise<void> => this.#clock.sleep(ms, this.#stopping.signal);
+}
+
+const listenAt = (path: string): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen({ path, exclusive: true }, () => resolve(server.off('error', reject)));
+  });
+
+/** The longest path of a socket on macOS; on Linux it may have four bytes more. */
+const maxSocketPath = 103;
+
+/** What the system calls a socket in a folder. `close` is called when the socket is bound or connected. */
+async function addressOf(folder: string, socket: string): Promise<{ path: string; close: () => Promise<void> }> {
+  const nothing = (): Promise<void> => Promise.resolve();
+  const path = join(folder, socket);
+  if (process.platform === 'win32') return { path: socket, close: nothing };
+  if (Buffer.byteLength(path) <= maxSocketPath) return { path, close: nothing };
+  if (process.platform !== 'linux') return { path: relative('', path), close: nothing };
+  const opened = await diskFiles.open(folder, 'r');
+  return { path: `/proc/self/fd/${opened.fd}/${socket}`, close: () => opened.close() };
+}
+
+/** The types of file systems on the disks of one machine, as `statfs` numbers them. */
+const localTypes: Partial<Record<NodeJS.Platform, readonly number[]>> = {
+  // ext4, xfs, btrfs, f2fs, zfs, overlay, tmpfs, ramfs
+  linux: [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994, 0x858458f6],
+  // APFS, HFS+
+  darwin: [0x1a, 0x11],
+};
+
+async function isLocalFolder(folder: string): Promise<boolean> {
+  // A network drive has its full name, whatever letter it has.
+  if (process.platform === 'win32') return !(await diskFiles.realpath(folder)).startsWith('\\\\');
+  const { type } = await diskFiles.statfs(folder, { bigint: true });
+  // Some systems give the number with a sign.
+  return localTypes[process.platform]?.includes(Number(BigInt.asUintN(32, type))) ?? false;
+}

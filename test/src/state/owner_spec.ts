@@ -1,0 +1,290 @@
+import { strict as assert } from 'node:assert';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DirectoryInUse, DirectoryOwner, FileStateStore } from '../../../src/index';
+import type { DirectoryOwnerOptions, OwnerState } from '../../../src/state/owner';
+import { ManualClock } from '../../support/manual-clock';
+import { removeFolder } from '../../support/remove-folder';
+import { watched } from '../../support/watched';
+
+const child = resolve(__dirname, '../../support/owning-process.js');
+
+describe('The use of a directory', () => {
+  let root: string;
+  let directory: string;
+  const owners: DirectoryOwner[] = [];
+  const children: ChildProcess[] = [];
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'owner-'));
+    directory = join(root, 'connected-vehicle');
+  });
+  afterEach(async () => {
+    for (const owner of owners.splice(0)) await owner.end();
+    for (const one of children.splice(0)) await kill(one);
+    await removeFolder(root);
+  });
+
+  const claim = (options: Partial<DirectoryOwnerOptions> = {}): DirectoryOwner => {
+    const owner = new DirectoryOwner({ directory, ...options });
+    owners.push(owner);
+    return owner;
+  };
+  const until = async (owner: DirectoryOwner, state: OwnerState): Promise<void> => {
+    while (owner.state !== state)
+      await new Promise<void>((look) => {
+        const stop = owner.onChange(() => {
+          stop();
+          look();
+        });
+      });
+  };
+  const owned = async (options: Partial<DirectoryOwnerOptions> = {}): Promise<DirectoryOwner> => {
+    const owner = claim(options);
+    await owner.ready();
+    return owner;
+  };
+  /** A process that uses the directory. */
+  const start = async (): Promise<ChildProcess> => {
+    const one = fork(child, [directory], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    children.push(one);
+    assert.deepEqual((await once(one, 'message'))[0], 'ours');
+    return one;
+  };
+  const kill = async (one: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
+    if (one.exitCode !== null || one.signalCode !== null) return;
+    const exit = once(one, 'exit');
+    one.kill(signal);
+    await exit;
+  };
+  const files = (): string[] => readdirSync(join(directory, 'state')).sort();
+  const markOf = (number: number): string => join(directory, 'state', `owner-${number}`);
+  const leave = (number: number, text: string): void => {
+    mkdirSync(join(directory, 'state'), { recursive: true });
+    writeFileSync(markOf(number), text);
+  };
+  const socketless = (): Promise<never> =>
+    Promise.reject(Object.assign(new Error('EOPNOTSUPP'), { code: 'EOPNOTSUPP' }));
+
+  it('is that of the first process, and of the next one within a second after it was killed', async () => {
+    const first = await start();
+    const second = claim();
+    await until(second, 'other');
+    await assert.rejects(second.ready(), DirectoryInUse);
+    await assert.rejects(second.confirm(), DirectoryInUse);
+    await kill(first);
+    const since = performance.now();
+    await until(second, 'ours');
+    assert.ok(performance.now() - since < 1_000);
+    await second.ready();
+    await second.confirm();
+  });
+
+  it('is free at once for a process that starts after one that was killed, whatever host and number it had', async () => {
+    await kill(await start());
+    const since = performance.now();
+    await owned();
+    assert.ok(performance.now() - since < 500);
+  });
+
+  it('passes on when a process ends by itself, which leaves neither its socket nor an open question', async () => {
+    const first = await start();
+    const second = claim();
+    await until(second, 'other');
+    first.send('end');
+    await until(second, 'ours');
+    await second.end();
+    assert.deepEqual(files(), ['owner-2']);
+    assert.equal(readFileSync(markOf(2), 'utf8'), 'ended');
+    const third = claim({ isLocal: () => Promise.resolve(false), clock: new ManualClock() });
+    await third.ready();
+  });
+
+  it('stays that of a process that is stopped', async function () {
+    if (process.platform === 'win32') this.skip();
+    const first = await start();
+    first.kill('SIGSTOP');
+    const second = claim();
+    await until(second, 'other');
+    const third = claim();
+    await until(third, 'other');
+    first.kill('SIGCONT');
+    await kill(first);
+    await Promise.race([until(second, 'ours'), until(third, 'ours')]);
+    assert.deepEqual([second.state, third.state].sort(), ['other', 'ours']);
+  });
+
+  it('is given to one of many that begin together, and to one after the other', async function () {
+    this.timeout(30_000);
+    const all = Array.from({ length: 20 }, () => claim());
+    for (let left = all.length; left > 0; left -= 1) {
+      await Promise.race(all.filter(({ state }) => state !== 'lost').map((owner) => until(owner, 'ours')));
+      const ours = all.filter(({ state }) => state === 'ours');
+      assert.equal(ours.length, 1);
+      await ours[0]?.end();
+    }
+    assert.equal(files().filter((name) => /^owner-\d+$/.test(name)).length, 1);
+  });
+
+  it('is not taken twice by a process that was stopped while it took the directory', async () => {
+    const rest = new Map<string, () => void>();
+    const late = claim({ isLocal: () => new Promise((resolve) => rest.set('late', () => resolve(true))) });
+    while (!rest.has('late')) await new Promise((wake) => setImmediate(wake));
+    for (let count = 0; count < 3; count += 1) await (await owned()).end();
+    const last = await owned();
+    rest.get('late')?.();
+    await until(late, 'other');
+    await last.confirm();
+    assert.equal(last.state, 'ours');
+  });
+
+  it('needs a folder that only its user can read, and a file that says nothing of the process', async () => {
+    await owned();
+    assert.equal(statSync(join(directory, 'state')).mode & 0o777, 0o700);
+    assert.equal(statSync(markOf(1)).mode & 0o777, 0o600);
+    assert.deepEqual(Object.keys(JSON.parse(readFileSync(markOf(1), 'utf8')) as object), ['socket', 'beats']);
+  });
+
+  it('works in a folder whose path is too long for a socket', async () => {
+    directory = join(root, ...Array.from({ length: 4 }, () => 'a-folder-with-a-long-name-'.repeat(4)), 'ü');
+    const first = await start();
+    assert.ok(files().some((name) => /^owner-1\.[0-9a-f]{12}$/.test(name)));
+    const second = claim();
+    await until(second, 'other');
+    await kill(first);
+    await until(second, 'ours');
+  });
+
+  it('removes what former processes left', async () => {
+    for (let count = 0; count < 3; count += 1) await kill(await start());
+    const owner = await owned();
+    assert.equal(files().length, 2);
+    assert.ok(files().every((name) => name.startsWith('owner-4')));
+    await owner.end();
+    assert.deepEqual(files(), ['owner-4']);
+  });
+
+  describe('after a process that was killed before it wrote its file', () => {
+    it('begins after two seconds', async () => {
+      leave(7, '');
+      const clock = new ManualClock();
+      const owner = claim({ clock });
+      const since = clock.now();
+      const ready = watched(owner.ready());
+      await clock.advanceUntil(() => ready.done, 100);
+      assert.equal(ready.error, null);
+      assert.ok(clock.now() - since >= 2_000 && clock.now() - since < 5_000);
+      assert.ok(existsSync(markOf(8)));
+    });
+
+    it('waits for one that writes it meanwhile', async () => {
+      leave(7, '');
+      const clock = new ManualClock();
+      const owner = claim({ clock });
+      await clock.advanceUntil(() => clock.sleeping > 0, 0);
+      leave(7, JSON.stringify({ socket: null, beats: true }));
+      let time = 1;
+      await clock.advanceUntil(() => {
+        utimesSync(markOf(7), time, (time += 1));
+        return owner.state === 'other';
+      });
+      assert.ok(!existsSync(markOf(8)));
+    });
+  });
+
+  for (const [where, options] of [
+    ['on a network file system', { isLocal: () => Promise.resolve(false) }],
+    ['where no socket can be created', { listen: socketless }],
+  ] as const)
+    describe(where, () => {
+      /** As a process on another machine: its socket is in the folder, and nobody here listens to it. It has a clock of its own. */
+      const foreign = async (): Promise<{ first: DirectoryOwner; time: ManualClock }> => {
+        const time = new ManualClock();
+        const first = await owned({ ...options, clock: time });
+        for (const name of files()) if (name.includes('.')) rmSync(join(directory, 'state', name));
+        return { first, time };
+      };
+
+      it('shows that it lives by the time of its file, and is followed 20 seconds after the last one', async () => {
+        const { first, time } = await foreign();
+        const clock = new ManualClock();
+        const second = claim({ ...options, clock });
+        const both = (ms: number): Promise<unknown> => Promise.all([time.advance(ms), clock.advanceInSteps(ms)]);
+        while (second.state === 'deciding') await both(500);
+        for (let passed = 0; passed < 60_000; passed += 500) await both(500);
+        assert.deepEqual([first.state, second.state], ['ours', 'other']);
+        // The machine of the first one loses its power.
+        const since = clock.now();
+        await clock.advanceUntil(() => second.state === 'ours');
+        assert.ok(clock.now() - since >= 15_000 && clock.now() - since < 45_000, `${clock.now() - since}`);
+      });
+
+      it('is lost to a process that took over while this one was stopped, and nothing is written any more', async () => {
+        const { first } = await foreign();
+        const store = new FileStateStore({ directory, owner: first });
+        await store.write('guard/a', 1);
+        const mark = JSON.stringify({ socket: null, beats: true });
+        leave(2, mark);
+        await assert.rejects(store.write('guard/a', 2), DirectoryInUse);
+        await assert.rejects(store.remove('guard/a'), DirectoryInUse);
+        await assert.rejects(store.read('guard/a'), DirectoryInUse);
+        assert.equal(first.state, 'lost');
+        await first.end();
+        assert.equal(readFileSync(markOf(2), 'utf8'), mark);
+        assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 1);
+      });
+
+      it('notices that with its next sign of life, too', async () => {
+        const { first, time } = await foreign();
+        leave(2, JSON.stringify({ socket: null, beats: true }));
+        await time.advanceUntil(() => first.state === 'lost');
+      });
+
+      it('passes on at once when it ends', async () => {
+        const { first } = await foreign();
+        await first.end();
+        await owned({ ...options, clock: new ManualClock() });
+      });
+    });
+
+  it('needs no time on a local file system', async () => {
+    const clock = new ManualClock();
+    await owned({ clock });
+    assert.equal(clock.sleeping, 0);
+  });
+
+  it('is nobody’s where the folder cannot be written, and everything else goes on', async () => {
+    writeFileSync(directory, 'a file in the way');
+    const clock = new ManualClock();
+    const owner = await owned({ clock });
+    await owner.confirm();
+    rmSync(directory);
+    await clock.advanceUntil(() => existsSync(markOf(1)));
+    const second = claim();
+    await until(second, 'other');
+  });
+
+  it('goes on after a person has emptied the folder', async () => {
+    const owner = await owned();
+    const store = new FileStateStore({ directory, owner });
+    await store.write('guard/a', 1);
+    rmSync(join(directory, 'state'), { recursive: true });
+    await store.write('guard/a', 2);
+    assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 2);
+    await store.write('guard/a', 3);
+    assert.ok(existsSync(markOf(1)));
+  });
+});
