@@ -78,6 +78,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
       // A change that gets lost would not be sent again.
       else if (changed) await deploys.send(() => send(fill(msg, reading)), { clock: clock(), signal });
     } catch (error) {
+      if (duePoll !== undefined) last.failed(key(), due?.length ? due : [chosen].flat(), safeError(error));
       // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
       const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
       nodeStatus.keptNote = kept === undefined ? null : keptNote(RED, kept);

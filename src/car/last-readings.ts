@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyReadName } from '../catalogue/reads';
+import type { VehicleError } from '../errors';
 import { setNewest } from '../util/bounded';
 import { isOlder, receiptAsOf, type ValueTimes } from './times';
 import { severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
@@ -40,6 +41,14 @@ export class LastReadings {
     const several = isSeveral(copy) ? { read: copy.vehicle.read, errors: copy.vehicle.errors } : null;
     setNewest(this.#readings, key, { parts, several }, maxReadings);
     return isChanged;
+  }
+
+  /** None of these reads gave a value: `filled` leaves them out until they do. */
+  failed(key: string, reads: readonly AnyReadName[], { code, message }: VehicleError): void {
+    const several = this.#readings.get(key)?.several;
+    if (!several) return;
+    const others = several.errors.filter(({ read }) => !reads.includes(read));
+    several.errors = [...others, ...reads.map((read) => ({ read, code, message }))];
   }
 
   /** The last reading, marked `kept` with its age (docs/message-contract.md 3); undefined before the first one. */

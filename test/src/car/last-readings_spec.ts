@@ -119,6 +119,18 @@ describe('the last readings', () => {
       const { payload, vehicle } = last.filled('s', doors, now);
       assert.deepEqual([payload, vehicle.errors.map(({ read }) => read)], [{ doors: { value: 'OPEN' } }, ['windows']]);
     });
+
+    it('leave out what failed, also where every read of that time failed', async () => {
+      const last = new LastReadings();
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
+      last.failed('s', ['doors', 'windows'], new VehicleError('SERVICE_ERROR', 'Down.'));
+      const doors = await readEach(['doors'], (read) =>
+        Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }),
+      );
+      const { payload, vehicle } = last.filled('s', doors, now);
+      assert.deepEqual(payload, { doors: { value: 'OPEN' } });
+      assert.deepEqual(vehicle.errors, [{ read: 'windows', code: 'SERVICE_ERROR', message: 'Down.' }]);
+    });
   });
 
   it('ignore the order of a list', () => {
