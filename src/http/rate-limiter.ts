@@ -66,8 +66,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 const dayBucket = 5 * minute;
-/** Counts are stored this long after a change, so a crash loses at most these seconds. */
-const saveDelayMs = 10 * second;
+/** The most requests to one API that are stored before they are sent. */
+const maxReserved = 20;
 /** Waits end with this precision, so that many of them need few timers. */
 const deadlineGrainMs = 100;
 
@@ -80,17 +80,21 @@ const blockShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), unt
 /** Wall time in milliseconds since 1970; counts as pairs of age and count. */
 const stored = z.lazy(() =>
   z.object({
-    version: z.literal(2),
     savedAt: z.number(),
     minute: pairs,
     commands: pairs,
-    apis: z.record(z.enum(apiNames), z.object({ day: pairs, block: z.nullable(blockShape) })),
+    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, block: z.nullable(blockShape) })),
   }),
 );
 type Stored = z.infer<typeof stored>;
 
 interface ApiState {
   day: SlidingWindow;
+  /** The requests that are stored and not sent yet, of the last reservation and its size. */
+  reserved: number;
+  reservation: number;
+  /** Fulfilled when the last reservation is stored. */
+  storing: Promise<void>;
   /** The block that the service has ordered; `until` in monotonic time. */
   block: { code: RateLimitCode; until: number } | null;
 }
@@ -100,7 +104,7 @@ interface Waiter {
   api: ApiName;
   /** In monotonic time. */
   deadline: number;
-  settle(error: VehicleError | null): void;
+  settle(result: VehicleError | Promise<void>): void;
 }
 
 /** The earliest moment at which a request can be sent, and what delays it. */
@@ -115,9 +119,14 @@ const blockReasons = {
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
 
+const granted = Promise.resolve();
+
 /**
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
+ *
+ * Requests are stored before they are sent: the first one of a process alone, then 2, 4, at most 20 at once. A process that crashes again and
+ * again is charged for what it sent, at most twice.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -132,7 +141,6 @@ export class RateLimiter {
   #loading: Promise<void> | null;
   #isClosed = false;
   #timer: { at: number; cancel: () => void } | null = null;
-  #cancelSave: (() => void) | null = null;
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RateLimiterOptions) {
@@ -142,7 +150,13 @@ export class RateLimiter {
     this.#store = store;
     this.#key = key;
     this.#quota = options;
-    const apiState = (): ApiState => ({ day: new SlidingWindow(day, dayBucket), block: null });
+    const apiState = (): ApiState => ({
+      day: new SlidingWindow(day, dayBucket),
+      reserved: 0,
+      reservation: 0,
+      storing: granted,
+      block: null,
+    });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
     this.#loading = store === null ? null : this.#load(store);
     this.#loading?.catch(() => undefined);
@@ -160,7 +174,7 @@ export class RateLimiter {
     const { api } = options;
     const time = this.#clock.monotonic();
     if (this.#isBehindOthers(kind) || !this.#isFree(kind, api, time)) return this.#wait(kind, time, options);
-    this.#count(kind, api, time);
+    await raceAbort(this.#count(kind, api, time), options.signal);
   }
 
   /**
@@ -176,7 +190,7 @@ export class RateLimiter {
       if (at > Math.max(time, state.block?.until ?? 0)) state.block = { code, until: at };
     }
     // The block is stored at once: after a crash, the next process must not go on sending.
-    this.#saveNow();
+    void this.#save();
     this.#serveWaiting();
   }
 
@@ -216,8 +230,8 @@ export class RateLimiter {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
-    this.#saveNow();
-    await this.#saving;
+    for (const api of apiNames) this.#apis[api].reserved = 0;
+    await this.#save();
   }
 
   #leftToReads(size: number): number {
@@ -239,12 +253,21 @@ export class RateLimiter {
     );
   }
 
-  #count(kind: RequestKind, api: ApiName, time: number): void {
+  /** Fulfilled when the request is stored: then it may be sent. */
+  #count(kind: RequestKind, api: ApiName, time: number): Promise<void> {
+    const state = this.#apis[api];
     this.#minute.add(time);
-    this.#apis[api].day.add(time);
+    state.day.add(time);
     if (kind === 'command') this.#commands.add(time);
-    if (this.#store !== null && this.#cancelSave === null)
-      this.#cancelSave = this.#clock.after(saveDelayMs, () => this.#saveNow());
+    if (this.#store === null) return granted;
+    if (state.reserved > 0) state.reserved -= 1;
+    else {
+      const most = Math.min(maxReserved, Math.floor(this.#quota.requestsPerMinute / 5));
+      state.reservation = Math.max(1, Math.min(2 * state.reservation, most));
+      state.reserved = state.reservation - 1;
+      state.storing = this.#save();
+    }
+    return state.storing;
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
@@ -288,10 +311,10 @@ export class RateLimiter {
         kind,
         api,
         deadline,
-        settle: (error) => {
+        settle: (result) => {
           signal?.removeEventListener('abort', cancel);
-          if (error === null) resolve();
-          else reject(error);
+          if (result instanceof VehicleError) reject(result);
+          else resolve(raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel, { once: true });
@@ -314,10 +337,10 @@ export class RateLimiter {
     return this.#clock.now() + monotonic - this.#clock.monotonic();
   }
 
-  #end(waiter: Waiter, error: VehicleError | null): void {
+  #end(waiter: Waiter, result: VehicleError | Promise<void>): void {
     if (!this.#waiting[waiter.kind].delete(waiter)) return;
     if (kinds.every((kind) => this.#waiting[kind].size === 0)) this.#cancelTimer();
-    waiter.settle(error);
+    waiter.settle(result);
   }
 
   /** Admits the requests that can be sent, rejects those that would wait too long, and sets a timer for the rest. */
@@ -330,8 +353,7 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         let slot = slots.get(waiter.api);
         if (slot === undefined && this.#isFree(kind, waiter.api, time)) {
-          this.#count(kind, waiter.api, time);
-          this.#end(waiter, null);
+          this.#end(waiter, this.#count(kind, waiter.api, time));
           continue;
         }
         if (slot === undefined) slots.set(waiter.api, (slot = this.#nextSlot(kind, waiter.api, time)));
@@ -357,31 +379,31 @@ export class RateLimiter {
     this.#timer = null;
   }
 
-  #saveNow(): void {
-    this.#cancelSave?.();
-    this.#cancelSave = null;
+  /** Fulfilled when the counts are stored, or cannot be. */
+  #save(): Promise<void> {
     const store = this.#store;
-    if (store === null || this.#loading !== null) return;
+    if (store === null || this.#loading !== null) return granted;
     this.#saving = this.#saving.then(async () => {
       try {
         await store.write(this.#key, this.#toStore());
       } catch {
-        // A full or missing disk must not stop requests: the next change is stored again.
+        // A full or missing disk must not stop requests: the next reservation is stored again.
       }
     });
+    return this.#saving;
   }
 
   #toStore(): Stored {
     const time = this.#clock.monotonic();
     const api = (name: ApiName): Stored['apis'][ApiName] => {
-      const { day: window, block } = this.#apis[name];
+      const { day: window, reserved, block } = this.#apis[name];
       return {
         day: window.entries(time),
+        reserved,
         block: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
       };
     };
     return {
-      version: 2,
       savedAt: this.#clock.now(),
       minute: this.#minute.entries(time),
       commands: this.#commands.entries(time),
@@ -409,8 +431,10 @@ export class RateLimiter {
     this.#minute.restore(older(requests), time);
     this.#commands.restore(older(commands), time);
     for (const name of apiNames) {
-      const { day: counts, block } = apis[name];
-      this.#apis[name].day.restore(older(counts), time);
+      const { day: counts, reserved, block } = apis[name];
+      // A process that crashed may have sent what it had stored.
+      this.#apis[name].day.restore(older([...counts, [0, reserved]]), time);
+      this.#minute.restore(older([[0, reserved]]), time);
       const left = block === null ? 0 : Math.min(block.until - savedAt, day) - elapsed;
       if (block !== null && left > 0) this.#apis[name].block = { code: block.code, until: time + left };
     }

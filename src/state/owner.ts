@@ -203,14 +203,16 @@ export class DirectoryOwner {
 
   /** An owner that has no file descriptor left closes a connection at once, so this is no proof that it ended. */
   async #untilClosed(connection: Socket): Promise<void> {
+    const { signal } = this.#stopping;
+    const stop = (): void => void connection.destroy();
     await new Promise<void>((resolve) => {
       connection.resume().once('close', resolve);
-      const stop = (): void => void connection.destroy();
-      this.#stopping.signal.addEventListener('abort', stop, { once: true });
-      if (this.#stopping.signal.aborted) stop();
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
       if (connection.destroyed) resolve();
     });
-    this.#stopping.signal.throwIfAborted();
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
   }
 
   /** Whether the time of a file is renewed; false after 20 seconds in which it was not. */
