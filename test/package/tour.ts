@@ -233,6 +233,9 @@ function livingProblems(name: SingleInterfaceReadName, payload: Leaf, { location
     value !== null && Number.isFinite(Date.parse(String(timestamp)));
   switch (singleInterfaceReads[name].payloadKind) {
     case 'member': {
+      // The pack computes it from the minutes that are left, so no document has its unit.
+      if (name === 'chargingDoneAt')
+        return Number.isFinite(Date.parse(String(payload['value']))) && isTold(payload) ? [] : wrong(name);
       const row: MemberKind = { ...chargingMembers, ...statisticsMembers }[name as keyof typeof chargingMembers];
       return fitsMember(row, payload) && isTold(payload) ? [] : wrong(name);
     }
