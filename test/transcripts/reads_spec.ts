@@ -9,7 +9,7 @@ import { Stage } from './stage';
 const reads = [
   'vehicles details windows doors commands accessibility',
   'charging batteryChargeLevel electricRange chargerConnectionStatus chargingStatus chargingType chargerPowerStatus',
-  'estimatedChargingTimeToTargetBatteryChargeLevel chargingCurrentLimit targetBatteryChargeLevel chargingPower',
+  'estimatedChargingTimeToTargetBatteryChargeLevel chargingCurrentLimit targetBatteryChargeLevel chargingPower chargingDoneAt',
   'chargingCapabilities location fuel statistics tyres warnings diagnostics brakes engine engine-status',
   'averageEnergyConsumption averageEnergyConsumptionAutomatic averageEnergyConsumptionSinceCharge',
   'averageFuelConsumptionAutomatic averageSpeedAutomatic distanceToEmptyTank distanceToEmptyBattery',
