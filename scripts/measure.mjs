@@ -19,13 +19,18 @@
 //             result left, by the folder of the file. Removals are removed files that are neither drafts nor locks. Counted at node:fs.
 //             The counts of the quota are written by time and not by command, so they are listed and not in the sum.
 //
+// first       Seconds from the start of the flows of a Node-RED to the record of the unlock that its flow sends at once, where another
+// unlock      process on the same user directory was killed with SIGKILL before: on the same host, and under a new host name, as a
+//             container gets when it is made again. A refused unlock is sent again. The simulated car takes 1.5 s of it. After a
+//             restart of the machine it is not measured.
+//
 // Not measured, because only a person can count them: mechanisms of exclusion between processes, and memories of a car.
 //
 //     npm run measure            everything
 //     npm run measure -- code    size and state only
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector';
@@ -372,11 +377,13 @@ async function startService() {
 async function startNodeRed(userDir, flows) {
   const name = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).name;
   await mkdir(dirname(join(userDir, 'node_modules', name)), { recursive: true });
-  await symlink(root, join(userDir, 'node_modules', name));
+  if (!existsSync(join(userDir, 'node_modules', name))) await symlink(root, join(userDir, 'node_modules', name));
   await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: { [name]: '*' } }));
   const RED = require('node-red');
+  const isNew = !existsSync(join(userDir, 'flows.json'));
   RED.init(createServer(), {
     userDir,
+    flowFile: 'flows.json',
     credentialSecret: 'a secret of the measurement',
     httpAdminRoot: false,
     httpNodeRoot: false,
@@ -390,7 +397,7 @@ async function startNodeRed(userDir, flows) {
     await running;
   };
   await started(RED.start());
-  await started(RED.runtime.flows.setFlows({ flows: { flows }, deploymentType: 'full' }));
+  if (isNew) await started(RED.runtime.flows.setFlows({ flows: { flows }, deploymentType: 'full' }));
   return RED;
 }
 
@@ -398,24 +405,27 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 /** Longer than a node may share an answer that another one got. */
 const pastSharingMs = 6_000;
 
+const node = (id, type, more) => ({ id, type, z: 'tab', x: 1, y: 1, vehicle: 'v', ...more });
+const beginning = ({ url, vin }) => [
+  { id: 'tab', type: 'tab', label: 'measure' },
+  {
+    id: 'v',
+    type: 'connected-vehicle',
+    service: 'custom',
+    baseUrl: url,
+    vin,
+    credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
+  },
+];
+
 async function measureRuns() {
   const userDir = await mkdtemp(join(tmpdir(), 'measure-'));
   const service = await startService();
   try {
     const disk = new Disk(userDir);
     const entered = new Entered();
-    const vehicle = {
-      id: 'v',
-      type: 'connected-vehicle',
-      service: 'custom',
-      baseUrl: service.url,
-      vin: service.vin,
-      credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
-    };
-    const node = (id, type, more) => ({ id, type, z: 'tab', x: 1, y: 1, vehicle: 'v', ...more });
     const RED = await startNodeRed(userDir, [
-      { id: 'tab', type: 'tab', label: 'measure' },
-      vehicle,
+      ...beginning(service),
       node('status', 'connected-vehicle-status', { read: 'windows', wires: [['end']] }),
       node('command', 'connected-vehicle-command', { command: 'lock', interface: 'v2', wires: [['result']] }),
       node('result', 'connected-vehicle-command-status', { wires: [['end'], []] }),
@@ -474,6 +484,50 @@ async function measureRuns() {
   }
 }
 
+/** The first unlock of a Node-RED whose predecessor was killed. */
+async function measureFirstUnlock() {
+  const userDir = await mkdtemp(join(tmpdir(), 'measure-'));
+  const service = await startService();
+  const runAs = async (host) => {
+    const child = fork(fileURLToPath(import.meta.url), ['unlock', userDir, JSON.stringify(service), host]);
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error('Node-RED ended before the unlock.')));
+    const [seconds] = await Promise.race([once(child, 'message'), ended]);
+    ended.catch(() => undefined);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    return seconds.toFixed(1);
+  };
+  try {
+    const lines = [
+      ['on a new user directory', await runAs('first')],
+      ['after a kill', await runAs('first')],
+      ['after a kill, under a new host name', await runAs('second')],
+    ];
+    print(['first unlock', 'seconds'], lines);
+  } finally {
+    service.end();
+    await rm(userDir, { recursive: true, force: true });
+  }
+}
+
+/** The child of `measureFirstUnlock`. */
+async function unlockAtOnce([userDir, service, host]) {
+  require('node:os').hostname = () => host;
+  // Nothing of the pack keeps the process alive while it waits for the directory.
+  setInterval(() => undefined, 1_000);
+  const unlock = node('unlock', 'connected-vehicle-command', { command: 'unlock', interface: 'v2', deadline: 60 });
+  const RED = await startNodeRed(userDir, [...beginning(JSON.parse(service)), { ...unlock, wires: [['end']] }]);
+  const start = performance.now();
+  let tries = 0;
+  const attempt = () => RED.nodes.getNode('unlock').receive({ _msgid: `${process.pid} ${(tries += 1)}` });
+  // What the process before left behind is sent on, too.
+  RED.hooks.add('onSend.measure', ([{ msg }]) => {
+    if (msg._msgid === `${process.pid} ${tries}`) process.send((performance.now() - start) / 1000);
+  });
+  RED.hooks.add('onComplete.measure', ({ error }) => void (error && setTimeout(attempt, 100)));
+  attempt();
+}
+
 /** Sends a message into a node, and lists the functions entered until another node sends on its output 1. */
 async function through(RED, entered, into, from) {
   const functions = new Promise((resolve) => {
@@ -502,11 +556,15 @@ function print(head, lines) {
   console.log(`\n${row(head)}\n${widths.map((width) => '-'.repeat(width)).join('  ')}\n${lines.map(row).join('\n')}`);
 }
 
-const files = await readCode();
-printSizes(files);
-printState(files);
-if (process.argv[2] !== 'code') {
-  await run(join(root, 'scripts/build.mjs'), '--source-maps');
-  await measureRuns();
+if (process.argv[2] === 'unlock') await unlockAtOnce(process.argv.slice(3));
+else {
+  const files = await readCode();
+  printSizes(files);
+  printState(files);
+  if (process.argv[2] !== 'code') {
+    await run(join(root, 'scripts/build.mjs'), '--source-maps');
+    await measureRuns();
+    await measureFirstUnlock();
+  }
+  process.exit();
 }
-process.exit();
