@@ -333,7 +333,7 @@ describe('The packed tarball', function () {
           stops.filter((stop) => stop.kind === kind && stop.interface === iface && stop.unlisted).length;
         assert.deepEqual(
           [unlisted('read', 'energy-v2'), unlisted('read', 'location-v1'), unlisted('read', 'connected-v2')],
-          [12, 1, 15],
+          [13, 1, 15],
         );
         assert.equal(unlisted('command', 'connected-v2'), 7);
       });
