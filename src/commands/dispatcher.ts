@@ -213,7 +213,9 @@ export class Dispatcher {
       const record = await this.post(route, attempt, async (begun) => {
         isStored = true;
         const entry = journalEntry({ ...begun, outcome: 'pending' }, sentBy, now());
-        await Promise.all([this.#save(journal.add(entry)), beforeSend?.(begun)]);
+        // In this order: what is in the journal gets a result, also where the process is killed between the two.
+        await beforeSend?.(begun);
+        await this.#save(journal.add(entry));
       });
       await this.#save(journal.add(journalEntry(record, sentBy, now())));
       return record;
