@@ -111,7 +111,11 @@ describe('The patterns', function () {
       [/\/+$/, '/'],
     ] as const) {
       assert.ok(piecesFor(pattern).includes(piece), `${pattern}: ${piecesFor(pattern).join(' ')}`);
-      assert.ok(isSlow(replaceBy(pattern), piece), String(pattern));
+      // On a busy machine a single measurement can be off by more than the factor that it looks for.
+      assert.ok(
+        [1, 2, 3, 4, 5].some(() => isSlow(replaceBy(pattern), piece)),
+        String(pattern),
+      );
     }
   });
 });
