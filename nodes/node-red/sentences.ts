@@ -31,7 +31,7 @@ function translationsTo(language: string): ReadonlyMap<string, string> {
 export const wordIn = (language: string, sentence: Sentence): string =>
   wordSentence(sentence, translationsTo(language));
 
-/** What a browser gets of a value: each sentence is a text in the language of the editor. */
+/** A value as a browser gets it: each sentence is a text in the language of the editor. */
 export type Worded<Value> = Value extends Sentence
   ? string
   : Value extends object
@@ -60,7 +60,11 @@ const maxLength = 2_000;
 /** The reason of a command in the journal, one or several English sentences, in a language; unchanged where a translation is missing. */
 export function sentenceIn(language: string, text: string): string {
   if (text.length > maxLength) return text;
-  const known = [...translationsTo(language)].map(([english, own]) => ({ english: patternOf(english), text: own }));
+  let known = patterns.get(language);
+  if (known === undefined) {
+    known = [...translationsTo(language)].map(([english, own]) => ({ english: patternOf(english), text: own }));
+    patterns.set(language, known);
+  }
   return translated(known, text);
 }
 
@@ -68,6 +72,9 @@ interface Pattern {
   english: RegExp;
   text: string;
 }
+
+/** By language: each has some 250 patterns, and the tab “Cars” asks for the reasons of its commands again and again. */
+const patterns = new Map<string, readonly Pattern[]>();
 
 /** Matches the sentence at the beginning of a text, with the blanks behind it. */
 function patternOf(english: string): RegExp {
