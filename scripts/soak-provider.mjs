@@ -50,7 +50,7 @@ async function year(graceSeconds, kills) {
   const signIn = async () => {
     const { session, close } = openVirtualSession({ directory, now: await provider.control('now') });
     const { authorizeUrl } = provider;
-    const asked = { authorizeUrl, client, redirectUrl, scopes: providerScopes, owner: 'car' };
+    const asked = { authorizeUrl, client, redirectUrl, scopes: providerScopes, configNodeId: 'car' };
     const redirected = await decideAtProvider(session.signIns.begin(asked).url);
     await session.signIns.finish({ redirected });
     await close();
@@ -60,7 +60,7 @@ async function year(graceSeconds, kills) {
   /** One life of the process: until it is killed, or until the sign-in is lost. */
   const live = async (isOver) => {
     const startAt = (await provider.control('now')) + 1_000 + 19_000 * Math.random();
-    const keeper = JSON.stringify({ directory, client, owner: 'car', now: startAt });
+    const keeper = JSON.stringify({ directory, client, configNodeId: 'car', now: startAt });
     const child = spawn(process.execPath, [program, keeper], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = new Promise((resolve) => child.once('close', resolve));
     const refreshes = Math.ceil(2 * refreshesForKill * Math.random());

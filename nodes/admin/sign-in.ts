@@ -51,7 +51,7 @@ export function beginSignIn(
     client: clientOf(service, credentials),
     redirectUrl,
     ...signInScopes(service.availableInterfaces, options),
-    owner: id,
+    configNodeId: id,
     refreshToken: credentials.refreshToken,
     accessToken: credentials.accessToken,
     onSecret: (secret) => redactor().learnRotated(secret),
@@ -61,17 +61,17 @@ export function beginSignIn(
 }
 
 /** @throws VehicleError */
-export async function finishSignIn(RED: NodeAPI, redirected: string, owner?: string) {
+export async function finishSignIn(RED: NodeAPI, redirected: string, configNodeId?: string) {
   const { signIns } = requireSession(RED);
-  const id = owner ?? signIns.ownerOf(redirected);
+  const id = configNodeId ?? signIns.configNodeIdOf(redirected);
   try {
-    const signedIn = await signIns.finish({ redirected, ...(owner !== undefined && { owner }) });
+    const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
     // A failure of this refresh is reported where the token is used.
-    await deployedOf(RED, signedIn.owner)
+    await deployedOf(RED, signedIn.configNodeId)
       ?.account()
       .then((account) => account.refreshToken())
       .catch(() => undefined);
-    remember(signedIn.owner, null, signedIn.missing);
+    remember(signedIn.configNodeId, null, signedIn.missing);
     return signedIn;
   } catch (error) {
     const { code, sentence: message } = safeError(error);
@@ -96,7 +96,7 @@ export async function removeStoredGrants(RED: NodeAPI, config: NodeDef, given: u
   if (service.tokenUrl !== '')
     await sessionOf(RED)?.signIns.forgetSaved({
       client: clientOf(service, credentials),
-      owner: config.id,
+      configNodeId: config.id,
       refreshToken,
     });
 }

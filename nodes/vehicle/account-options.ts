@@ -62,7 +62,7 @@ export function accountOptionsOf(
     tokens: () =>
       createTokenSource({
         client: clientOf(service, credentials),
-        owner: id,
+        configNodeId: id,
         accessToken,
         refreshToken,
         session: sessionOf(RED),

@@ -14,7 +14,7 @@ export interface TokenSourceOptions {
   refreshToken?: string;
   client: OAuthClient;
   /** The id of the config node: its sign-in is its own. */
-  owner: string;
+  configNodeId: string;
   /** Null if there is no store: then only a pasted access token works. */
   session: Session | null;
   clock?: Clock;
@@ -33,7 +33,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const client = trimmed(options.client);
   if (options.session === null || client.tokenUrl === '' || (client.clientId === '' && refreshToken === ''))
     return pasted;
-  return new ManagedToken(options.session, client, options.owner, {
+  return new ManagedToken(options.session, client, options.configNodeId, {
     refreshToken,
     accessToken: refreshToken === '' ? accessToken : '',
     pasted: refreshToken === '' && accessToken !== '' ? pasted : null,
@@ -63,11 +63,11 @@ class ManagedToken implements TokenSource {
   #releasing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(session: Session, client: OAuthClient, owner: string, given: Pasted) {
+  constructor(session: Session, client: OAuthClient, configNodeId: string, given: Pasted) {
     this.#session = session;
     this.#client = client;
     this.#given = given;
-    this.#signInKey = signInKey(client, owner);
+    this.#signInKey = signInKey(client, configNodeId);
     this.#importedKey = importedKey(client, given.refreshToken);
     // A grant is refreshed even while no request needs its token.
     this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(ignore));

@@ -128,8 +128,8 @@ export const fingerprint = (secret: string): string => createHash('sha256').upda
  * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
  * at another address there is no sign-in.
  */
-export const signInKey = (client: OAuthClient, owner: string): string =>
-  ['signed-in', client.audience, client.tokenUrl, client.clientId, owner].join('\n');
+export const signInKey = (client: OAuthClient, configNodeId: string): string =>
+  ['signed-in', client.audience, client.tokenUrl, client.clientId, configNodeId].join('\n');
 
 /** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
 export const importedKey = (client: OAuthClient, refreshToken: string): string =>

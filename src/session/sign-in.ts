@@ -26,7 +26,7 @@ export interface SignInStart {
   /** The scopes among them that a person can leave out, by the access that asks for them. */
   optional?: readonly { access: string; scopes: readonly string[] }[];
   /** The id of the config node: only it gets this sign-in. */
-  owner: string;
+  configNodeId: string;
   /** The refresh token that is pasted in its configuration now: this sign-in outdates it. */
   refreshToken?: string;
   /** The access token that is pasted there now: this sign-in outdates it, too. */
@@ -39,7 +39,7 @@ export interface SignInEnd {
   /** The whole address that the browser was sent to, or its query alone. */
   redirected: string;
   /** The config node that asks, where it is known: only the one that began the sign-in may end it. */
-  owner?: string;
+  configNodeId?: string;
 }
 
 /** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
@@ -51,7 +51,7 @@ export interface MissingScopes {
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
-  owner: string;
+  configNodeId: string;
   /** Null where the service does not say. */
   scopes: string[] | null;
   missing: MissingScopes[];
@@ -122,7 +122,7 @@ export class SignIns {
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
-    const pending = this.#redeem(answer, end.owner);
+    const pending = this.#redeem(answer, end.configNodeId);
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error, start.optional);
     const code = answer.get('code') ?? '';
@@ -135,15 +135,15 @@ export class SignIns {
   }
 
   /** The config node whose sign-in this answer would end; null where it would end none. */
-  ownerOf(redirected: string): string | null {
+  configNodeIdOf(redirected: string): string | null {
     const pending = this.#pending.get(queryOf(redirected).get('state') ?? '');
-    return pending === undefined || pending.over !== null ? null : pending.start.owner;
+    return pending === undefined || pending.over !== null ? null : pending.start.configNodeId;
   }
 
   /** The config node was deleted: a sign-in that it began is refused. */
-  forget(owner: string): void {
+  forget(configNodeId: string): void {
     for (const pending of this.#pending.values()) {
-      if (pending.start.owner === owner) pending.over = 'deleted';
+      if (pending.start.configNodeId === configNodeId) pending.over = 'deleted';
     }
   }
 
@@ -152,10 +152,10 @@ export class SignIns {
    * @param refreshToken the one that was pasted in it; empty where another config node holds the same one
    * @throws VehicleError CONFIG
    */
-  async forgetSaved(deleted: Pick<SignInStart, 'client' | 'owner'> & { refreshToken: string }): Promise<void> {
+  async forgetSaved(deleted: Pick<SignInStart, 'client' | 'configNodeId'> & { refreshToken: string }): Promise<void> {
     const client = trimmed(deleted.client);
     const refreshToken = deleted.refreshToken.trim();
-    await this.#options.grants.forget(signInKey(client, deleted.owner));
+    await this.#options.grants.forget(signInKey(client, deleted.configNodeId));
     if (refreshToken !== '') await this.#options.grants.forget(importedKey(client, refreshToken));
   }
 
@@ -192,7 +192,7 @@ export class SignIns {
     const pasted = [start.refreshToken, start.accessToken]
       .map((token) => token?.trim() ?? '')
       .filter((token) => token !== '');
-    await this.#options.grants.save(signInKey(start.client, start.owner), {
+    await this.#options.grants.save(signInKey(start.client, start.configNodeId), {
       refreshToken: tokens.refreshToken,
       accessToken: tokens.accessToken,
       expiresAt: tokens.expiresAt,
@@ -202,17 +202,17 @@ export class SignIns {
       outdated: pasted.map(fingerprint),
     });
     const missing = missingScopes(start, tokens.scopes);
-    return { owner: start.owner, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
+    return { configNodeId: start.configNodeId, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
   }
 
   /** A state is accepted once, whatever the result. */
-  #redeem(answer: URLSearchParams, owner: string | undefined): Pending {
+  #redeem(answer: URLSearchParams, configNodeId: string | undefined): Pending {
     const pending = this.#pending.get(answer.get('state') ?? '');
     if (pending === undefined)
       throw invalid(
         'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
       );
-    if (owner !== undefined && owner !== pending.start.owner)
+    if (configNodeId !== undefined && configNodeId !== pending.start.configNodeId)
       throw invalid(
         'This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.',
       );

@@ -27,7 +27,7 @@ const session = openSession({ state: new MemoryStateStore() });
 const tokens = createTokenSource({
   refreshToken: 'refresh',
   client: { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' },
-  owner: 'owner',
+  configNodeId: 'configNodeId',
   session,
 });
 const resultOf = (work: Promise<unknown>): Promise<string> =>

@@ -13,7 +13,7 @@ import { unsyncedFiles } from './sealed-files';
 export interface Keeper {
   directory: string;
   client: OAuthClient;
-  owner: string;
+  configNodeId: string;
   /** Milliseconds since 1970, in virtual time. */
   now: number;
 }
@@ -39,9 +39,9 @@ export const digestOf = (token: string): string => createHash('sha256').update(t
  * A process of its own that refreshes a sign-in again and again, in virtual time, until it is killed. It prints a line for each token:
  * `token` and the time, `without` and why, or at the end `lost` and the digest of the refresh token that is stored. Argument: a `Keeper` as JSON.
  */
-async function keep({ directory, client, owner, now }: Keeper): Promise<void> {
+async function keep({ directory, client, configNodeId, now }: Keeper): Promise<void> {
   const { clock, session, store } = openVirtualSession({ directory, now });
-  const tokens = createTokenSource({ client, owner, session });
+  const tokens = createTokenSource({ client, configNodeId, session });
   for (;;) {
     let isDone = false;
     const got = tokens.get().finally(() => (isDone = true));
@@ -57,7 +57,7 @@ async function keep({ directory, client, owner, now }: Keeper): Promise<void> {
     } catch (error) {
       const { code, message, retryAt } = error as VehicleError;
       if (code === 'SIGN_IN_REQUIRED') {
-        const stored = await store.read(signInKey(client, owner));
+        const stored = await store.read(signInKey(client, configNodeId));
         console.log(`lost ${digestOf(stored?.grant.refreshToken ?? '')} ${message}`);
         process.exit(0);
       }

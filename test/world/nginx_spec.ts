@@ -119,7 +119,7 @@ describe('nginx as the TLS front of the service', () => {
           clientId: 'demo-client',
           clientSecret: 'demo-secret',
         },
-        owner: 'owner',
+        configNodeId: 'owner',
         session,
       });
       const account = open({ tokens });

@@ -98,7 +98,7 @@ describe('A sign-in at oidc-provider', () => {
         { access: 'lock', scopes: ['conve:lock'] },
         { access: 'unlock', scopes: ['conve:unlock'] },
       ],
-      owner: 'configuration',
+      configNodeId: 'configuration',
       ...changes,
     });
 
@@ -107,7 +107,7 @@ describe('A sign-in at oidc-provider', () => {
 
   const source = (clientId = 'car', changes: Partial<OAuthClient> = {}): TokenSource => {
     const client = clientOf(clientId, changes);
-    const made = createTokenSource({ client, owner: 'configuration', session });
+    const made = createTokenSource({ client, configNodeId: 'configuration', session });
     sources.push(made);
     return made;
   };

@@ -98,7 +98,7 @@ describe('squid as the proxy', function () {
         clientId: 'demo-client',
         clientSecret: 'demo-secret',
       },
-      owner: 'owner',
+      configNodeId: 'owner',
       session,
     });
     const account = open({ tokens });

@@ -61,7 +61,7 @@ describe('a sign-in from the editor', () => {
       client: identity.client,
       redirectUrl,
       scopes,
-      owner: 'config-1',
+      configNodeId: 'config-1',
       ...options,
     });
 
@@ -79,7 +79,13 @@ describe('a sign-in from the editor', () => {
   };
 
   const source = (refreshToken = '', accessToken = ''): TokenSource => {
-    const made = createTokenSource({ client: identity.client, owner: 'config-1', refreshToken, accessToken, session });
+    const made = createTokenSource({
+      client: identity.client,
+      configNodeId: 'config-1',
+      refreshToken,
+      accessToken,
+      session,
+    });
     sources.push(made);
     return made;
   };
@@ -113,7 +119,12 @@ describe('a sign-in from the editor', () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
     const signedIn = await signIns.finish({ redirected: await decide(begin().url) });
-    assert.deepEqual(signedIn, { owner: 'config-1', scopes, missing: [], expiresAt: '2026-06-01T08:04:59.000Z' });
+    assert.deepEqual(signedIn, {
+      configNodeId: 'config-1',
+      scopes,
+      missing: [],
+      expiresAt: '2026-06-01T08:04:59.000Z',
+    });
     assert.ok(await identity.accepts(await token.get()));
     await clock.advance(300_000);
     assert.ok(await identity.accepts(await token.get()));
@@ -181,7 +192,7 @@ describe('a sign-in from the editor', () => {
         assert.equal(identity.requests.length, 0, 'the code was sent');
         const right = new URL(redirected);
         right.searchParams.delete('iss');
-        assert.equal((await signIns.finish({ redirected: right.href })).owner, 'config-1');
+        assert.equal((await signIns.finish({ redirected: right.href })).configNodeId, 'config-1');
         identity.simulator.clearRequests();
       }
     });
@@ -223,13 +234,16 @@ describe('a sign-in from the editor', () => {
   ] as const) {
     it(`accepts ${what} that a person pastes`, async () => {
       assert.equal(
-        (await signIns.finish({ redirected: form(await decide(begin().url)), owner: 'config-1' })).owner,
+        (await signIns.finish({ redirected: form(await decide(begin().url)), configNodeId: 'config-1' })).configNodeId,
         'config-1',
       );
     });
   }
 
-  const refusals: Record<string, { redirected: () => Promise<string>; owner?: string; code: string; says: RegExp }> = {
+  const refusals: Record<
+    string,
+    { redirected: () => Promise<string>; configNodeId?: string; code: string; says: RegExp }
+  > = {
     'was declined': { redirected: () => decide(begin().url, 'deny'), code: 'SIGN_IN_REQUIRED', says: /declined/ },
     'asks for a scope that the application lacks': {
       redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url),
@@ -292,7 +306,7 @@ describe('a sign-in from the editor', () => {
     },
     'is brought to another config node': {
       redirected: () => decide(begin().url),
-      owner: 'config-2',
+      configNodeId: 'config-2',
       code: 'INPUT_INVALID',
       says: /another vehicle configuration/,
     },
@@ -319,9 +333,9 @@ describe('a sign-in from the editor', () => {
     },
   };
 
-  for (const [what, { redirected, owner, code, says }] of Object.entries(refusals)) {
+  for (const [what, { redirected, configNodeId, code, says }] of Object.entries(refusals)) {
     it(`says what to do where it ${what}, and saves nothing`, async () => {
-      const end = { redirected: await redirected(), ...(owner !== undefined && { owner }) };
+      const end = { redirected: await redirected(), ...(configNodeId !== undefined && { configNodeId }) };
       await assert.rejects(
         signIns.finish(end),
         (error: VehicleError) => error.code === code && says.test(error.message),
@@ -344,7 +358,7 @@ describe('a sign-in from the editor', () => {
     const { url, state } = begin();
     await clock.advance(600_000);
     assert.equal(
-      (await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).owner,
+      (await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).configNodeId,
       'config-1',
     );
   });

@@ -74,7 +74,7 @@ describe('a refreshing access token', () => {
     });
 
   const source = (options: Partial<TokenSourceOptions> = {}): TokenSource => {
-    const made = createTokenSource({ client: identity.client, owner: 'config-1', session, ...options });
+    const made = createTokenSource({ client: identity.client, configNodeId: 'config-1', session, ...options });
     sources.push(made);
     return made;
   };
@@ -125,7 +125,7 @@ describe('a refreshing access token', () => {
 
   it('is shared by config nodes that hold the same refresh token', async () => {
     const pasted = identity.newRefreshToken();
-    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, owner: 'config-2' })];
+    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, configNodeId: 'config-2' })];
     const [one, two] = await Promise.all(tokens.map((token) => token.get()));
     assert.equal(one, two);
     await tokens[0]?.close();
@@ -137,7 +137,7 @@ describe('a refreshing access token', () => {
   it('lets a configuration close while another one waits for the refresh', async () => {
     const pasted = identity.newRefreshToken();
     const stays = source({ refreshToken: pasted });
-    const leaves = source({ refreshToken: pasted, owner: 'config-2' });
+    const leaves = source({ refreshToken: pasted, configNodeId: 'config-2' });
     await Promise.all([stays.get(), leaves.get()]);
     await clock.advance(5 * minute);
     const got = stays.get();

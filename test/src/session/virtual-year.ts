@@ -313,7 +313,7 @@ class SimulatedProcess {
     const store = new GrantStore({ state: this.#stepwise(state), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
     const session = new Session({ store, send, clock, random, self });
-    this.source = createTokenSource({ client, owner: 'config', refreshToken, session });
+    this.source = createTokenSource({ client, configNodeId: 'config', refreshToken, session });
   }
 
   /** Ends as Node-RED does when it is asked to. */
