@@ -67,7 +67,7 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
     case 'engine':
       return describeWarnings(read, payload, words);
     default:
-      return good(textOf(payload, words, read));
+      return describeValue(read, payload, words);
   }
 }
 
@@ -157,6 +157,16 @@ function describeWarnings(read: string, payload: Record<string, unknown>, words:
   if (known.length === 0) return null;
   if (raised.length === 0) return good(words.say('reading.noWarnings'));
   return { style: 'attention', text: counted('warnings', raised.length, words) };
+}
+
+/** A lamp that fails, a level other than normal, and a fault need attention; a new word is shown as any other value. */
+function describeValue(read: string, payload: Record<string, unknown>, words: Words): ReadingText | null {
+  const type = valueTypeOf(read);
+  const known: readonly unknown[] = type !== undefined && 'values' in type ? type.values : [];
+  const calm = known.includes('NORMAL') ? ['NORMAL'] : known.filter((word) => word !== 'FAULT' && word !== 'ERROR');
+  const isCalm = read !== 'bulbFailure' && (!known.includes(payload['value']) || calm.includes(payload['value']));
+  const described = good(textOf(payload, words, read));
+  return described === null || isCalm ? described : { ...described, style: 'attention' };
 }
 
 /** A measured value with its unit; null where it is unknown. */

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describeReading, languageOf, translate } from '../../../nodes/runtime';
-import { isReadName, type AnyReading, type Reading } from '../../../src/index';
+import { isReadName, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
 import { readNames } from '../../../src/catalogue/reads';
 import { severalReading, type ReadingInfo } from '../../../src/car/reading';
 
@@ -84,6 +84,15 @@ describe('The status text of a reading', () => {
     [reading('hoodOpen', value(false)), 'good: closed', 'good: geschlossen'],
     [reading('engineRunning', value(false)), 'good: not running', 'good: läuft nicht'],
     [reading('frontLeftTyrePressure', value('NORMAL')), 'good: normal', 'good: normal'],
+    [reading('bulbFailure', value('FOG_REAR_ANY')), 'attention: rear fog light', 'attention: Nebelschlussleuchte'],
+    [reading('bulbFailure', value('MULTIPLE')), 'attention: several lights', 'attention: mehrere Lampen'],
+    [reading('frontLeftTyrePressure', value('LOWHARD')), 'attention: much too low', 'attention: viel zu niedrig'],
+    [reading('oilLevel', value('VERY_LOW')), 'attention: very low', 'attention: sehr niedrig'],
+    [reading('serviceWarningStatus', value('TIME_FOR_SERVICE')), 'attention: service due', 'attention: Wartung fällig'],
+    [reading('serviceWarningTrigger', value('DISTANCE')), 'good: by distance', 'good: nach Strecke'],
+    [reading('backupBatteryRemaining', value('MINUTES_ABOVE_30')), 'good: more than 30 min', 'good: mehr als 30 min'],
+    [reading('chargerPowerStatus', value('FAULT')), 'attention: charger fault', 'attention: Störung beim Laden'],
+    [reading('chargingType', value('DC')), 'good: DC', 'good: Gleichstrom'],
     [reading('oilLevel', value('SOMETHING_NEW')), 'good: something new', 'good: something new'],
     [
       reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }),
@@ -153,6 +162,18 @@ describe('The status text of a reading', () => {
       assert.equal(say(one, 'de'), german);
     });
   }
+
+  it('has a text for every word that the service is known to use', () => {
+    const missing = readNames.flatMap((read) => {
+      const type = valueTypeOf(read);
+      const words: readonly string[] = type !== undefined && 'values' in type ? type.values : [];
+      return words.filter((word) => {
+        const key = `reading.word.${word}`;
+        return ['en-US', 'de'].some((language) => translate({ _: () => language } as never, key) === key);
+      });
+    });
+    assert.deepEqual(missing, []);
+  });
 
   it('never holds where the car is', () => {
     const place = { latitude: 57.688, longitude: 11.968, altitude: 3, heading: 220, timestamp: at };
