@@ -34,13 +34,13 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     };
     await carNode.deliver(runner.takeUnsent(), sendEvent, signal);
     const reads = own?.reads ?? runner.reads;
-    if (reads.length === 0) return;
+    if (reads.length === 0) return undefined;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, own?.due);
     await carNode.deliver(events, sendEvent, signal);
-    if (failure !== null) showsEvent = false;
-    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    if (failure !== null && (own === undefined || isNewFailure)) throw failure;
     if (failure !== null) showFailure(nodeStatus, failure);
     else if (!showsEvent) nodeStatus.show('good', 'listening');
+    showsEvent &&= failure === null;
+    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+    return failure !== null && (own === undefined || isNewFailure) ? failure : undefined;
   });
 }

@@ -67,7 +67,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     if (guard.polls && !guard.hasRead) nodeStatus.show('waiting', 'checking');
     else showGuardState(nodeStatus, RED, runner.view, polled.failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    if (polled.failure !== null && (own === undefined || polled.isNewFailure)) throw polled.failure;
+    return polled.failure !== null && (own === undefined || polled.isNewFailure) ? polled.failure : undefined;
   });
 }
 

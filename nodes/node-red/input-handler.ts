@@ -21,14 +21,15 @@ export interface Task {
 export const handedOver = Symbol('handedOver');
 
 /**
- * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED; polls that fail again show their
- * failure themselves. While another Node-RED uses the folder of the pack, every message is refused. Closing the node aborts the running tasks and waits for them.
+ * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED. A failure that the work returns goes
+ * to `done`, too, but is not shown: the work has set the status itself. While another Node-RED uses the folder of the pack, every message
+ * is refused. Closing the node aborts the running tasks and waits for them.
  */
 export function onInput(
   RED: NodeAPI,
   node: Node,
   nodeStatus: NodeStatus,
-  work: (task: Task) => Promise<void | typeof handedOver>,
+  work: (task: Task) => Promise<void | typeof handedOver | VehicleError>,
 ): void {
   const closing = new AbortController();
   showUse(RED, node, nodeStatus);
@@ -40,19 +41,23 @@ export function onInput(
   const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
     underWay += 1;
     let sent: Message | undefined;
+    let isShown = false;
     const send: Task['send'] = (out) => {
       sent = [out].flat().find((msg) => msg !== null) ?? sent;
       task.send(out);
     };
     try {
       throwIfInUse(RED);
-      if ((await work({ ...task, send })) === handedOver) return;
+      const result = await work({ ...task, send });
+      if (result === handedOver) return;
+      isShown = result !== undefined;
+      if (result !== undefined) throw result;
       if (sent !== undefined) takeOver(task.msg, sent);
       done();
     } catch (error) {
       const failure = safeError(error, (stack) => node.debug(stack));
       addError(task.msg, failure, nodeStatus.word(failure.sentence));
-      if (!task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
+      if (!isShown && !task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       notifyEditors();
       done(failure);

@@ -208,9 +208,10 @@ describe(type, () => {
     service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
     service.car().openWindow('frontLeft');
     await load({ poll: 60 });
-    await until(() => flow.caught.length === 1);
+    await until(() => flow.caught.length === 1 && flow.badges.some(({ shape }) => shape === 'dot'));
     await pass(2);
     assert.equal(flow.badges.at(-1)?.fill, 'yellow');
+    assert.ok(flow.badges.every(({ fill }) => fill !== 'red'));
   });
 
   it('tells a Catch node why nothing could be read at all', async () => {
