@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { expandRows } from './form-rows.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
@@ -152,7 +153,7 @@ async function buildEditor() {
   await writeFile(`${root}resources/connected-vehicle-cars.js`, carsTab);
   for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
     const script = await bundleForBrowser(`${folder}/form.ts`, { plugins: [carsTabApart] });
-    const form = await minifyForm(await readFile(`${from}${folder}/form.html`, 'utf8'));
+    const form = await minifyForm(expandRows(await readFile(`${from}${folder}/form.html`, 'utf8')));
     await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });

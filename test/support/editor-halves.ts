@@ -67,6 +67,7 @@ export const allSources = ['nodes', 'src']
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(root, folder, file)),
   )
   .filter((file) => /\.ts$|nodes\/[^/]*\/form\.html$/.test(file))
+  .concat(join(root, 'scripts/form-rows.mjs'))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

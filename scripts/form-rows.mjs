@@ -1,0 +1,62 @@
+// The rows of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />` for each property, and the build writes
+// the html of Node-RED in its place.
+//   label, check, after, hint   keys of texts; `shared:` names the catalogue of the vehicle configuration
+//   kind                        number, typed, password; an input of text without it
+//   options                     a dropdown: the key of its texts, and its values
+//   data-part, data-services    go to the row, every other attribute to the input
+
+/** Rows that several forms have, by the name of their property. */
+const sharedRows = {
+  name: 'icon="tag" label="node-red:common.label.name" data-i18n="[placeholder]node-red:common.label.name"',
+  vehicle: 'icon="car" label="shared:label.vehicle" style="width: calc(100% - 140px)"',
+  vin: 'icon="barcode" label="shared:label.vin" kind="typed" spellcheck="false" data-i18n="[placeholder]shared:placeholder.default" hint="shared:hint.vin"',
+  interface: 'icon="plug" label="shared:label.interface" options="shared:interface auto v2 v1"',
+};
+
+const attributesOf = (text) => Object.fromEntries([...text.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, ...pair]) => pair));
+const written = (attributes) =>
+  Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${value}"`)
+    .join('');
+
+function inputOf(id, { kind = 'text', options, check, ...attributes }) {
+  if (options !== undefined) {
+    const [key, ...values] = options.split(' ');
+    const choices = values.map((value) => `<option value="${value}" data-i18n="${key}.${value}"></option>`);
+    return [`<select id="${id}"${written(attributes)}>`, ...choices, '</select>'];
+  }
+  if (check !== undefined)
+    return [
+      `<input type="checkbox" id="${id}"${written(attributes)}>`,
+      `<label for="${id}" data-i18n="${check}"></label>`,
+    ];
+  if (kind === 'number')
+    return [`<input type="text" inputmode="numeric" class="number" id="${id}"${written(attributes)}>`];
+  if (kind !== 'typed') return [`<input type="${kind}" id="${id}"${written(attributes)}>`];
+  const style = { style: 'width: calc(100% - 140px)', ...attributes };
+  return [`<input type="text" id="${id}" class="typed"${written(style)}>`, `<input type="hidden" id="${id}Type">`];
+}
+
+function expandRow(idPrefix, text) {
+  const { name, ...own } = attributesOf(text);
+  const { icon, label, after, hint, ...rest } = own.label === undefined ? attributesOf(sharedRows[name]) : own;
+  const ofRow = Object.entries(rest).filter(([attribute]) => /^data-(part|services)$/.test(attribute));
+  for (const [attribute] of ofRow) delete rest[attribute];
+  const id = `${idPrefix}${name}`;
+  return [
+    `<div class="form-row"${written(Object.fromEntries(ofRow))}>`,
+    `<label for="${id}"><i class="fa fa-${icon}" aria-hidden="true"></i> <span data-i18n="${label}"></span></label>`,
+    ...inputOf(id, rest),
+    ...(after === undefined ? [] : [`<span data-i18n="${after}"></span>`]),
+    '</div>',
+    ...(hint === undefined ? [] : [`<div class="hint" data-i18n="${hint}"></div>`]),
+  ].join('\n');
+}
+
+/** A form with its rows written out. */
+export const expandRows = (html) =>
+  html
+    .replace(/<row (.*?) \/>/g, (_, text) =>
+      expandRow(html.includes('data-template-name="connected-vehicle"') ? 'node-config-input-' : 'node-input-', text),
+    )
+    .replaceAll('shared:', '@connected-vehicle/node-red/connected-vehicle:');
