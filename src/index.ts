@@ -13,7 +13,7 @@ export { serviceNames, services } from './catalogue/services';
 export { withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
 export { isRecord } from './util/json';
-export { addressFault, isLoopback } from './util/loopback';
+export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
 export { systemCodeOf, VehicleError } from './errors';

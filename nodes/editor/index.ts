@@ -27,7 +27,7 @@ export { addSearchWords } from './palette';
 export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, typeOf } from './typed-inputs';
 export { errorText } from './error-text';
-export { checkFindings, listOf, prepareDialog } from '../vehicle/dialog';
+export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
 export { validateVin, validateWhole, type Validity } from './validators';
 export { sharedText, wordsOf } from './texts';
 export {

@@ -1,4 +1,11 @@
-import { isLoopback, type Account, type Finding, type FoundVehicle, type SignedIn } from '../../src/index';
+import {
+  isLoopback,
+  isRedirectUrl,
+  type Account,
+  type Finding,
+  type FoundVehicle,
+  type SignedIn,
+} from '../../src/index';
 import type { VehicleOptions } from '../node-red/options';
 import { ask, type Answer, type Refusal } from '../editor/runtime-request';
 import { errorText } from '../editor/error-text';
@@ -7,6 +14,7 @@ import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { numberText, timeText } from '../editor/local-format';
 import { commandOf, nodesOf, readsOfNode } from '../editor/node-reads';
 import { sharedText, type Say } from '../editor/texts';
+import type { Validity } from '../editor/validators';
 
 /** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
 
@@ -15,7 +23,7 @@ const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 /** A password field shows this in place of the stored value. */
 const stored = '__PWRD__';
 
-type SignInResult = Partial<Pick<SignedIn, 'missing'>> & { error?: Refusal | null };
+type SignInResult = Partial<Pick<SignedIn, 'missing'>> & { at?: string; error?: Refusal | null };
 
 interface State {
   token: ReturnType<Account['token']> | null;
@@ -29,8 +37,12 @@ interface State {
 function showLines(name: string, ...lines: [text: string, isBad?: boolean][]): void {
   part(name)
     .empty()
+    .css('visibility', '')
     .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
 }
+
+/** Hides lines that are about other values. They keep their place: a form that moves under the pointer loses the click that left the field. */
+const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The address of this editor to which the sign-in page sends the browser back. */
 function callbackUrl(): string {
@@ -42,6 +54,14 @@ function callbackUrl(): string {
 
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
+
+/** Empty: the address of the editor, or `localhost`. Where services refuse an address, the reason names one that they accept. */
+export const validateRedirectUrl = (value = ''): Validity =>
+  value.trim() === '' || isRedirectUrl(value.trim()) || sharedText('reason.redirectUrl', { address: callbackUrl() });
+
+/** Whether the browser cannot get back to Node-RED, because `localhost` is the machine that the browser runs on. */
+const endsElsewhere = (): boolean =>
+  URL.canParse(redirectUrl()) && isLoopback(new URL(redirectUrl()).hostname) && !isLoopback(location.hostname);
 
 /** The names that are checked in a list of the open form. */
 export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
@@ -188,6 +208,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   let waiting = false;
   let popup: Window | null = null;
   let changes = 0;
+  let seen: string | undefined;
 
   /** Asks about the open form. An answer that comes after a change of the form is about other values, so nobody is told. */
   const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
@@ -195,14 +216,25 @@ export function prepareDialog(node: EditorNode<object>): void {
     ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));
   };
   const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
-  const ended = ({ error, missing = [] }: SignInResult): void => {
-    if (!waiting) return;
-    waiting = false;
-    popup?.close();
-    part('paste').hide();
+  const showPaste = (): void => void part('paste').toggle(waiting || endsElsewhere());
+  const showResult = ({ error, missing = [] }: SignInResult): void => {
+    // What was pasted stays after an error: the next try may need a character of it.
+    if (!error) {
+      waiting = false;
+      popup?.close();
+      $('#connected-vehicle-redirected').val('');
+      showPaste();
+    }
     if (error) showLines('signIn', [errorText(error, 'signIn'), true]);
     else if (missing.length > 0) showLines('signIn', [say('signInReduced', { missing: listOfMissing(missing) }), true]);
     else showLines('signIn', [say('signInDone')]);
+  };
+  /** The answer of the window. One that was seen is not shown again over what was pasted since. */
+  const showWindowResult = (result: SignInResult): void => {
+    if (!waiting || result.at === seen) return;
+    seen = result.at;
+    popup?.close();
+    showResult(result);
   };
 
   on('vehicles', () => {
@@ -235,10 +267,13 @@ export function prepareDialog(node: EditorNode<object>): void {
     askForm<{ url: string; redirectUrl: string }>(
       'sign-in',
       ({ url = '', redirectUrl: address, error }) => {
-        waiting = true;
-        if (error) return ended({ error });
+        waiting = !error;
+        if (error) {
+          popup?.close();
+          return showResult({ error });
+        }
         popup?.location.replace(url);
-        part('paste').show();
+        showPaste();
         showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
         part('signIn').append(
           $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
@@ -248,33 +283,46 @@ export function prepareDialog(node: EditorNode<object>): void {
     );
   });
   on('sign-in-finish', () =>
-    ask<SignInResult>(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, ended),
+    ask<SignInResult>(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, showResult),
   );
 
   $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
     changes += 1;
-    showLines('result');
-    showLines('found');
+    hideLines('result');
+    hideLines('found');
     const isOther = ['service', ...addressNames].some((name) => field(name).is(target));
     if (isOther) {
       waiting = false;
-      part('paste').hide();
+      showPaste();
       $('#connected-vehicle-found').hide();
     }
-    if (!waiting) showLines('signIn');
+    if (!waiting) hideLines('signIn');
   });
 
-  const showRedirect = (): void => void part('redirect').text(redirectUrl());
+  const showRedirect = (): void => {
+    const verdict = validateRedirectUrl(textOf(field('redirectUrl')));
+    const isProposed = textOf(field('redirectUrl')) === '';
+    part('redirect')
+      .text(redirectUrl())
+      .parent()
+      .toggle(verdict === true);
+    showLines(
+      'redirectWhy',
+      [verdict === true ? '' : verdict, true],
+      [isProposed && !callbackUrl().startsWith(location.origin) ? say('redirectLocalhost') : ''],
+      [endsElsewhere() ? say('redirectPaste') : ''],
+    );
+    showPaste();
+  };
   field('redirectUrl').on('input change', showRedirect);
   showRedirect();
   field('service')
     .add(field('requestsPerDay'))
     .on('change', () => showCalls(id));
   showCalls(id);
-  part('paste').hide();
   $('#connected-vehicle-found').hide();
   clearSecretsForOtherAddress(node);
-  follow(id, () => form !== undefined && document.contains(form), ended);
+  follow(id, () => form !== undefined && document.contains(form), showWindowResult);
 }
 
 /** The addresses that get key, tokens, client ID and client secret. */

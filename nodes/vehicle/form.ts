@@ -7,6 +7,7 @@ const {
   interfaceNames,
   listOf,
   validateAddress,
+  validateRedirectUrl,
   configField: field,
   labelStyle,
   part,
@@ -102,9 +103,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     redirectUrl: {
       value: '',
       validate(value, _opt) {
-        return (
-          serviceOf(this) === 'demo' || (value?.trim() ?? '') === '' || validateAddress(value, { mayHaveQuery: true })
-        );
+        return serviceOf(this) === 'demo' || validateRedirectUrl(value);
       },
     },
     vin: { value: '', validate: (value, _opt) => validateVin(value) },

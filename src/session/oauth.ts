@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
+import { isRedirectUrl } from '../util/loopback';
 import type { Transport, TransportResponse } from '../http/transport';
 import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
@@ -193,7 +194,11 @@ export interface Authorization {
 /** The address of the sign-in page (docs/field-notes.md 4.1). @throws VehicleError CONFIG */
 export function authorizationUrl(authorization: Authorization): URL {
   const url = parseAddress(authorization.authorizeUrl, 'sign-in address', { mayHaveQuery: true });
-  parseAddress(authorization.redirectUrl, 'redirect URL', { mayHaveQuery: true });
+  if (!isRedirectUrl(authorization.redirectUrl))
+    throw new VehicleError(
+      'CONFIG',
+      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
+    );
   const query = {
     response_type: 'code',
     client_id: authorization.clientId,

@@ -20,7 +20,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** Exactly as the portal's application has it: https, or http on a loopback address (docs/field-notes.md 4.3). */
+  /** Exactly as the portal's application has it: https, or http on `localhost` (docs/field-notes.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -122,12 +122,15 @@ export class SignIns {
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
+    const code = answer.get('code') ?? '';
+    // The right address can still be pasted, because the state is not used.
+    if (code === '' && error === null)
+      throw invalid(
+        'The address contains no sign-in code. Copy the whole address of the page that the browser ends at after the sign-in.',
+      );
     const pending = this.#redeem(answer, end.configNodeId);
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error, start.optional);
-    const code = answer.get('code') ?? '';
-    if (code === '')
-      throw invalid('The address contains no sign-in code. Copy the whole address that the browser was sent to.');
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
     if (pending.over === 'deleted') throw deletedMeanwhile();

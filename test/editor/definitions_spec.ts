@@ -204,12 +204,39 @@ describe('The validators', () => {
   });
 
   it('take empty sign-in addresses, because pasted tokens need none', () => {
-    for (const property of ['authorizeUrl', 'tokenUrl', 'redirectUrl']) {
+    for (const property of ['authorizeUrl', 'tokenUrl']) {
       assert.equal(validate('connected-vehicle', property, '', { service: 'custom' }), true);
       assert.equal(
         validate('connected-vehicle', property, 'http://example.com', { service: 'custom' }),
         `${shared}addressInsecure`,
       );
+    }
+  });
+
+  it('take a redirect URL that services accept, which compare it as text', () => {
+    const verdict = (url: string, service = 'volvo-cars') =>
+      validate('connected-vehicle', 'redirectUrl', url, { service });
+    for (const url of [
+      '',
+      'https://red.example/a/connected-vehicle/callback?b=c',
+      'http://localhost',
+      ' http://localhost:1/x ',
+      'http://localhost?x',
+    ])
+      assert.equal(verdict(url), true, url);
+    for (const url of [
+      'http://127.0.0.1:1880/connected-vehicle/callback',
+      'http://homeassistant.local:1880/connected-vehicle/callback',
+      'http://localhost.example/',
+      'http://LOCALHOST:1880/',
+      'HTTPS://red.example/',
+      'https://red.example/#top',
+      'https://user:word@red.example/',
+      'localhost:1880',
+    ]) {
+      assert.equal(verdict(url), `${shared}redirectUrl`, url);
+      assert.equal(verdict(url, 'custom'), `${shared}redirectUrl`, url);
+      assert.equal(verdict(url, 'demo'), true, url);
     }
   });
 

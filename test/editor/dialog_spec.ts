@@ -108,13 +108,25 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   });
 
   it('signs in by the pasted address', async () => {
-    await page.locator('#node-config-input-redirectUrl').fill('http://localhost:9/does-not-reach-node-red');
+    const redirectUrl = page.locator('#node-config-input-redirectUrl');
+    await redirectUrl.fill('http://192.168.1.5:1880/connected-vehicle/callback');
+    const { port } = new URL(nodeRed.url);
+    await part('redirectWhy').getByText(`Use http://localhost:${port}/connected-vehicle/callback`).waitFor();
+    assert.equal(await part('redirect').isVisible(), false);
+    await redirectUrl.fill('http://localhost:9/does-not-reach-node-red');
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
     const redirected = popup.waitForRequest(/does-not-reach-node-red\?/);
     await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
-    await page.locator('#connected-vehicle-redirected').fill((await redirected).url());
+    const pasted = page.locator('#connected-vehicle-redirected');
+    await pasted.fill('http://localhost:9/does-not-reach-node-red');
+    await press('sign-in-finish');
+    await part('signIn')
+      .getByText(/contains no sign-in code/)
+      .waitFor();
+    assert.equal(await pasted.inputValue(), 'http://localhost:9/does-not-reach-node-red', 'what was pasted stays');
+    await pasted.fill(new URL((await redirected).url()).search);
     await picture(page, 'paste-back');
     await press('sign-in-finish');
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
@@ -234,6 +246,28 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await part('result')
       .getByText(/The access token contains a blank/)
       .waitFor();
+  });
+
+  it('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
+    const { port } = new URL(nodeRed.url);
+    const remote = await launchBrowser(this.ctx, '--host-resolver-rules=MAP garage 127.0.0.1');
+    try {
+      const elsewhere = await openEditor(remote, `http://garage:${port}/`, { complaints: [], height: 1200 });
+      await elsewhere.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
+      await elsewhere.locator('#connected-vehicle-redirected').waitFor();
+      assert.equal(
+        await partOf(elsewhere, 'redirect').innerText(),
+        `http://localhost:${port}/connected-vehicle/callback`,
+      );
+      await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded; this is expected').waitFor();
+      await elsewhere
+        .locator('#node-config-input-redirectUrl')
+        .fill('https://garage.example/connected-vehicle/callback');
+      await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
+      await picture(elsewhere, 'remote');
+    } finally {
+      await remote.close();
+    }
   });
 
   it('offers a command node what its vehicle lists', async () => {

@@ -260,11 +260,19 @@ describe('Signing in from the editor', () => {
     assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client ID is missing/);
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
-    const insecure = await askEditor(
-      'sign-in',
-      formOf(vehicle(), client, { callback: 'http://192.168.1.5:1880/connected-vehicle/callback' }),
-    );
-    assert.match(insecure.error?.message ?? '', /redirect URL must be an https address/);
+    for (const redirectUrl of [
+      'http://192.168.1.5:1880/connected-vehicle/callback',
+      'http://127.0.0.1:1880/connected-vehicle/callback',
+      'http://localhost.example:1880/connected-vehicle/callback',
+      'HTTP://localhost:1880/connected-vehicle/callback',
+      'https://example.com/callback#top',
+      'https://user@example.com/callback',
+    ]) {
+      const refused = await askEditor('sign-in', formOf(vehicle({ redirectUrl }), client, { callback }));
+      assert.equal(refused.error?.code, 'CONFIG', redirectUrl);
+      assert.match(refused.error?.message ?? '', /begins with https:\/\/ or http:\/\/localhost/, redirectUrl);
+      assert.equal(refused['url'], undefined);
+    }
   });
 
   it('says that the application is refused, and that the sign-in service is not reached', async () => {

@@ -166,6 +166,7 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
   runInNewContext(sharedScript + script(type), {
     URL,
     Intl,
+    location: new URL('http://127.0.0.1:1880/'),
     $: () => ({ val: () => undefined }),
     RED: {
       _: (key: string) => keyOf(key),

@@ -278,7 +278,7 @@ describe('a sign-in from the editor', () => {
     'is no address at all': {
       redirected: async () => 'Hello',
       code: 'INPUT_INVALID',
-      says: /no sign-in that was started here/,
+      says: /contains no sign-in code/,
     },
     'has no code': { redirected: async () => `?state=${begin().state}`, code: 'INPUT_INVALID', says: /whole address/ },
     'has another code': {
@@ -343,6 +343,14 @@ describe('a sign-in from the editor', () => {
       assert.deepEqual(await grantFiles(), []);
     });
   }
+
+  it('takes the right address after one without a code, of another sign-in, or of the sign-in page was pasted', async () => {
+    const { url, state } = begin();
+    for (const wrong of [`?state=${state}`, url, '?code=abc&state=other', 'Hello'])
+      await assert.rejects(signIns.finish({ redirected: wrong }), { code: 'INPUT_INVALID' });
+    await signIns.finish({ redirected: await decide(url) });
+    assert.ok(await identity.accepts(await source().get()));
+  });
 
   it('accepts an answer once', async () => {
     const redirected = await decide(begin().url);
