@@ -22,16 +22,13 @@ export { editorRoutes } from './admin';
 
 // For the tests and benchmarks, which cannot import a bundled module by its own path.
 export { openAccount, pastedToken, resolveService } from '../src/index';
-export {
-  commandOptions,
-  commandStatusOptions,
-  eventOptions,
-  guardOptions,
-  parseOptions,
-  statusOptions,
-  vehicleCredentials,
-  vehicleOptions,
-} from './node-red/options';
+export { commandOptions } from './command/options';
+export { commandStatusOptions } from './result/options';
+export { eventOptions } from './event/options';
+export { guardOptions } from './guard/options';
+export { parseOptions } from './node-red/options';
+export { statusOptions } from './status/options';
+export { vehicleCredentials, vehicleOptions } from './vehicle/options';
 export { languageOf, translate } from './node-red/i18n';
 export { sentenceIn, wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';

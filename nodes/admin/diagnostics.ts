@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
-import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+import { parseOptions } from '../node-red/options';
+import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { shortVin } from '../../src/index';
 
 /** The text of "Copy diagnostics", without anything private. @throws VehicleError */

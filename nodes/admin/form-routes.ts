@@ -3,14 +3,8 @@ import { openAccount, VehicleError, type Account, type AccountOptions } from '..
 import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
 import { throwIfInUse } from '../vehicle/state-store';
 import { demoAccountOptions } from '../vehicle/demo-car';
-import {
-  parseBody,
-  parseOptions,
-  vehicleCredentials,
-  vehicleOptions,
-  type VehicleCredentials,
-  type VehicleOptions,
-} from '../node-red/options';
+import { parseBody, parseOptions } from '../node-red/options';
+import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from '../vehicle/options';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import type { FormBody } from './bodies';
 

@@ -9,7 +9,8 @@ import { clock } from '../node-red/time';
 import { languageOf, translate } from '../node-red/i18n';
 import { wordIn } from '../node-red/sentences';
 import { deployedOf, type Form } from './form-routes';
-import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+import { parseOptions } from '../node-red/options';
+import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 
 /** The result of the last sign-in of a config node, for the dialog that waits for it. */
 interface SignInResult {

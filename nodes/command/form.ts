@@ -1,4 +1,4 @@
-import type { CommandOptions } from '../node-red/options';
+import type { CommandOptions } from './options';
 
 const {
   isNotAllowed,

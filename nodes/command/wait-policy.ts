@@ -1,4 +1,4 @@
-import type { CommandOptions } from '../node-red/options';
+import type { CommandOptions } from './options';
 
 /** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
 const promptMs = 10_000;

@@ -1,4 +1,4 @@
-import type { EventOptions } from '../node-red/options';
+import type { EventOptions } from './options';
 
 const {
   addSearchWords,

@@ -2,7 +2,8 @@ import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { EventRunner, eventText, type EventRead, type VehicleEvent } from '../../src/index';
 import { eventWordsOf } from './words';
 import { onInput, showFailure } from '../node-red/input-handler';
-import { eventOptions, parseOptions, type EventOptions } from '../node-red/options';
+import { eventOptions, type EventOptions } from './options';
+import { parseOptions } from '../node-red/options';
 import { nodeStatusOf } from '../node-red/node-status';
 import { openCar, startCarNode, type CarTools } from '../node-red/car-node';
 

@@ -1,5 +1,5 @@
 import type { OpeningKind } from '../../src/index';
-import type { GuardOptions } from '../node-red/options';
+import type { GuardOptions } from './options';
 
 const {
   addSearchWords,

@@ -10,7 +10,8 @@ import {
 import { showGuardState } from './status';
 import { guardWordsOf } from './words';
 import { onInput } from '../node-red/input-handler';
-import { guardOptions, parseOptions, type GuardOptions } from '../node-red/options';
+import { guardOptions, type GuardOptions } from './options';
+import { parseOptions } from '../node-red/options';
 import { nodeStatusOf } from '../node-red/node-status';
 import { openCar, startCarNode, type CarTools } from '../node-red/car-node';
 

@@ -1,4 +1,4 @@
-import type { CommandStatusOptions } from '../node-red/options';
+import type { CommandStatusOptions } from './options';
 
 const {
   addSearchWords,

@@ -1,4 +1,4 @@
-import type { StatusOptions } from '../node-red/options';
+import type { StatusOptions } from './options';
 
 const {
   isNotAllowed,

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { needsVehicle, parseInterface, parseReads, parseVin, type AnyReadName, type DuePoll } from '../../src/index';
 import { typedProperty } from '../node-red/typed-property';
-import type { StatusOptions } from '../node-red/options';
+import type { StatusOptions } from './options';
 import { beginWithRetries } from '../node-red/begin-with-retries';
 import { vehicleOf } from '../vehicle/vehicle-node';
 

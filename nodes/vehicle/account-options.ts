@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
 import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
-import type { VehicleCredentials, VehicleOptions } from '../node-red/options';
+import type { VehicleCredentials, VehicleOptions } from './options';
 import { learnCredentials, redactor } from './redaction';
 import { sessionOf } from './session';
 import { stateStoreOf } from './state-store';

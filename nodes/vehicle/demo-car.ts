@@ -1,7 +1,7 @@
 import { pastedToken, resolveService, type AccountOptions } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
-import type { VehicleOptions } from '../node-red/options';
+import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
 
 /** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */

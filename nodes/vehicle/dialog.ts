@@ -6,7 +6,7 @@ import {
   type FoundVehicle,
   type SignedIn,
 } from '../../src/index';
-import type { VehicleOptions } from '../node-red/options';
+import type { VehicleOptions } from './options';
 import { ask, type Answer, type Refusal } from '../editor/runtime-request';
 import { errorText } from '../editor/error-text';
 import { configField as field, optionElements, part, textOf } from '../editor/forms';

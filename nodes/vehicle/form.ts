@@ -1,4 +1,4 @@
-import type { VehicleCredentials, VehicleOptions } from '../node-red/options';
+import type { VehicleCredentials, VehicleOptions } from './options';
 import type { Validity } from '../editor/validators';
 
 const {

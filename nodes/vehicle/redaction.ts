@@ -1,5 +1,5 @@
 import { createRedactor, isRecord, type VehicleError } from '../../src/index';
-import type { VehicleCredentials } from '../node-red/options';
+import type { VehicleCredentials } from './options';
 
 const shared = createRedactor();
 

@@ -10,7 +10,8 @@ import { isDeleted } from '../node-red/flows';
 import { redactor, safeError } from './redaction';
 import { onUse, stateStoreOf, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
-import { parseOptions, vehicleCredentials, vehicleOptions } from '../node-red/options';
+import { parseOptions } from '../node-red/options';
+import { vehicleCredentials, vehicleOptions } from './options';
 
 /** A store for the journal that signals every change to the tab "Cars". */
 const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({

@@ -14,7 +14,8 @@ import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './
 import type { Worded } from '../../node-red/sentences';
 import type { Facts } from './facts';
 import { isOlderFact, knownOverview, type Overview } from './overview';
-import { parseOptions, vehicleOptions } from '../../node-red/options';
+import { parseOptions } from '../../node-red/options';
+import { vehicleOptions } from '../../vehicle/options';
 import { clock } from '../../node-red/time';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */

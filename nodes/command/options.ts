@@ -1,0 +1,27 @@
+import * as z from 'zod/mini';
+import { flag, interfaceChoice, nodeOptions, number, numberType, stringType, text } from '../node-red/options';
+
+/** `connected-vehicle-command` (docs/message-contract.md 4). */
+export const commandOptions = nodeOptions(() => ({
+  /** Empty: taken from `msg.command`. */
+  command: text,
+  commandType: stringType,
+  interface: interfaceChoice,
+  /** Seconds, 1 to 120; the v1 unlock only. Empty: the maximum. */
+  unlockDuration: z._default(z.union([z.number(), z.string()]), ''),
+  unlockDurationType: numberType,
+  /** Minutes, 1 to 15; `engine-start` only. Empty: the maximum. */
+  runtimeMinutes: z._default(z.union([z.number(), z.string()]), ''),
+  precheck: flag(false),
+  /** While another command is under way to the same car. */
+  whenBusy: z._default(z.enum(['refuse', 'queue']), 'refuse'),
+  /** While the car takes no commands. */
+  whenUnavailable: z._default(z.enum(['fail', 'wait']), 'fail'),
+  /** Seconds. */
+  deadline: number(600, 1, 86_400),
+  /** Let an unlock wait too. */
+  waitUnlock: flag(false),
+  /** Seconds that an arming message holds for an unlock; 0: unlock needs none. */
+  arming: number(0, 0, 3_600),
+}));
+export type CommandOptions = z.infer<typeof commandOptions>;

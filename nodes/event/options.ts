@@ -1,0 +1,17 @@
+import * as z from 'zod/mini';
+import { nodeOptions, numberType, poll } from '../node-red/options';
+
+/** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the events, the level and the places. */
+export const eventOptions = nodeOptions(() => ({
+  events: z._default(z.unknown(), []),
+  /** Percent, for the two battery events. */
+  level: z._default(z.unknown(), 20),
+  levelType: numberType,
+  places: z._default(z.unknown(), []),
+  /** Seconds; 0 = only on a message. */
+  poll: poll(120),
+}));
+export type EventOptions = Omit<z.infer<typeof eventOptions>, 'events' | 'places'> & {
+  events: string[];
+  places: unknown[];
+};

@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import { interfaceChoice, nodeOptions, poll, stringType } from '../node-red/options';
+
+/** `connected-vehicle-status` (docs/message-contract.md 3). */
+export const statusOptions = nodeOptions(() => ({
+  /** One read name, or `several`. */
+  read: z._default(z.string(), 'windows'),
+  readType: stringType,
+  /** The read names where `read` is `several`. */
+  reads: z._default(z.array(z.string()), []),
+  interface: interfaceChoice,
+  /** Seconds; 0 = only on a message. */
+  poll: poll(0),
+  emit: z._default(z.enum(['always', 'changes']), 'always'),
+}));
+export type StatusOptions = z.infer<typeof statusOptions>;

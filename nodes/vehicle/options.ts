@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { accessNames, defaultAccess, interfaceNames, serviceNames } from '../../src/index';
+import { flag, listOf, number, text } from '../node-red/options';
+
+/** `connected-vehicle` (docs/message-contract.md 2). Credentials stand apart, below. */
+export const vehicleOptions = z.lazy(() =>
+  z.object({
+    name: text,
+    service: z._default(z.enum(serviceNames), 'demo'),
+    baseUrl: text,
+    apiKeyHeader: text,
+    mediaTypeVendor: text,
+    authorizeUrl: text,
+    tokenUrl: text,
+    redirectUrl: text,
+    /** Which car of the demo: its VIN is the default one. */
+    demoCar: z._default(z.enum(['petrol', 'electric']), 'petrol'),
+    vin: text,
+    readOnly: flag(false),
+    /** The permissions that the sign-in asks for besides reading the status. */
+    access: listOf(accessNames, defaultAccess),
+    /** The interfaces that a `custom` service has. */
+    interfaces: listOf(interfaceNames, interfaceNames),
+    requestsPerDay: number(10_000, 1),
+    requestsPerMinute: number(100, 1),
+    commandsPerMinute: number(10, 1),
+    /** Seconds that a reading answers other readers; 0: every read is a request of its own. */
+    shareFor: number(5, 0),
+    /** How the nodes that poll do so: each at its own seconds, or as often as the car gives reason to. */
+    polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),
+  }),
+);
+export type VehicleOptions = z.infer<typeof vehicleOptions>;
+
+/** All but `clientId` are of type `password` and never reach a browser. */
+export const vehicleCredentials = z.lazy(() =>
+  z.object({
+    apiKey: text,
+    accessToken: text,
+    clientId: text,
+    clientSecret: text,
+    refreshToken: text,
+  }),
+);
+export type VehicleCredentials = z.infer<typeof vehicleCredentials>;
