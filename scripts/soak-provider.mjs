@@ -112,7 +112,10 @@ async function year(graceSeconds, kills) {
 }
 
 const reports = await Promise.all([year(60, kills), year(0, Math.ceil(kills / 5))]);
-console.table(reports.map(({ reasons: _, ...counts }) => counts));
+console.table(
+  reports,
+  Object.keys(reports[0]).filter((name) => name !== 'reasons'),
+);
 for (const report of reports) {
   for (const reason of report.reasons) console.log(`grace ${report.graceSeconds} s: ${reason}`);
   const mayBeLost = report.graceSeconds === 0 ? report.lostUnheard : 0;

@@ -8,7 +8,7 @@ import { redactor, safeError, shownFailure } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { inLanguage, languageOfRequest } from '../node-red/sentences';
 import { clock } from '../node-red/time';
-import { carsOf, clickCarOfTab, readCar } from '../cars/runtime/cars';
+import { carsOf, clickCarOfTab, picturesOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../cars/runtime/demo';
 import { knownOverview } from '../cars/runtime/overview';
 import { notifyEditors } from '../cars/runtime/notify-editors';
@@ -140,6 +140,10 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   });
 
   route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
+
+  route('pictures', 'write', async (key) => ({
+    pictures: await withTimeLimit((signal) => picturesOf(RED, key, signal)),
+  }));
 
   return {
     action(request, response, next) {

@@ -53,7 +53,12 @@ export interface VehicleDetails {
   externalColour: string | null;
   /** Kilowatt-hours; only there where the service gives it (docs/service.md 2.2). */
   batteryCapacityKWH?: number | null | undefined;
-  images: { exteriorImageUrl: string | null; internalImageUrl: string | null };
+  images: {
+    exteriorImageUrl: string | null;
+    internalImageUrl: string | null;
+    /** Addresses of the outside from its sides; empty where that of `exteriorImageUrl` has no form that is known to offer them. */
+    sides: Partial<Record<CarSide, string>>;
+  };
   descriptions: { model: string | null; steering: string | null; upholstery?: string | null | undefined };
 }
 
@@ -229,11 +234,49 @@ const unitOf = (specified: string, given: string | null): string => {
   return word === null || word === specified ? specified : (given as string);
 };
 
+/** The sides by the number of their angle (docs/energy-location-api.md 4.8). */
+const sidesByAngle = ['frontRight', 'right', 'backRight', 'front', 'frontLeft', 'backLeft', 'back', 'left'] as const;
+
+/** A side from which the service has a picture of the car. */
+export type CarSide = (typeof sidesByAngle)[number];
+
+/** The sides by their segment in the path of an address (docs/energy-location-api.md 4.8). */
+const sidesByPath = {
+  right: 'right',
+  front: 'front',
+  threeQuartersFrontLeft: 'frontLeft',
+  threeQuartersRearLeft: 'backLeft',
+  rear: 'back',
+  left: 'left',
+} as const satisfies Record<string, CarSide>;
+
+/** The addresses of all sides from the address of one, on http or https. Whether a picture is there, only a request to it shows. */
+function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
+  const url = address !== null && URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return {};
+  if (url.searchParams.has('angle'))
+    return Object.fromEntries(
+      sidesByAngle.map((side, angle) => [side, url.href.replace(/(?<=[?&]angle=)[^&#]*/, String(angle))]),
+    );
+  const path = url.pathname.split('/');
+  if (!Object.hasOwn(sidesByPath, path.at(-2) ?? '')) return {};
+  return Object.fromEntries(
+    Object.entries(sidesByPath).map(([word, side]) => {
+      url.pathname = path.with(path.length - 2, word).join('/');
+      return [side, url.href];
+    }),
+  );
+}
+
 /** docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. */
 export function parseDetails(body: unknown): Parsed<VehicleDetails> {
   const parsed = detailsShape.safeParse(unwrap(body, 'vehicle details'));
   if (!parsed.success) throw oddAnswer('vehicle details');
-  return { payload: parsed.data, measuredAt: null };
+  const { images, ...details } = parsed.data;
+  return {
+    payload: { ...details, images: { ...images, sides: sidesOf(images.exteriorImageUrl) } },
+    measuredAt: null,
+  };
 }
 
 /** docs/service.md 2.1. */

@@ -2,7 +2,14 @@ import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
-import { launchBrowser, loadEditor, openEditor, pendingNote, skipAfterFailure } from '../support/editor-browser';
+import {
+  launchBrowser,
+  loadEditor,
+  openEditor,
+  pendingNote,
+  picture,
+  skipAfterFailure,
+} from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
@@ -67,6 +74,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   /** What came over the editor's connection, and what the tab got from the runtime. */
   const published: string[] = [];
   const answered: string[] = [];
+  /** The addresses of pictures that the browser asked for. */
+  const pictures: string[] = [];
 
   before(async function () {
     browser = await launchBrowser(this);
@@ -88,6 +97,9 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
         opened.on('dialog', (dialog) => {
           complaints.push(dialog.message());
           void dialog.dismiss();
+        });
+        opened.on('request', (request) => {
+          if (request.url().includes('/images/exterior')) pictures.push(request.url());
         });
         opened.on('websocket', (socket) =>
           socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
@@ -244,6 +256,49 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await page.locator('.cars-messages', { hasText: '✓' }).waitFor();
     await page.locator('.cars-buttons button', { hasText: 'Copy diagnostics' }).click();
     await says(page.locator('.cars-messages'), 'Copied to the clipboard.');
+  });
+
+  it('loads pictures of the car only when a person opens them, and leaves out a side that has none', async () => {
+    const summary = page.locator('.cars-pictures summary');
+    const images = page.locator('.cars-pictures img');
+    assert.equal(await images.count(), 0);
+    assert.deepEqual(pictures, []);
+    assert.ok(
+      answered.every((text) => !text.includes('/images/')),
+      'the tab got no address of a picture',
+    );
+    await page.route(/angle=6/, (route) => route.fulfill({ contentType: 'text/plain', body: 'There is no picture.' }));
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => {
+      const shown = [...document.querySelectorAll<HTMLImageElement>('.cars-pictures img')];
+      return shown.length === 7 && shown.every(({ complete, naturalWidth }) => complete && naturalWidth === 480);
+    });
+    assert.deepEqual(await page.locator('.cars-pictures figcaption').allInnerTexts(), [
+      'Front right',
+      'Right',
+      'Rear right',
+      'Front',
+      'Front left',
+      'Rear left',
+      'Left',
+    ]);
+    assert.equal(pictures.length, 8);
+    await picture(page, 'cars-pictures');
+    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
+    await summary.press('Enter');
+    await images.first().waitFor({ state: 'detached' });
+    assert.equal(await images.count(), 0);
+    await page.unroute(/angle=6/);
+  });
+
+  it('says so where no picture can be loaded', async () => {
+    await page.route(/angle=/, (route) => route.fulfill({ contentType: 'text/plain', body: 'There is no picture.' }));
+    await page.locator('.cars-pictures summary').press('Enter');
+    await page.locator('.cars-pictures', { hasText: 'no picture of this car that this browser can load' }).waitFor();
+    assert.equal(await page.locator('.cars-pictures img').count(), 0);
+    await page.locator('.cars-pictures summary').press('Enter');
+    await page.unroute(/angle=/);
   });
 
   it('shows the last known values after the editor was reloaded, without a read', async () => {

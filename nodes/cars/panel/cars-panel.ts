@@ -2,7 +2,7 @@ import { isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn } from '../../../src/simulator/control/controls';
 import { demoFaultNames } from '../../../src/simulator/control/demo-faults';
-import type { CarSummary } from '../runtime/cars';
+import type { CarPicture, CarSummary } from '../runtime/cars';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
@@ -17,6 +17,8 @@ export interface PanelActions {
   read(car: CarSummary): Promise<PanelMessage[]>;
   check(car: CarSummary): Promise<PanelMessage[]>;
   diagnostics(car: CarSummary): Promise<PanelMessage[]>;
+  /** The addresses of pictures of the car, or why there are none. */
+  pictures(car: CarSummary): Promise<CarPicture[] | string>;
   /** Changes a demo car. */
   click(car: CarSummary, click: CarClick): Promise<PanelMessage[]>;
 }
@@ -70,6 +72,9 @@ export class CarsPanel {
     ...clickModes.map((mode) => element('option', { value: mode }, say(`demo.${mode}`))),
   );
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
+  /** Pictures from the service; closed until a person opens it, because the browser then loads them from the host that has them. */
+  readonly #pictures = element('details', { class: 'cars-pictures' });
+  readonly #shownPictures = element('div', { role: 'status' });
   readonly #list = new Section<CarSummary['facts']>('list', listOf);
   readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>>(
     'account',
@@ -92,6 +97,8 @@ export class CarsPanel {
       element('label', { class: 'cars-mode' }, element('span', {}, say('demo.clicks')), this.#mode),
       this.#demo.root,
     );
+    this.#pictures.append(element('summary', {}, say('pictures.title')), this.#shownPictures);
+    this.#pictures.addEventListener('toggle', () => void this.#showPictures());
     const on =
       (work: (car: CarSummary) => Promise<PanelMessage[]>): (() => void) =>
       () =>
@@ -126,7 +133,7 @@ export class CarsPanel {
       element(
         'div',
         { class: 'cars-car' },
-        element('div', { class: 'cars-picture' }, this.#drawing.root, this.#more),
+        element('div', { class: 'cars-picture' }, this.#drawing.root, this.#more, this.#pictures),
         this.#list.root,
       ),
       buttons,
@@ -179,6 +186,7 @@ export class CarsPanel {
     this.#head.show({ car, isNamed: !this.#chooser.hidden });
     this.#problem.show(problemOf(car));
     this.#drawing.show(car, this.#drawn !== car.key);
+    if (this.#drawn !== car.key) this.#pictures.open = false;
     this.#drawn = car.key;
     this.#more.hidden = car.demo === null;
     this.#demo.show({ demo: car.demo, demoPage: car.demoPage });
@@ -204,12 +212,43 @@ export class CarsPanel {
     );
   }
 
+  async #showPictures(): Promise<void> {
+    const car = this.#car;
+    this.#shownPictures.replaceChildren();
+    if (car === undefined || !this.#pictures.open) return;
+    this.#shownPictures.replaceChildren(say('state.asking'));
+    const pictures = await this.#actions.pictures(car);
+    if (!this.#pictures.open || this.#car?.key !== car.key) return;
+    if (typeof pictures === 'string')
+      return this.#shownPictures.replaceChildren(element('p', { class: 'cars-problem' }, pictures));
+    const fail = (): void => {
+      if (this.#shownPictures.querySelector('figure') === null)
+        this.#shownPictures.replaceChildren(say('pictures.none'));
+    };
+    this.#shownPictures.replaceChildren(...pictures.map((picture) => pictureElement(picture, fail)));
+    fail();
+  }
+
   async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
     const car = this.#car;
     if (car === undefined) return;
     if (takesLong) this.#showMessages([{ text: say('state.asking'), isProblem: false }]);
     this.#showMessages(await work(car));
   }
+}
+
+/** @param onFailure called when the picture could not be loaded: not every car has one of each side */
+function pictureElement({ side, url }: CarPicture, onFailure: () => void): HTMLElement {
+  const label = say(side === null ? 'label.car' : `side.${side}`);
+  // The service offers pictures of up to 1,920 pixels.
+  const src = url.replace(/(?<=[?&]w=)\d+/, '480');
+  const image = element('img', { src, alt: label, referrerpolicy: 'no-referrer' });
+  const figure = element('figure', {}, image, element('figcaption', { 'aria-hidden': 'true' }, label));
+  image.addEventListener('error', () => {
+    figure.remove();
+    onFailure();
+  });
+  return figure;
 }
 
 /** The controls of a demo car besides the drawing. */

@@ -1,4 +1,4 @@
-import type { CarSummary } from '../runtime/cars';
+import type { CarPicture, CarSummary } from '../runtime/cars';
 import type { Answer, Refusal } from '../../editor/runtime-request';
 import { CarsPanel, type PanelMessage } from './cars-panel';
 
@@ -24,6 +24,10 @@ export function openCarsTab(content: HTMLElement): () => void {
       return failed.length > 0
         ? failed.map((refusal) => problem(errorText(refusal)))
         : [{ text: say('state.read'), isProblem: false }];
+    },
+    async pictures(car) {
+      const { pictures = [], error } = await request<{ pictures: CarPicture[] }>(car.key, 'pictures');
+      return error ? errorText(error) : pictures;
     },
     check: (car) =>
       new Promise((resolve) =>

@@ -81,12 +81,32 @@ export async function readCar(
   key: string,
   signal: AbortSignal,
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
+  const { client, vin, facts } = await knownCar(RED, key);
+  const { failures } = await client.readSeveral(readsFor(facts), { vin, maxAgeMs: 0, signal });
+  return { failed: failures.map(shownFailure).filter((failure) => !mayFail(failure)) };
+}
+
+/** A picture of a car; `side` is null where the service does not say what it shows. */
+export interface CarPicture {
+  side: string | null;
+  url: string;
+}
+
+/** Asks the service for the addresses of the pictures of a car, which are kept nowhere. @throws VehicleError CONFIG where the car is not known any more, or why they could not be read */
+export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
+  const { client, vin } = await knownCar(RED, key);
+  const { exteriorImageUrl, sides } = (await client.details({ vin, signal })).payload.images;
+  const pictures = Object.entries(sides).map(([side, url]) => ({ side, url }));
+  if (pictures.length > 0) return pictures;
+  return /^https?:/i.test(exteriorImageUrl ?? '') ? [{ side: null, url: String(exteriorImageUrl) }] : [];
+}
+
+/** @throws VehicleError CONFIG where the car cannot be read any more */
+async function knownCar(RED: NodeAPI, key: string): Promise<{ client: Account['client']; vin: string; facts: Facts }> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
-  const { client } = car.source.account;
-  const { failures } = await client.readSeveral(readsFor(car.facts), { vin: car.vin, maxAgeMs: 0, signal });
-  return { failed: failures.map(shownFailure).filter((failure) => !mayFail(failure)) };
+  return { client: car.source.account.client, vin: car.vin, facts: car.facts };
 }
 
 /** Changes a demo car. @throws VehicleError INPUT_INVALID */

@@ -88,6 +88,6 @@ export function commandsOf(car: Car): string[] {
   );
 }
 
-/** The address of a picture of the car, valid for a quarter of an hour (docs/service.md 2.2, 8). */
-export const imageUrl = (car: Car, view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
-  `${url}/images/${car.vin}/${view}.svg?expires=${now + 15 * 60_000}`;
+/** The address of a generic picture, valid for a quarter of an hour (docs/service.md 2.2, 8); the outside has several sides (docs/energy-location-api.md 4.8). */
+export const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
+  `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;

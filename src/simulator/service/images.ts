@@ -1,5 +1,4 @@
 import type { Answer } from './answer';
-import type { Car } from '../car/car';
 import type { ServiceRequest } from './request';
 
 const drawings = {
@@ -9,15 +8,19 @@ const drawings = {
     '<path d="M8 20h104v18H8z" fill="#33414d"/><circle cx="36" cy="42" r="14" fill="none" stroke="#c9d3dc" stroke-width="5"/><path d="M62 24h22v10H62z" fill="#7fb2d9"/>',
 };
 
+/** How wide the car is from each angle of docs/energy-location-api.md 4.8; negative: it looks to the left. */
+const widths = [0.8, 1, 0.8, 0.6, -0.8, -0.8, 0.6, -1];
+
 /** A generic picture of a car; its address expires (docs/service.md 2.2). Pictures are fetched by browsers: no key, no token. */
-export function picture({ path, query }: ServiceRequest, cars: ReadonlyMap<string, Car>, now: number): Answer {
-  const [, vin = '', view] = /^\/images\/(\w+)\/(exterior|interior)\.svg$/.exec(path) ?? [];
-  if (!cars.has(vin) || (view !== 'exterior' && view !== 'interior')) return { status: 404 };
+export function picture({ path, query }: ServiceRequest, now: number): Answer {
+  const [, view] = /^\/images\/(exterior|interior)\.svg$/.exec(path) ?? [];
+  const width = view === 'exterior' ? widths[Number(query.get('angle'))] : 1;
+  if ((view !== 'exterior' && view !== 'interior') || width === undefined) return { status: 404 };
   if (!(Number(query.get('expires')) > now))
     return { status: 403, headers: { 'content-type': 'text/plain' }, body: 'This address has expired.' };
   return {
     status: 200,
     headers: { 'content-type': 'image/svg+xml', 'cache-control': 'no-store' },
-    body: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 72" width="480" height="288">${drawings[view]}</svg>`,
+    body: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-60 0 120 72" width="480" height="288"><g transform="scale(${width} 1) translate(-60)">${drawings[view]}</g></svg>`,
   };
 }

@@ -34,8 +34,8 @@ export const plain: Dialect = {
     for (const [name, value] of Object.entries(details))
       if (value !== null) putMember(body, name, car, `details.${name}`, () => value);
     putMember(body, 'images', car, 'details.images', () => ({
-      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
-      internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
+      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl('exterior', context),
+      internalImageUrl: images.internalImageUrl ?? imageUrl('interior', context),
     }));
     putMember(body, 'descriptions', car, 'details.descriptions', () => ({
       model: descriptions.model,

@@ -29,8 +29,8 @@ export const real: Dialect = {
     const body: Record<string, unknown> = { vin: car.vin };
     for (const [name, value] of Object.entries(details)) putMember(body, name, car, `details.${name}`, () => value);
     putMember(body, 'images', car, 'details.images', () => ({
-      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl(car, 'exterior', context),
-      internalImageUrl: images.internalImageUrl ?? imageUrl(car, 'interior', context),
+      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl('exterior', context),
+      internalImageUrl: images.internalImageUrl ?? imageUrl('interior', context),
     }));
     return body;
   },

@@ -47,7 +47,7 @@ export class Service {
   }
 
   async answer(request: ServiceRequest): Promise<Answer> {
-    if (request.path.startsWith('/images/')) return picture(request, this.cars, this.#settings.clock.now());
+    if (request.path.startsWith('/images/')) return picture(request, this.#settings.clock.now());
     const context = this.contextOf(request);
     if (request.path.startsWith('/energy/v1/')) return refuse('energy-gone', context);
     if (context.interface !== null && !this.#settings.interfaces.includes(context.interface))

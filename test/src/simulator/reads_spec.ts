@@ -51,6 +51,9 @@ describe('the simulated service, read in the plain dialect', () => {
     const picture = await bench.raw(url);
     assert.equal(picture.status, 200);
     assert.equal(picture.headers.get('content-type'), 'image/svg+xml');
+    const left = await bench.raw(url.replace('angle=0', 'angle=7'));
+    assert.equal(left.status, 200);
+    assert.notEqual(left.text, picture.text);
     await bench.clock.advance(15 * 60_000);
     assert.equal((await bench.raw(url)).status, 403);
     assert.equal((await bench.raw('/images/nothing')).status, 404);

@@ -273,11 +273,57 @@ describe('details, lists and accessibility', () => {
         gearbox: null,
         fuelType: null,
         externalColour: null,
-        images: { exteriorImageUrl: null, internalImageUrl: null },
+        images: { exteriorImageUrl: null, internalImageUrl: null, sides: {} },
         descriptions: { model: 'EX30', steering: null, upholstery: null },
       },
     );
     assert.equal(parseDetails({ data: { batteryCapacityKWH: 66.5 } }).payload.batteryCapacityKWH, 66.5);
+  });
+
+  const sidesOf = (exteriorImageUrl: unknown) =>
+    parseDetails({ data: { images: { exteriorImageUrl, internalImageUrl: '' } } }).payload.images.sides;
+
+  it('names the pictures of all eight sides by the angle in the address of one, whose other parts it keeps', () => {
+    const address = (angle: number): string =>
+      `https://cas.volvocars.com/image/default.png?market=gb&w=1920&bg=00000000&angle=${angle}&fallback`;
+    assert.deepEqual(sidesOf(address(5)), {
+      frontRight: address(0),
+      right: address(1),
+      backRight: address(2),
+      front: address(3),
+      frontLeft: address(4),
+      backLeft: address(5),
+      back: address(6),
+      left: address(7),
+    });
+  });
+
+  it('names the pictures of six sides by the word in the path of the address of one', () => {
+    const address = (side: string): string =>
+      `https://wizz.volvocars.com/images/2024/123/exterior/v2/${side}/a.png?w=1`;
+    assert.deepEqual(sidesOf(address('threeQuartersFrontLeft')), {
+      right: address('right'),
+      front: address('front'),
+      frontLeft: address('threeQuartersFrontLeft'),
+      backLeft: address('threeQuartersRearLeft'),
+      back: address('rear'),
+      left: address('left'),
+    });
+  });
+
+  it('names no pictures of sides for an address of another form, or of another scheme than http and https', () => {
+    for (const address of [
+      '',
+      null,
+      7,
+      'front',
+      'https://wizz.volvocars.com/images/default.png?angled=1',
+      'https://wizz.volvocars.com/images/constructor/default.png',
+      'javascript:alert(1)//x?angle=0',
+      'data:image/svg+xml,x?angle=0',
+      'file:///images/front/default.png',
+    ])
+      assert.deepEqual(sidesOf(address), {}, String(address));
   });
 
   it('reads lists of vehicles and commands, leaving out what has no name', () => {
