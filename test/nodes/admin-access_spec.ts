@@ -5,6 +5,7 @@ import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 const writes = [
   'values',
   'read-car',
+  'pictures',
   'click',
   'vehicles',
   'check',

@@ -228,6 +228,34 @@ describe('What the tab "Cars" asks of the runtime', () => {
     });
   });
 
+  describe('Pictures of the car', () => {
+    const picturesFor = async (exteriorImageUrl: string): Promise<unknown> => {
+      service.car().set({ details: { images: { exteriorImageUrl } } });
+      return (await askEditor('pictures', {}, { id: (await cars())[0]?.key ?? '' }))['pictures'];
+    };
+
+    it('are asked for at each request, because their addresses end', async () => {
+      await load();
+      assert.equal(((await picturesFor('https://pictures.example/a.png?angle=2')) as object[]).length, 8);
+      assert.deepEqual(await picturesFor('https://pictures.example/b.png'), [
+        { side: null, url: 'https://pictures.example/b.png' },
+      ]);
+      assert.equal(service.requests.length, 2);
+    });
+
+    it('are those on http and https only', async () => {
+      await load();
+      for (const address of [
+        'javascript:alert(1)//?angle=0',
+        'data:image/png,x',
+        'file:///front/a.png',
+        '',
+        '//host/a.png',
+      ])
+        assert.deepEqual(await picturesFor(address), [], address);
+    });
+  });
+
   describe('A click on the demo car', () => {
     const loadDemo = (more: NodeConfig[] = []): Promise<void> =>
       flow.load({ type: 'connected-vehicle-status', read: 'windows', poll: 0 }, {}, {}, more);
