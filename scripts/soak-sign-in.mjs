@@ -27,7 +27,7 @@ const rows = await Promise.all(
     return { world: name, ...report };
   }),
 );
-console.log(`${days} days, tokens of 299 s, two processes, seed ${seed}`);
+console.log(`${days} days, tokens of 299 s, two configurations, seed ${seed}`);
 for (const row of rows) console.log(row);
 console.log(
   'lost: the fault would be ours. lostUnheard: the service rotated, and its answer never came or was not saved: no client can mend that.',

@@ -118,7 +118,7 @@ class ManagedToken implements TokenSource {
     await this.#releasing;
   }
 
-  /** What was chosen, while that holds: a sign-in can change it, also one that another process has saved after this one ended. */
+  /** What was chosen, while that holds: a sign-in can change it. */
   get #current(): TokenManager | TokenSource | null {
     if (this.#chosen === null || this.#chosen.savedSignIns !== this.#session.savedSignIns) return null;
     const { tokens } = this.#chosen;

@@ -6,16 +6,6 @@ import { StateFault, type StateStore } from '../state/state-store';
 import { systemClock, type Clock } from '../util/clock';
 import type { OAuthClient } from './oauth';
 
-/** The mark of a refresh: its refresh token was sent, or is about to be, and no answer is saved yet. */
-const leaseSchema = z.object({
-  id: z.string(),
-  pid: z.number(),
-  host: z.string(),
-  /** Milliseconds since 1970; 0 when the request has ended without an answer. */
-  until: z.number(),
-});
-export type Lease = z.infer<typeof leaseSchema>;
-
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
   z.object({
@@ -33,13 +23,14 @@ const grantSchema = z.lazy(() =>
     signedInAt: z.optional(z.number()),
     /** Fingerprints of the pasted tokens that are older than this grant. */
     outdated: z.array(z.string()),
-    lease: z._default(z.nullable(leaseSchema), null),
+    /** Its refresh token was sent, or is about to be, and no answer is saved yet. */
+    isRefreshing: z.boolean(),
   }),
 );
 export type Grant = z.infer<typeof grantSchema>;
 
 /** The grant of a sign-in, as it is saved. */
-export type SavedSignIn = Omit<Grant, 'generation' | 'lease'>;
+export type SavedSignIn = Omit<Grant, 'generation' | 'isRefreshing'>;
 
 export interface StoredGrant {
   grant: Grant;
@@ -86,7 +77,7 @@ export class GrantStore {
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async replace(key: string, grant: SavedSignIn): Promise<void> {
     const before = await this.read(key).catch(() => null);
-    await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, lease: null });
+    await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
     await this.removeUnused().catch(() => undefined);
   }
 
@@ -165,6 +156,3 @@ function unreadable(fault: StateFault): VehicleError {
       : sentences[fault.fault];
   return new VehicleError('CONFIG', problem, { cause: fault });
 }
-
-export const isDamaged = (error: unknown): boolean =>
-  error instanceof VehicleError && error.cause instanceof StateFault && error.cause.fault === 'damaged';

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../util/clock';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
 import type { Send } from './oauth';
 import { SignIns } from './sign-in';
-import { thisProcess, TokenManager, type ProcessIdentity, type TokenManagerOptions } from './token-manager';
+import { RefreshTurn, TokenManager, type TokenManagerOptions } from './token-manager';
 
 export interface SessionOptions {
   store: GrantStore;
@@ -12,7 +12,6 @@ export interface SessionOptions {
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
-  self?: ProcessIdentity;
 }
 
 /**
@@ -25,16 +24,14 @@ export class Session {
   readonly clock: Clock;
   readonly random: () => number;
   readonly #send: Send;
-  readonly #self: ProcessIdentity;
   readonly #managers = new Map<string, TokenManager>();
   #savedSignIns = 0;
 
-  constructor({ store, send, clock = systemClock, random = Math.random, self = thisProcess }: SessionOptions) {
+  constructor({ store, send, clock = systemClock, random = Math.random }: SessionOptions) {
     this.store = store;
     this.clock = clock;
     this.random = random;
     this.#send = send;
-    this.#self = self;
     this.signIns = new SignIns({ send, clock, grants: this });
   }
 
@@ -50,7 +47,8 @@ export class Session {
     let manager = this.#managers.get(id);
     if (manager === undefined) {
       const { store, clock, random } = this;
-      manager = new TokenManager({ ...options, store, send: this.#send, clock, random, self: this.#self });
+      const turn = this.#of(options.key)[0]?.turn ?? new RefreshTurn();
+      manager = new TokenManager({ ...options, store, send: this.#send, clock, random, turn });
       this.#managers.set(id, manager);
     }
     manager.acquire();

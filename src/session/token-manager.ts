@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-import { asVehicleError, cancelledError, systemCodeOf, VehicleError, type ErrorCode } from '../errors';
+import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { sentence, type Sentence } from '../sentence';
+import { raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
-import { isDamaged, type Grant, type GrantStore, type Lease, type StoredGrant } from './grant-store';
+import type { Grant, GrantStore, StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 /** State of a grant. Times in milliseconds since 1970. */
@@ -14,27 +13,6 @@ export interface GrantState {
   signInRequiredSince: number | null;
   problem: Sentence | null;
 }
-
-/** This process in the lease of a refresh; a parameter so that a test can be two processes. */
-export interface ProcessIdentity {
-  pid: number;
-  /** A process id says nothing on another machine or in another container. */
-  host: string;
-  isAlive(pid: number): boolean;
-  /** The leases that this process holds now: in a container, a dead holder may have had the same process id. */
-  leases: Set<string>;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCodeOf(error) === 'EPERM';
-  }
-}
-
-export const thisProcess: ProcessIdentity = { pid: process.pid, host: hostname(), isAlive, leases: new Set() };
 
 export interface TokenManagerOptions {
   /** The key of the grant in the store. */
@@ -47,28 +25,44 @@ export interface TokenManagerOptions {
   send: Send;
   clock: Clock;
   random: () => number;
-  self: ProcessIdentity;
+  /** Of all managers of the grant. */
+  turn: RefreshTurn;
+}
+
+/** What the managers of one grant share: one refreshes at a time. */
+export class RefreshTurn {
+  /** A rotated grant that the store did not take: kept until it does. */
+  unsaved: Grant | null = null;
+  #underWay: Promise<unknown> | null = null;
+
+  /** Runs `refresh` when no other is under way. @throws the reason of the signal while it waits */
+  async take<T>(refresh: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    while (this.#underWay !== null) await raceAbort(this.#underWay, signal);
+    const own = refresh();
+    this.#underWay = own.catch(ignore);
+    try {
+      return await own;
+    } finally {
+      this.#underWay = null;
+    }
+  }
 }
 
 /** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
 /** Failures that only a person can mend. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
-/** The store is read again, because a person or another process may have mended it; that costs no request. */
+/** The store is read again, because a person may have mended it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
 /** With less life left than this, a caller waits for the new token. */
 const minLifeWithoutWaitMs = 10_000;
-/** Longer than a connection (60 s at most), an answer (50 s) and a write to the store take together. */
-const leaseMs = 120_000;
-const leasePollIntervalMs = 200;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
 const closeTimeoutMs = 3_000;
 
 /**
  * Keeps the access token of one grant valid: one refresh at a time, saved before it is used, at least every third day.
  *
- * Before a refresh token is sent, a lease is written into the grant on condition that nobody changed it. The lease keeps other
- * processes from sending the same refresh token, and it stays there if no answer comes.
+ * Before a refresh token is sent, the grant is marked in the store, on condition that nobody changed it. The mark stays if no answer comes.
  *
  * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer is lost on the way or with the
  * process. But a server may accept a rotated token for some more seconds (PingFederate, which serves the real sign-in, calls it the
@@ -76,19 +70,18 @@ const closeTimeoutMs = 3_000;
  */
 export class TokenManager {
   readonly key: string;
+  readonly turn: RefreshTurn;
   readonly #options: TokenManagerOptions;
   readonly #clock: Clock;
   #users = 0;
   #stopping = new AbortController();
   #grant: Grant | null = null;
   #refreshing: Promise<Grant> | null = null;
-  /** A rotated grant that the store did not take: kept until it does. */
-  #unsaved: Grant | null = null;
   #isForgotten = false;
   #pause: { until: number; retryAt: number; error: VehicleError } | null = null;
   /** How many refreshes in a row failed. */
   #failures = 0;
-  #refusal: { tokens: Set<string>; isOfClient: boolean; since: number; error: VehicleError } | null = null;
+  #refusal: { refreshToken: string; isOfClient: boolean; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. It is not used again. */
   #refusedToken = '';
   #acceptedToken = '';
@@ -98,12 +91,13 @@ export class TokenManager {
 
   constructor(options: TokenManagerOptions) {
     this.key = options.key;
+    this.turn = options.turn;
     this.#options = options;
     this.#clock = options.clock;
   }
 
   get isIdle(): boolean {
-    return this.#users === 0 && this.#refreshing === null && this.#unsaved === null;
+    return this.#users === 0 && this.#refreshing === null && this.turn.unsaved === null;
   }
 
   acquire(): void {
@@ -119,7 +113,7 @@ export class TokenManager {
     this.#cancelTimer();
     this.#stopping.abort();
     if (this.#refreshing !== null) await this.#waitAtMost(closeTimeoutMs, this.#refreshing);
-    if (this.#unsaved !== null && this.#users === 0) {
+    if (this.turn.unsaved !== null && this.#users === 0) {
       this.#pause = null;
       await this.#waitAtMost(closeTimeoutMs, this.#refresh());
     }
@@ -132,7 +126,7 @@ export class TokenManager {
     // The generation does not matter here: where the file had gone, it starts again from 1.
     if (stored !== null) {
       this.#grant = stored.grant;
-      this.#unsaved = null;
+      this.turn.unsaved = null;
     }
     this.#pause = null;
     this.#refusal = null;
@@ -143,7 +137,7 @@ export class TokenManager {
   /** The configuration was deleted: an answer that is still on its way is not saved. */
   forget(): void {
     this.#isForgotten = true;
-    this.#unsaved = null;
+    this.turn.unsaved = null;
     this.#grant = null;
   }
 
@@ -210,7 +204,7 @@ export class TokenManager {
     }
     let grant: Grant;
     try {
-      grant = await this.#renew();
+      grant = await this.turn.take(() => this.#renew(), this.#stopping.signal);
       if (grant.accessToken === '')
         throw new VehicleError('SERVICE_ERROR', 'The sign-in service gave no usable access token.');
     } catch (error) {
@@ -225,38 +219,19 @@ export class TokenManager {
 
   async #renew(): Promise<Grant> {
     for (;;) {
-      const stored = await this.#load();
+      if (this.turn.unsaved !== null) await this.#save(this.turn.unsaved);
+      const stored = await this.#options.store.read(this.key);
+      this.#grant = stored?.grant ?? this.#grant;
       const known = this.#grant ?? this.#imported();
       if (known === null) throw nobodySignedIn();
       if (this.#needsNoRefresh(known)) return known;
-      const refreshToken = this.#untriedRefreshToken(stored, known);
-      if (isLeaseActive(stored?.grant?.lease, this.#options.self, this.#clock.now())) {
-        await this.#sleep(leasePollIntervalMs);
-        continue;
-      }
-      const answer = await this.#refreshUnderLease({ ...known, refreshToken }, stored && stored.version);
+      // Another configuration may have a refresh token that was not refused; for a refused client none helps.
+      if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === known.refreshToken))
+        throw this.#refusal.error;
+      const answer = await this.#refreshMarked(known, stored?.version ?? null);
       if (answer === 'overtaken') continue;
       if ('generation' in answer) return answer;
-      this.#refuse(answer, refreshToken);
-    }
-  }
-
-  /** Reads the stored grant, after saving a grant that could not be saved before. */
-  async #load(): Promise<Partial<StoredGrant> | null> {
-    if (this.#unsaved !== null) await this.#save(this.#unsaved);
-    const stored = await this.#read();
-    // A grant with a lower generation is a backup that was restored under the running process.
-    if (stored?.grant && stored.grant.generation >= (this.#grant?.generation ?? 0)) this.#grant = stored.grant;
-    return stored;
-  }
-
-  /** A grant that was damaged under a running process has neither content nor version: it is written again from memory. */
-  async #read(): Promise<Partial<StoredGrant> | null> {
-    try {
-      return await this.#options.store.read(this.key);
-    } catch (error) {
-      if (this.#grant === null || !isDamaged(error)) throw error;
-      return {};
+      this.#refuse(answer, known.refreshToken);
     }
   }
 
@@ -271,42 +246,21 @@ export class TokenManager {
       scopes: null,
       refreshedAt: this.#clock.now(),
       outdated: [imported.fingerprint],
-      lease: null,
+      isRefreshing: false,
     };
   }
 
-  /**
-   * The refresh token to send: the one in the store or, if that was refused, the one in memory. They differ after a backup was restored
-   * and when another process has refreshed the grant.
-   */
-  #untriedRefreshToken(stored: Partial<StoredGrant> | null, known: Grant): string {
-    if (this.#refusal === null) return known.refreshToken;
-    const token = [stored?.grant?.refreshToken, known.refreshToken].find(
-      (candidate) => candidate !== undefined && !this.#refusal?.tokens.has(candidate),
-    );
-    if (token === undefined || this.#refusal.isOfClient) throw this.#refusal.error;
-    return token;
-  }
-
   /** Refreshes a grant and saves the new one. */
-  async #refreshUnderLease(known: Grant, version: string | null | undefined): Promise<Grant | Refusal | 'overtaken'> {
-    const { store, self } = this.#options;
-    const id = randomBytes(9).toString('base64url');
-    const lease = { id, pid: self.pid, host: self.host, until: this.#clock.now() + leaseMs };
-    self.leases.add(id);
-    try {
-      // This write also proves that the store can be written to before a token is rotated.
-      const leased = await store.write(this.key, { ...known, lease }, version);
-      if (leased === null) return 'overtaken';
-      this.#grant = leased.grant;
-      const answer = await this.#request(leased, lease);
-      return 'refusal' in answer ? answer : await this.#save(rotated(leased.grant, answer));
-    } finally {
-      if (this.#unsaved === null) self.leases.delete(id);
-    }
+  async #refreshMarked(known: Grant, version: string | null): Promise<Grant | Refusal | 'overtaken'> {
+    // This write also proves that the store can be written to before a token is rotated.
+    const marked = await this.#options.store.write(this.key, { ...known, isRefreshing: true }, version);
+    if (marked === null) return 'overtaken';
+    this.#grant = marked.grant;
+    const answer = await this.#request(marked);
+    return 'refusal' in answer ? answer : await this.#save(rotated(marked.grant, answer));
   }
 
-  async #request(leased: StoredGrant, lease: Lease): Promise<Tokens | Refusal> {
+  async #request(marked: StoredGrant): Promise<Tokens | Refusal> {
     const { client, send } = this.#options;
     const { signal } = this.#stopping;
     const connecting = new AbortController();
@@ -320,39 +274,37 @@ export class TokenManager {
       signal.removeEventListener('abort', stop);
     };
     try {
-      const form = { grant_type: 'refresh_token', refresh_token: leased.grant.refreshToken };
+      const form = { grant_type: 'refresh_token', refresh_token: marked.grant.refreshToken };
       const context = { send, clock: this.#clock, signal: connecting.signal, mayLeave };
       const answer = await requestTokens(client, form, context);
-      if ('refusal' in answer) await this.#endLease(leased, null);
+      if ('refusal' in answer) await this.#unmark(marked);
       return answer;
     } catch (error) {
-      // The ended lease stays as a mark that the service may have rotated the token.
-      await this.#endLease(leased, isSent ? { ...lease, until: 0 } : null);
+      // Otherwise the service may have rotated the token.
+      if (!isSent) await this.#unmark(marked);
       throw error;
     } finally {
       signal.removeEventListener('abort', stop);
     }
   }
 
-  /** Replaces the lease. If that cannot be stored, the lease ends with its time. */
-  async #endLease({ grant, version }: StoredGrant, lease: Lease | null): Promise<void> {
-    await this.#options.store.write(this.key, { ...grant, lease }, version).catch(ignore);
+  /** If that cannot be stored, the next refresh comes early. */
+  async #unmark({ grant, version }: StoredGrant): Promise<void> {
+    await this.#options.store.write(this.key, { ...grant, isRefreshing: false }, version).catch(ignore);
   }
 
   /** Saves a grant before it is used. */
   async #save(next: Grant): Promise<Grant> {
     if (this.#isForgotten) return next;
-    this.#unsaved = next;
+    this.turn.unsaved = next;
     let saved: StoredGrant | null = null;
     while (saved === null) {
-      const stored = await this.#read();
-      // A sign-in, or a process that took over an expired lease, was later than this refresh.
-      const { grant, version } = stored ?? {};
-      if (grant !== undefined && version !== undefined && grant.generation >= next.generation)
-        saved = { grant, version };
-      else saved = await this.#options.store.write(this.key, next, stored && version);
+      const stored = await this.#options.store.read(this.key);
+      // A sign-in was later than this refresh.
+      if (stored !== null && stored.grant.generation >= next.generation) saved = stored;
+      else saved = await this.#options.store.write(this.key, next, stored?.version ?? null);
     }
-    this.#unsaved = null;
+    this.turn.unsaved = null;
     this.#refusal = null;
     this.#grant = saved.grant;
     // This refresh token was pasted just now, perhaps in place of another one.
@@ -370,22 +322,20 @@ export class TokenManager {
     return (
       this.#isFresh(grant) &&
       Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveIntervalMs &&
-      grant.lease === null
+      !grant.isRefreshing
     );
   }
 
   #refuse(refusal: Refusal, refreshToken: string): void {
-    // Another process, or a restored backup, may have a refresh token that was not refused; for a refused client none helps.
     const isOfClient = refusal.refusal !== 'invalid_grant' && refusal.refusal !== '';
-    const tokens = new Set(this.#refusal?.tokens).add(refreshToken);
     const error = new VehicleError('SIGN_IN_REQUIRED', refusalSentence(refusal));
-    this.#refusal = { tokens, isOfClient, since: this.#clock.now(), error };
+    this.#refusal = { refreshToken, isOfClient, since: this.#clock.now(), error };
   }
 
   /** A refusal waits for a person; everything that time can mend is tried again after a growing pause. */
   #failed(error: unknown): VehicleError {
     const failure = asVehicleError(error);
-    if (permanentCodes.has(failure.code) && this.#unsaved === null) {
+    if (permanentCodes.has(failure.code) && this.turn.unsaved === null) {
       this.#wakeAfter(reloadIntervalMs);
       return failure;
     }
@@ -416,14 +366,6 @@ export class TokenManager {
     this.#cancelTimer = this.#clock.after(Math.min(ms, keepAliveIntervalMs), () => void this.#refresh().catch(ignore));
   }
 
-  async #sleep(ms: number): Promise<void> {
-    try {
-      await this.#clock.sleep(ms, this.#stopping.signal);
-    } catch {
-      throw cancelledError();
-    }
-  }
-
   /** Waits until the work is settled, but no longer than `ms`. */
   async #waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -446,16 +388,8 @@ function rotated(before: Grant, answer: Tokens): Grant {
     expiresAt: answer.expiresAt,
     scopes: answer.scopes ?? before.scopes,
     refreshedAt: answer.receivedAt,
-    lease: null,
+    isRefreshing: false,
   };
-}
-
-/** True while another refresh may be under way. A process on another machine is given its time; a dead process here is not. */
-function isLeaseActive(lease: Lease | null | undefined, self: ProcessIdentity, now: number): boolean {
-  if (lease === null || lease === undefined || lease.until === 0) return false;
-  if (lease.host === self.host && lease.pid === self.pid) return self.leases.has(lease.id);
-  if (lease.until <= now || lease.until > now + leaseMs) return false;
-  return lease.host !== self.host || self.isAlive(lease.pid);
 }
 
 /** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/field-notes.md 4.2). */

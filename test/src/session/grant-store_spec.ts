@@ -20,7 +20,7 @@ const grant = (count: number): Grant => ({
   scopes: ['openid'],
   refreshedAt: 0,
   outdated: [],
-  lease: null,
+  isRefreshing: false,
 });
 
 describe('The saved sign-ins', () => {

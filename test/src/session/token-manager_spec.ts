@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
@@ -11,6 +11,7 @@ import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
+import { DirectoryInUse, DirectoryOwner } from '../../../src/state/owner';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../../src/simulator';
 import { closeAccounts, openTestAccount } from '../../support/account';
@@ -30,7 +31,7 @@ describe('a refreshing access token', () => {
   let sources: TokenSource[];
   /** Every token that the redactor was told of. */
   let secrets: Set<string>;
-  /** All sessions of a test use it, as processes on a shared store do. */
+  /** All sessions of a test use it, one after the other. */
   let files: FileStateStore;
 
   beforeEach(async () => {
@@ -91,7 +92,7 @@ describe('a refreshing access token', () => {
     }
   };
 
-  /** Lets a session that waits for another one look again. */
+  /** Lets time pass until the work is done. */
   const whileTimePasses = async <T>(work: Promise<T>): Promise<T> => {
     let isDone = false;
     void work.catch(() => undefined).finally(() => (isDone = true));
@@ -199,8 +200,7 @@ describe('a refreshing access token', () => {
   it('retries at once what a process had sent when it ended without an answer', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
     const pasted = identity.newRefreshToken();
-    const dead = { pid: 2 ** 22 + 1, host: hostname(), isAlive: () => true, leases: new Set<string>() };
-    const before = source({ refreshToken: pasted, session: newProcess({ self: dead, send: losing }) });
+    const before = source({ refreshToken: pasted, session: newProcess({ send: losing }) });
     const first = await before.get();
     isLost = true;
     void before.onUnauthorized(first).catch(() => undefined);
@@ -213,33 +213,45 @@ describe('a refreshing access token', () => {
     await closing;
   });
 
-  it('waits for the refresh of another process that lives, and for one on another machine no longer than a refresh takes', async () => {
+  it('is asked for by one configuration at a time, though another one has the same refresh token and a mistyped client secret', async () => {
     const pasted = identity.newRefreshToken();
-    const elsewhere = { pid: process.pid, host: 'elsewhere', isAlive: () => true, leases: new Set<string>() };
-    const other = source({ refreshToken: pasted, session: newProcess({ self: elsewhere, send: losing }) });
-    const first = await other.get();
-    await clock.advance(5 * minute);
+    let underWay = 0;
+    let most = 0;
+    const one = newProcess({
+      send: async (request) => {
+        most = Math.max(most, (underWay += 1));
+        // Long enough for another configuration to mark the grant.
+        for (let writes = 0; writes < 10; writes++) await files.write('guard/other', writes);
+        return identity.send(request).finally(() => (underWay -= 1));
+      },
+    });
+    const right = source({ refreshToken: pasted, session: one });
+    const client = { ...identity.client, clientSecret: 'mistyped' };
+    const mistyped = source({ refreshToken: pasted, session: one, client });
+    for (let round = 0; round < 5; round++) {
+      const [token] = await Promise.all([right.get(), mistyped.get().catch(() => null)]);
+      assert.ok(await identity.accepts(token));
+      await clock.advance(5 * minute);
+    }
+    assert.equal(most, 1);
+  });
+
+  it('lets a configuration that waits for the refresh of another one be closed', async () => {
+    const pasted = identity.newRefreshToken();
+    const one = newProcess({ send: losing });
     isLost = true;
-    void other.get().catch(() => undefined);
-    await requestsMade(2);
-    const waiting = source({ refreshToken: pasted, session: newProcess() });
-    let isDone = false;
-    const got = waiting.get().finally(() => (isDone = true));
-    got.catch(() => undefined);
-    for (let second = 0; second < 119; second++) await passing(1_000);
-    assert.equal(identity.requests.length, 2);
-    assert.equal(isDone, false);
-    for (let second = 0; second < 3; second++) await passing(1_000);
-    await assert.rejects(got, { code: 'SIGN_IN_REQUIRED' });
-    assert.equal(identity.requests.length, 3);
-    assert.notEqual(first, '');
-    const closing = other.close();
+    const first = source({ refreshToken: pasted, session: one });
+    void first.get().catch(() => undefined);
+    await requestsMade(1);
+    const client = { ...identity.client, clientSecret: 'mistyped' };
+    const second = source({ refreshToken: pasted, session: one, client });
+    const refused = assert.rejects(second.get(), { code: 'CANCELLED' });
+    await second.close();
+    await refused;
+    const closing = first.close();
     await clock.advance(3_000);
     await closing;
   });
-
-  /** Lets time pass in steps of a poll, each of which reads real files. */
-  const passing = (ms: number): Promise<void> => clock.advanceInSteps(ms, 200);
 
   it('does not let a mistyped client secret stop another configuration', async () => {
     const pasted = identity.newRefreshToken();
@@ -297,14 +309,6 @@ describe('a refreshing access token', () => {
     await clock.advance(2_000);
     await until(() => token.describe().retryAt === null);
     assert.equal(identity.requests.length, 4);
-  });
-
-  it('is asked for once by two processes that share the store', async () => {
-    const pasted = identity.newRefreshToken();
-    const processes = [source({ refreshToken: pasted }), source({ refreshToken: pasted, session: newProcess() })];
-    const [one, two] = await whileTimePasses(Promise.all(processes.map((token) => token.get())));
-    assert.equal(one, two);
-    assert.equal(identity.requests.length, 1);
   });
 
   it('is renewed ahead of its end, while the old one still serves', async () => {
@@ -496,8 +500,10 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ send: silent(clock) }) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
     await clock.whenSleeping(2);
-    await clock.advance(minute);
+    // Not as long as the pause before the next try.
+    await clock.advance(51_000);
     await refused;
+    await token.close();
   });
 
   it('still gives a valid token while the sign-in service is away', async () => {
@@ -677,58 +683,56 @@ describe('a refreshing access token', () => {
     );
   });
 
-  it('takes the token of another process that rotated meanwhile, instead of asking for a sign-in', async () => {
+  it('sends no refresh token twice while one process after the other keeps the sign-in', async () => {
     const pasted = identity.newRefreshToken();
-    const one = source({ refreshToken: pasted });
-    await one.get();
-    const two = source({ refreshToken: pasted, session: newProcess() });
     for (let round = 0; round < 10; round++) {
+      files = new FileStateStore({ directory });
+      const token = source({ refreshToken: pasted, session: newProcess() });
+      assert.ok(await identity.accepts(await token.get()));
+      await token.close();
       await clock.advance(250_000);
-      for (const token of [one, two]) assert.ok(await identity.accepts(await whileTimePasses(token.get())));
     }
+    assert.equal(new Set(identity.sent).size, 10);
     assert.equal(identity.refusals, 0);
   });
 
-  it('sends no refresh token twice, though two sessions ask at the same moment', async () => {
+  it('is refreshed by the process that uses the directory and by no other', async () => {
     const pasted = identity.newRefreshToken();
-    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, session: newProcess() })];
-    for (let round = 0; round < 40; round++) {
-      const [one, two] = await whileTimePasses(Promise.all(tokens.map((token) => token.get())));
-      assert.equal(one, two);
-      await clock.advance(299_000);
-    }
-    assert.equal(new Set(identity.sent).size, identity.sent.length);
-    assert.equal(identity.refusals, 0);
+    const owners = [0, 1].map(() => new DirectoryOwner({ directory }));
+    const [one, two] = owners.map((owner) => {
+      files = new FileStateStore({ directory, owner });
+      return source({ refreshToken: pasted, session: newProcess() });
+    }) as [TokenSource, TokenSource];
+    const results = await Promise.allSettled([one.get(), two.get()]);
+    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    const refused = results.find((result) => result.status === 'rejected');
+    assert.ok(refused?.reason instanceof DirectoryInUse);
+    assert.equal(identity.requests.length, 1);
+    await Promise.all([one.close(), two.close()]);
+    await Promise.all(owners.map((owner) => owner.end()));
   });
 
-  it('survives a backup of the store that is restored under it', async () => {
-    const pasted = identity.newRefreshToken();
-    const token = source({ refreshToken: pasted });
-    await token.get();
-    const [{ key, value } = assert.fail()] = await files.entries('sign-in/');
-    await clock.advance(5 * minute);
-    await token.get();
-    await files.write(key, value);
-    await clock.advance(5 * minute);
-    assert.ok(await identity.accepts(await token.get()));
-    assert.equal(identity.refusals, 0);
-  });
-
-  it('replaces a stored grant that is damaged at runtime, and keeps the damaged one', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
-    await token.get();
-    const [{ key } = assert.fail()] = await files.entries('sign-in/');
-    await files.write(key, 'damaged');
-    await clock.advance(5 * minute);
-    assert.ok(await identity.accepts(await token.get()));
-    assert.deepEqual(
-      (await files.entries('unreadable/')).map(({ value }) => value),
-      ['damaged'],
-    );
-    await clock.advance(5 * minute);
-    assert.ok(await identity.accepts(await token.get()));
-    assert.equal(identity.refusals, 0);
-  });
+  for (const [what, textOf] of [
+    ['survives a backup of the store that is restored under it', (backup: string) => backup],
+    ['replaces a stored grant that is damaged under it', () => 'damaged'],
+  ] as const)
+    it(what, async () => {
+      const pasted = identity.newRefreshToken();
+      const token = source({ refreshToken: pasted });
+      await token.get();
+      const [name = assert.fail()] = await grantFiles();
+      const backup = await readFile(join(grantFolder(), name), 'utf8');
+      await clock.advance(5 * minute);
+      await token.get();
+      await writeFile(join(grantFolder(), name), textOf(backup));
+      await clock.advance(5 * minute);
+      const last = await token.get();
+      assert.ok(await identity.accepts(last));
+      await token.close();
+      files = new FileStateStore({ directory });
+      assert.equal(await source({ refreshToken: pasted, session: newProcess() }).get(), last);
+      assert.equal(identity.refusals, 0);
+    });
 
   it('does not overwrite what a process with another secret has stored', async () => {
     const pasted = identity.newRefreshToken();
@@ -743,7 +747,7 @@ describe('a refreshing access token', () => {
       scopes: null,
       refreshedAt: 0,
       outdated: [],
-      lease: null,
+      isRefreshing: false,
     });
     await clock.advance(5 * minute);
     await assert.rejects(token.get(), { code: 'CONFIG' });

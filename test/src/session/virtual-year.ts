@@ -17,8 +17,8 @@ import { removeFolder } from '../../support/remove-folder';
 import { unsyncedFiles } from '../../support/sealed-files';
 
 /**
- * A year of a sign-in that two Node-RED processes share, in minutes: on one clock that moves only when nobody works, with
- * the simulated identity service, real files, and processes and connections that are cut at any step.
+ * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nobody works, with
+ * the simulated identity service, real files, and a process and connections that are cut at any step.
  */
 export interface YearOptions {
   days: number;
@@ -94,9 +94,9 @@ class Year {
   /** Its key is derived once for all processes, outside of the time that is watched. */
   readonly #seal = new Seal(secret);
   readonly #transport: Transport = createTransport();
-  readonly #processes: SimulatedProcess[] = [];
+  #process: SimulatedProcess | undefined;
   #simulator!: Simulator;
-  /** Both processes use it, as those on a shared store do. */
+  /** One process after the other uses it. */
   #state!: StateStore;
   #directory = '';
   #pasted = '';
@@ -105,7 +105,6 @@ class Year {
   #newest = '';
   #outageUntil = 0;
   #signedOut = false;
-  #nextPid = 1;
 
   constructor(options: YearOptions) {
     this.#options = options;
@@ -123,12 +122,11 @@ class Year {
     await this.#seal.seal('', '');
     this.#state = unsyncedFiles([this.#seal], this.#directory);
     this.#signIn();
-    this.#start(0);
-    this.#start(1);
+    this.#start();
   }
 
   async close(): Promise<void> {
-    for (const process of this.#processes) process.kill();
+    this.#process?.kill();
     await this.#transport.close();
     await this.#simulator.close();
     await removeFolder(this.#directory);
@@ -141,7 +139,7 @@ class Year {
       if (this.#random() < chance.outage) this.#outageUntil = this.#world.now() + this.#between(5 * minute, 12 * hour);
       if (this.#random() < chance.holiday) await this.#holiday();
       const which = this.#random() < 0.5 ? 0 : 1;
-      if (this.#random() < chance.kill) this.#killSoon(which);
+      if (this.#random() < chance.kill) this.#killSoon();
       await this.#world.settled(this.#random() < chance.both ? [this.#read(0), this.#read(1)] : [this.#read(which)]);
       if (this.#signedOut) await this.#signInAgain();
     }
@@ -152,16 +150,15 @@ class Year {
     return this.#random() < 0.01 ? this.#between(hour, 10 * hour) : this.#between(10 * second, 10 * minute);
   }
 
-  /** Both processes stopped properly, for less than a grant lives unused. */
+  /** The process stopped properly, for less than a grant lives unused. */
   async #holiday(): Promise<void> {
-    await this.#stopAll();
+    await this.#stop();
     await this.#world.runFor(this.#between(day, 4 * day));
-    this.#start(0);
-    this.#start(1);
+    this.#start();
   }
 
-  async #stopAll(): Promise<void> {
-    await this.#world.settled(this.#processes.map((process) => process.stop()));
+  async #stop(): Promise<void> {
+    await this.#world.settled([this.#process?.stop() ?? Promise.resolve()]);
   }
 
   #signIn(): void {
@@ -171,9 +168,8 @@ class Year {
     this.#grantEnds = end.setUTCMonth(end.getUTCMonth() + 6);
   }
 
-  #start(index: number): void {
-    this.#processes[index] = new SimulatedProcess({
-      pid: this.#nextPid++,
+  #start(): void {
+    this.#process = new SimulatedProcess({
       world: this.#world,
       random: this.#random,
       state: this.#state,
@@ -186,31 +182,31 @@ class Year {
       refreshToken: this.#pasted,
       send: this.#send,
       mayDieUnheard: this.#options.cuts === 'anywhere',
-      isAlive: (pid) => this.#processes.some((process) => process.pid === pid && process.alive),
     });
   }
 
   /** Dies within its next steps, and is started again by whatever watches over it. */
-  #killSoon(index: number): void {
-    const process = this.#processes[index];
+  #killSoon(): void {
+    const process = this.#process;
     process?.dieAfter(Math.floor(this.#random() * 45), () => {
       this.report.killedProcesses += 1;
-      const restart = (): void => void (this.#processes[index] === process && this.#start(index));
+      const restart = (): void => void (this.#process === process && this.#start());
       this.#world.after(this.#between(second, 30 * second), restart);
     });
   }
 
   async #read(index: number): Promise<void> {
-    const process = this.#processes[index];
+    const process = this.#process;
     if (process === undefined || !process.alive) return;
     this.report.reads += 1;
     try {
-      const token = await process.orDeath(process.source.get());
+      const source = process.sources[index] ?? process.sources[0];
+      const token = await process.orDeath(source.get());
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
-      if (this.#random() < chance.accepted) process.source.onAccepted(token);
+      if (this.#random() < chance.accepted) source.onAccepted(token);
       // A 401 by chance (docs/field-notes.md 6.2): a token is renewed while it lives.
-      if (this.#random() < chance.refused) await process.orDeath(process.source.onUnauthorized(token));
+      if (this.#random() < chance.refused) await process.orDeath(source.onUnauthorized(token));
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (error.code === 'SIGN_IN_REQUIRED') this.#signedOut = true;
@@ -234,11 +230,10 @@ class Year {
     if (this.#world.now() >= this.#grantEnds) this.report.endedGrants += 1;
     else if ((await this.#stored()) === this.#newest) this.report.lost += 1;
     else this.report.lostUnheard += 1;
-    await this.#stopAll();
+    await this.#stop();
     this.#signedOut = false;
     this.#signIn();
-    this.#start(0);
-    this.#start(1);
+    this.#start();
   }
 
   async #stored(): Promise<string> {
@@ -277,7 +272,6 @@ class Year {
 }
 
 interface ProcessOptions {
-  pid: number;
   world: World;
   random: () => number;
   state: StateStore;
@@ -286,13 +280,12 @@ interface ProcessOptions {
   send: Send;
   /** Also between the answer of the service and the save. */
   mayDieUnheard: boolean;
-  isAlive: (pid: number) => boolean;
 }
 
 /** A process as far as the store and the service can tell: what it asks of files, network and clock ends with it. */
 class SimulatedProcess {
-  readonly pid: number;
-  readonly source: TokenSource;
+  /** Two configurations with the same pasted refresh token. */
+  readonly sources: readonly [TokenSource, TokenSource];
   alive = true;
   readonly #world: World;
   readonly #mayDieUnheard: boolean;
@@ -303,22 +296,22 @@ class SimulatedProcess {
   #unheard = false;
 
   constructor(options: ProcessOptions) {
-    this.pid = options.pid;
     this.#world = options.world;
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
     const { random, state, client, refreshToken } = options;
-    const self = { pid: options.pid, host: 'here', isAlive: options.isAlive, leases: new Set<string>() };
     const clock = this.#clock();
     const store = new GrantStore({ state: this.#stepwise(state), clock });
     const send: Send = (request) => this.#send(() => options.send(request));
-    const session = new Session({ store, send, clock, random, self });
-    this.source = createTokenSource({ client, configNodeId: 'config', refreshToken, session });
+    const session = new Session({ store, send, clock, random });
+    const source = (configNodeId: string): TokenSource =>
+      createTokenSource({ client, configNodeId, refreshToken, session });
+    this.sources = [source('config'), source('other')];
   }
 
   /** Ends as Node-RED does when it is asked to. */
   async stop(): Promise<void> {
-    await this.orDeath(this.source.close());
+    await this.orDeath(Promise.all(this.sources.map((source) => source.close())));
     this.#end();
   }
 
