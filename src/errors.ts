@@ -35,7 +35,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-export interface VehicleErrorDetails {
+interface VehicleErrorDetails {
   /** Overrides the default of the code. */
   retryable?: boolean;
   /** When another try makes sense, where the service or the rate limiter says so. */

@@ -8,7 +8,7 @@ export interface Sentence {
 }
 
 /** A text or a number is shown as it is, a sentence is worded in the language of the reader, a list has commas between its items. */
-export type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
+type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
 /** The tag of a template literal: each `${value}` becomes a place. The template is the key of the translations. */
 export const sentence = (strings: TemplateStringsArray, ...values: readonly SentenceValue[]): Sentence => ({

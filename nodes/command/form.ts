@@ -24,8 +24,8 @@ const {
   textOf,
   titleOf,
   validateTyped,
+  validateTypedVin,
   unlockDurationLimits,
-  validateVin,
   validateWhole,
   wordsOf,
 } = connectedVehicle;
@@ -98,12 +98,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
-    vin: {
-      value: '',
-      validate(value, _opt) {
-        return validateTyped(this, 'vin', value, () => validateVin(value));
-      },
-    },
+    vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     command: {
       value: 'lock',
@@ -145,15 +140,9 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     const isFixed = (this.commandType ?? 'str') === 'str';
     return this.name || (this.command && isFixed ? titleOfCommand(this.command) : say('palette.name'));
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
-  onpaletteadd() {
-    addSearchWords(type, say('palette.search'));
-  },
-  onadd() {
-    giveVehicle(this);
-  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
   oneditprepare() {
     // A flow that names no command takes it from the message; only a new node locks.
     const { command = '', commandType = 'str' } = this;

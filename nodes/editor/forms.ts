@@ -1,7 +1,7 @@
 import { defaultAccess, type AccessName } from '../../src/index';
 import { sharedText } from './texts';
 
-export interface Choice {
+interface Choice {
   value: string;
   text: string;
 }
@@ -85,7 +85,9 @@ export function showScopes(line: JQuery, scopes: readonly string[]): void {
 }
 
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */
-export const labelStyle = (node: { name?: string }): string => (node.name ? 'node_label_italic' : '');
+export function labelStyle(this: { name?: string }): string {
+  return this.name ? 'node_label_italic' : '';
+}
 
 /** The vehicle that a node on this tab uses by default: the only one, or the first where all of them are demo cars. */
 function defaultVehicle(tab: string | undefined): string | undefined {
@@ -97,8 +99,8 @@ function defaultVehicle(tab: string | undefined): string | undefined {
 }
 
 /** Gives a node that comes from the palette the default vehicle. A node that is pasted or imported is in the flows already. */
-export function giveVehicle(node: EditorNode<{ vehicle: string }>): void {
-  if (!RED.nodes.node(node.id) && !node.vehicle) node.vehicle = defaultVehicle(RED.workspaces.active()) ?? '';
+export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
+  if (!RED.nodes.node(this.id) && !this.vehicle) this.vehicle = defaultVehicle(RED.workspaces.active()) ?? '';
 }
 
 /** Chooses the default vehicle in the form of a node that has none. */
@@ -115,3 +117,9 @@ export function isNotAllowed(access: AccessName | null): boolean {
 
 /** The service of the chosen vehicle, or an empty text as long as there is none. */
 export const chosenService = (): string => RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? '';
+
+/** Node-RED searches the palette by type and label. This adds the words that a driver would look for. */
+export function addSearchWords(type: string, words: string): void {
+  const entry = $(`.red-ui-palette-node[data-palette-type="${type}"]`);
+  entry.attr('data-palette-label', `${entry.attr('data-palette-label') ?? ''} ${words}`);
+}

@@ -3,10 +3,10 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export { validateAddress } from './addresses';
-export { ask, unreached } from './runtime-request';
+export { ask, errorText, unreached } from './runtime-request';
 export { validatePoll } from './requests-per-day';
 export {
+  addSearchWords,
   chooseVehicle,
   chosenService,
   configField,
@@ -22,14 +22,11 @@ export {
   textOf,
 } from './forms';
 export { serviceInterfaces, showInterface } from './interfaces';
-export { editorLanguage, numberText, timeText } from './local-format';
-export { addSearchWords } from './palette';
 export { clearAnswer, showAnswer } from './show-values';
-export { showTyped, sources, startSources, validateTyped, typeOf } from './typed-inputs';
-export { errorText } from './error-text';
+export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
 export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
-export { validateVin, validateWhole, type Validity } from './validators';
-export { sharedText, wordsOf } from './texts';
+export { validateAddress, validateVin, validateWhole, type Validity } from './validators';
+export { editorLanguage, numberText, sharedText, timeText, wordsOf } from './texts';
 export {
   accessNames,
   commandNames,

@@ -3,7 +3,7 @@ import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
 /** The versions of the connected interface that have a read or a command; `v2Unlisted`: the specification does not list it there. */
-export interface Versions {
+interface Versions {
   v1: boolean;
   v2: boolean;
   v2Unlisted?: boolean;

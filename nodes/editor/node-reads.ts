@@ -1,7 +1,7 @@
 import { defaultWatch, eventNames, eventPolls, openings, openingsNamed, proofReadOf } from '../../src/index';
 
 /** Reads that a node sends together. */
-export interface NodeReads {
+interface NodeReads {
   reads: readonly string[];
   /** Seconds between two polls; 0: only on a message. */
   poll: number;

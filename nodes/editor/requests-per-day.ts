@@ -33,14 +33,14 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnT
 }
 
 /** A whole number of seconds, with which the nodes of the vehicle together keep within its quota: the editor asks before it deploys others. */
-export function validatePoll(node: FlowNode, value: string | number | undefined): Validity {
+export function validatePoll(this: FlowNode, value: string | number | undefined, _opt: unknown): Validity {
   const whole = validateWhole(value, 0);
   if (whole !== true || !(Number(value) >= 1)) return whole;
-  const vehicle = RED.nodes.node(node.vehicle ?? '');
+  const vehicle = RED.nodes.node(this.vehicle ?? '');
   // A simulated car has no quota.
   if (!vehicle || (vehicle.service ?? 'demo') === 'demo') return true;
   const { requestsPerDay: limit = 10_000 } = vehicle;
-  const calls = callsOf(node.vehicle, { ...node, poll: value ?? 0 });
+  const calls = callsOf(this.vehicle, { ...this, poll: value ?? 0 });
   const api = apis.find((name) => calls[name] > Number(limit));
   return api === undefined || sharedText(`reason.${callsTexts[api]}`, { calls: calls[api], limit });
 }

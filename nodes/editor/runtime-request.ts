@@ -1,4 +1,5 @@
 import type { Worded } from '../node-red/sentences';
+import { sharedText } from './texts';
 
 /** An error that the runtime returned (docs/message-contract.md 6). */
 export interface Refusal {
@@ -25,3 +26,13 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     .done(done)
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
+
+/**
+ * Why something failed, in the language of the dialog.
+ * @param about what was asked, where its failure has words of its own: the sign-in service is not that of the vehicles
+ */
+export const errorText = ({ code, message }: Refusal, about = ''): string =>
+  sharedText(`dialog.check.${about}.${code}`, {
+    message,
+    defaultValue: sharedText(`dialog.check.${code}`, { message, defaultValue: message }),
+  });

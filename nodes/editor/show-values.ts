@@ -1,9 +1,7 @@
 import { isRecord } from '../../src/index';
-import { ask, type Refusal } from './runtime-request';
-import { errorText } from './error-text';
+import { ask, errorText, type Refusal } from './runtime-request';
 import { part } from './forms';
-import { timeText } from './local-format';
-import { sharedText } from './texts';
+import { sharedText, timeText } from './texts';
 
 /** A value as the service gives it. */
 interface Value {

@@ -1,9 +1,9 @@
 import { nodeField, textOf } from './forms';
-import type { Validity } from './validators';
+import { validateVin, type Validity } from './validators';
 import { sharedText } from './texts';
 
 /** A type of a typed input that this pack defines; the others are Node-RED's own. */
-export interface OwnType {
+interface OwnType {
   value: string;
   label: string;
   icon?: string;
@@ -58,4 +58,13 @@ export function validateTyped(
 ): Validity {
   if (!sources.some((source) => source === typeOf(node, name))) return validate();
   return String(value ?? '').trim() !== '' || sharedText('reason.source');
+}
+
+/** The validator of the property `vin`. */
+export function validateTypedVin(
+  this: Readonly<Record<string, unknown>>,
+  value: string | undefined,
+  _opt: unknown,
+): Validity {
+  return validateTyped(this, 'vin', value, () => validateVin(value));
 }

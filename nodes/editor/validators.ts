@@ -1,4 +1,4 @@
-import { vinPattern } from '../../src/index';
+import { addressFault, vinPattern } from '../../src/index';
 import { sharedText } from './texts';
 
 /**
@@ -20,3 +20,9 @@ export const validateWhole = (value: string | number | undefined, minimum: numbe
   if (Number.isInteger(number) && number >= minimum && number <= maximum) return true;
   return sharedText(maximum === Infinity ? 'reason.atLeast' : 'reason.between', { minimum, maximum });
 };
+
+/** docs/message-contract.md 2: https, or http on a loopback address; nothing else. */
+export function validateAddress(value = '', options: Parameters<typeof addressFault>[1] = {}): Validity {
+  const fault = addressFault(value.trim(), options);
+  return fault === null || sharedText(`reason.${fault}`);
+}

@@ -16,7 +16,7 @@ const {
   startSources,
   textOf,
   validateTyped,
-  validateVin,
+  validateTypedVin,
   validateWhole,
   wordsOf,
 } = connectedVehicle;
@@ -111,12 +111,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
-    vin: {
-      value: '',
-      validate(value, _opt) {
-        return validateTyped(this, 'vin', value, () => validateVin(value));
-      },
-    },
+    vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     events: {
       value: [],
@@ -138,12 +133,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
         return !needsPlace || places.length > 0 || say('reason.noPlace');
       },
     },
-    poll: {
-      value: 120,
-      validate(value, _opt) {
-        return validatePoll(this, value);
-      },
-    },
+    poll: { value: 120, validate: validatePoll },
   },
   inputs: 1,
   outputs: 1,
@@ -153,15 +143,9 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   label() {
     return this.name || say('palette.name');
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
-  onpaletteadd() {
-    addSearchWords(type, say('palette.search'));
-  },
-  onadd() {
-    giveVehicle(this);
-  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
   oneditprepare() {
     fillEvents(this.events ?? []);
     for (const place of this.places ?? []) addPlace((place ?? {}) as Record<string, unknown>);

@@ -18,7 +18,7 @@ const {
   startSources,
   textOf,
   validateTyped,
-  validateVin,
+  validateTypedVin,
   validateWhole,
   wordsOf,
 } = connectedVehicle;
@@ -130,12 +130,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
-    vin: {
-      value: '',
-      validate(value, _opt) {
-        return validateTyped(this, 'vin', value, () => validateVin(value));
-      },
-    },
+    vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     watch: {
       value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
@@ -156,12 +151,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     quietHours: { value: '', validate: (value, _opt) => validateQuietHours(value) },
     timeZone: { value: '', validate: (value, _opt) => validateTimeZone(value) },
     onlyWhileNotInUse: { value: false },
-    poll: {
-      value: 120,
-      validate(value, _opt) {
-        return validatePoll(this, value);
-      },
-    },
+    poll: { value: 120, validate: validatePoll },
   },
   inputs: 1,
   outputs: 2,
@@ -171,15 +161,9 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   label() {
     return this.name || say('palette.name');
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
-  onpaletteadd() {
-    addSearchWords(type, say('palette.search'));
-  },
-  onadd() {
-    giveVehicle(this);
-  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
   oneditprepare() {
     fillList(this);
     showProperties(this, field);

@@ -35,15 +35,9 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   label() {
     return this.name || say('palette.name');
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
-  onpaletteadd() {
-    addSearchWords(type, say('palette.search'));
-  },
-  onadd() {
-    giveVehicle(this);
-  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
   oneditprepare() {
     showProperties(this, field);
     chooseVehicle(this);

@@ -27,9 +27,9 @@ const {
   textOf,
   titleOf,
   validateTyped,
+  validateTypedVin,
   typeOf,
   valueTypeOf,
-  validateVin,
   wordsOf,
 } = connectedVehicle;
 
@@ -188,12 +188,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   defaults: {
     name: { value: '' },
     vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
-    vin: {
-      value: '',
-      validate(value, _opt) {
-        return validateTyped(this, 'vin', value, () => validateVin(value));
-      },
-    },
+    vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     read: {
       value: 'windows',
@@ -215,7 +210,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
       value: 0,
       validate(value, _opt) {
         const isAsked = ['vin', 'read'].some((name) => typeOf(this, name) === 'msg');
-        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : validatePoll(this, value);
+        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : validatePoll.call(this, value, _opt);
       },
     },
     emit: { value: 'always' },
@@ -230,15 +225,9 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     if (this.read === 'several') return say('readings', { count: this.reads?.length ?? 0 });
     return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
-  onpaletteadd() {
-    addSearchWords(type, say('palette.search'));
-  },
-  onadd() {
-    giveVehicle(this);
-  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
   oneditprepare() {
     const isList = this.read === 'several';
     showProperties(this, field);

@@ -3,13 +3,13 @@ import type { Values } from '../node-red/i18n';
 import { clockTime, type StatusStyle } from '../node-red/node-status';
 
 /** The node status of a reading. */
-export interface ReadingText {
+interface ReadingText {
   style: Extract<StatusStyle, 'good' | 'attention' | 'unclear'>;
   text: string;
 }
 
 /** The words of the runtime's language. */
-export interface Words {
+interface Words {
   /** BCP 47 tag. */
   language: string;
   /** @param key in `runtime.json`; `defaultValue` among the values stands for a key that is missing */

@@ -7,13 +7,11 @@ import {
   type SignedIn,
 } from '../../src/index';
 import type { VehicleOptions } from './options';
-import { ask, type Answer, type Refusal } from '../editor/runtime-request';
-import { errorText } from '../editor/error-text';
+import { ask, errorText, type Answer, type Refusal } from '../editor/runtime-request';
 import { configField as field, optionElements, part, textOf } from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
-import { numberText, timeText } from '../editor/local-format';
 import { commandOf, nodesOf, readsOfNode } from '../editor/node-reads';
-import { sharedText, type Say } from '../editor/texts';
+import { numberText, sharedText, timeText, type Say } from '../editor/texts';
 import type { Validity } from '../editor/validators';
 
 /** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */

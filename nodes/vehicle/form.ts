@@ -139,9 +139,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
     return this.name || (vinPattern.test(vin) ? `${service} ${shortVin(vin)}` : service);
   },
-  labelStyle() {
-    return labelStyle(this);
-  },
+  labelStyle,
   oneditprepare() {
     showProperties(this, field);
     showList('access', accessNames, this.access ?? defaultAccess);

@@ -1,4 +1,4 @@
-export interface Backoff {
+interface Backoff {
   firstMs: number;
   maxMs: number;
 }

@@ -9,7 +9,7 @@ const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 ];
 
 /** `3 min ago`. */
-export function ageText(iso: string, now: number): string {
+function ageText(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   const format = new Intl.RelativeTimeFormat(editorLanguage(), { numeric: 'auto', style: 'short' });
   for (const [unit, length] of steps) if (seconds >= length) return format.format(-Math.floor(seconds / length), unit);

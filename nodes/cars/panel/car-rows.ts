@@ -14,7 +14,7 @@ export interface CarRow {
   fact: Fact | undefined;
 }
 
-export interface CarRowGroup {
+interface CarRowGroup {
   title: string;
   rows: CarRow[];
 }

@@ -13,7 +13,7 @@ const { numberText, sharedText, timeText, wordsOf } = connectedVehicle;
 const say = wordsOf('connected-vehicle-cars');
 
 /** The actions of the buttons. Each one returns the lines to show, and whether they are a problem. */
-export interface PanelActions {
+interface PanelActions {
   read(car: CarSummary): Promise<PanelMessage[]>;
   check(car: CarSummary): Promise<PanelMessage[]>;
   diagnostics(car: CarSummary): Promise<PanelMessage[]>;

@@ -24,7 +24,7 @@ const taperedTo = 0.2;
 const kilometersPerMile = 1.609344;
 
 /** Watts that the battery takes at a level. */
-export function powerAt(level: number, { power }: CarState['battery']): number {
+function powerAt(level: number, { power }: CarState['battery']): number {
   const above = Math.max(0, level - taperFrom) / (100 - taperFrom);
   return Math.round(power * (1 - (1 - taperedTo) * above));
 }

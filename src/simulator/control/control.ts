@@ -20,7 +20,7 @@ import type { RecordedRequest, SimulatorServer } from '../service/server';
  * request comes from: those of other pages are refused. What changes something needs, from a browser, the token of the
  * page as well. No answer allows another origin to read it.
  */
-export interface ControlParts {
+interface ControlParts {
   url: () => string;
   clock: Clock;
   dialect: string;

@@ -6,7 +6,7 @@ import type { DemoFault } from '../control/demo-faults';
 import type { CarViewWords } from './car-view';
 
 /** The texts of the page, by language: its own, and the words that the nodes and the tab “Cars” use, too. */
-export interface PageWords extends CarViewWords {
+interface PageWords extends CarViewWords {
   title: string;
   intro: string;
   cars: string;

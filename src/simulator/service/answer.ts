@@ -22,7 +22,7 @@ export const errorShapes = [
   'html',
   'empty',
 ] as const;
-export type ErrorShape = (typeof errorShapes)[number];
+type ErrorShape = (typeof errorShapes)[number];
 
 export interface Refusal {
   status: number;

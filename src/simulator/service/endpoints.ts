@@ -57,7 +57,7 @@ export interface Call {
 }
 
 /** Everything that the endpoints share. */
-export interface EndpointParts {
+interface EndpointParts {
   cars: ReadonlyMap<string, Car>;
   clock: Clock;
   dialect: Dialect;

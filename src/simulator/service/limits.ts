@@ -19,7 +19,7 @@ const minute = 60_000;
 const day = 86_400_000;
 
 /** The limit that a request exceeds, and the time until the quota is full again. */
-export type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
+type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
 
 interface Day {
   startedAt: number;

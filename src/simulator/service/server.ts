@@ -32,7 +32,7 @@ export interface Count {
   peak: number;
 }
 
-export interface ServerParts {
+interface ServerParts {
   clock: Clock;
   faults: Faults;
   signal: AbortSignal;
