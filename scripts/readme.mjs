@@ -5,16 +5,13 @@ import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { groupedResources, groups } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
-  chargingMembers,
   connectedReadNames,
   connectedReads,
   interfacePaths,
-  singleInterfaceReadNames,
-  singleInterfaceReads,
   readNames,
+  reads,
   resourceNames,
   resources,
-  statisticsMembers,
   themes,
   titleOf,
 } from '../dist/src/catalogue/reads.js';
@@ -94,19 +91,21 @@ const tables = {
   newer: () =>
     table(
       ['read', 'path', 'value', 'scopes besides `openid`'],
-      singleInterfaceReadNames.map((name) => {
-        const { interface: iface, path } = singleInterfaceReads[name];
-        const kind = chargingMembers[name] ?? statisticsMembers[name];
-        const value =
-          name === 'chargingDoneAt'
-            ? 'time, ISO-8601'
-            : kind === undefined
-              ? 'several'
-              : kind.unit
-                ? `number, ${kind.unit}`
-                : kind.values.map(code).join(', ');
-        return [code(name), code(interfacePaths[iface] + path), value, scopesOf(singleInterfaceReads[name])];
-      }),
+      readNames
+        .filter((name) => !(name in connectedReads) && !(name in resources))
+        .map((name) => {
+          const [route] = reads[name].routes;
+          const kind = reads[name].value;
+          const value =
+            name === 'chargingDoneAt'
+              ? 'time, ISO-8601'
+              : kind === undefined
+                ? 'several'
+                : kind.unit
+                  ? `number, ${kind.unit}`
+                  : kind.values.map(code).join(', ');
+          return [code(name), code(interfacePaths[route.interface] + route.path), value, scopesOf(route)];
+        }),
     ),
   groups: () =>
     table(

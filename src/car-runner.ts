@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Reading } from './car/reading';
 import type { ReadName } from './catalogue/reads';
-import type { VehicleClient } from './client';
+import type { ReadOptions } from './client';
 import { asVehicleError, type VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
 import { ReportedFailures } from './polling/reported-failures';
@@ -40,7 +40,7 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
 }
 
 export interface CarRunnerOptions {
-  client: Pick<VehicleClient, 'read' | 'clockSkewMs'>;
+  client: { readonly clockSkewMs: number; read(name: ReadName, options: ReadOptions): Promise<Reading> };
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;

@@ -72,7 +72,7 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
   let listed: string[] | null = null;
   let failure: VehicleError | null = null;
   try {
-    const { payload } = await account.client.vehicles({ maxAgeMs: 0, ...(signal && { signal }) });
+    const { payload } = await account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
     listed = payload.map((vehicle) => vehicle.vin);
   } catch (error) {
     failure = asVehicleError(error);
@@ -172,10 +172,11 @@ const maxDetails = 10;
  */
 export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {
   const options = signal === undefined ? {} : { signal };
-  const { payload } = await account.client.vehicles(options);
+  const { payload } = await account.client.read('vehicles', options);
   return Promise.all(
     payload.map(async ({ vin }, index) => {
-      const details = index < maxDetails ? await account.client.details({ vin, ...options }).catch(() => null) : null;
+      const details =
+        index < maxDetails ? await account.client.read('details', { vin, ...options }).catch(() => null) : null;
       return {
         vin,
         model: String(details?.payload.descriptions?.model ?? ''),

@@ -31,12 +31,13 @@ export {
   interfaceNames,
   isReadName,
   needsVehicle,
+  readThemes,
   titleOf,
+  valueTypeOf,
   type AnyReadName,
   type InterfaceName,
   type ReadName,
 } from './catalogue/reads';
-export { readThemes, valueTypeOf } from './catalogue/read-list';
 export { unitInWords } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.

@@ -13,7 +13,6 @@ import {
   readNames,
   type AnyReadName,
   type InterfaceChoice,
-  type ReadName,
 } from './catalogue/reads';
 import { VehicleError } from './errors';
 import { asSentence, sentence } from './sentence';
@@ -31,15 +30,6 @@ export function parseInterface(input: unknown): InterfaceChoice {
   if (choice === undefined)
     throw new VehicleError('INPUT_INVALID', sentence`The interface must be one of: ${listOf(interfaceChoices)}.`);
   return choice;
-}
-
-export function parseReadName(input: unknown): ReadName {
-  const name = parseAnyReadName(input);
-  if (isReadName(name)) return name;
-  throw new VehicleError(
-    'INPUT_INVALID',
-    sentence`“${name}” is answered by the pack and is not a read of the service. Leave it out of the list.`,
-  );
 }
 
 /** One name, or a list of names, each once; also the names of what the pack itself keeps. */

@@ -117,7 +117,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const node = deployed(id);
     const { vin } = parseBody(vehicleBody, input);
     const { client } = await node.account();
-    const { payload } = await withTimeLimit((signal) => client.commands({ vin: node.chooseVin(vin), signal }));
+    const { payload } = await withTimeLimit((signal) => client.read('commands', { vin: node.chooseVin(vin), signal }));
     return { commands: payload.map(({ command }) => command) };
   });
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { provesFitted } from '../catalogue/openings';
 import { setNewest } from '../util/bounded';
 import { readUndamaged, type StateStore } from '../state/state-store';
 
@@ -44,10 +43,10 @@ export class CarFacts {
     return (await this.#of(vin)).facts[factOf[name]];
   }
 
-  /** Learns from a state of an opening whether the car has it. */
-  async learnFitted(vin: string, name: FittedName, value: unknown): Promise<void> {
+  /** The service has reported a state of an opening, so the car has it. */
+  async learnFitted(vin: string, name: FittedName): Promise<void> {
     const car = await this.#of(vin);
-    if (car.facts[factOf[name]] === true || !provesFitted(value)) return;
+    if (car.facts[factOf[name]] === true) return;
     car.facts[factOf[name]] = true;
     await this.#save(vin, car);
   }

@@ -83,16 +83,16 @@ export interface FailedRead {
  * Several reads at once; it fails only when every one failed, with the first failure.
  * @param read gets the option `batch` of the client
  */
-export async function readEach(
-  reads: readonly AnyReadName[],
-  read: (name: AnyReadName, batch: string) => Promise<Reading>,
+export async function readEach<Name extends AnyReadName>(
+  reads: readonly Name[],
+  read: (name: Name, batch: string) => Promise<Reading>,
 ): Promise<SeveralReading & { failures: readonly FailedRead[] }> {
   if (reads.length === 0)
     throw new VehicleError(
       'INPUT_INVALID',
       'No read is chosen. Choose at least one, or send a list of names in msg.read.',
     );
-  const failures: FailedRead[] = [];
+  const failures: (FailedRead & { read: Name })[] = [];
   const batch = randomUUID();
   const results = await Promise.all(
     reads.map(async (name) => {

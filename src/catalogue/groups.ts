@@ -1,15 +1,3 @@
-import {
-  connectedReads,
-  groupReads,
-  isSingleInterfaceReadName,
-  isResourceName,
-  singleInterfaceReadNames,
-  singleInterfaceReads,
-  type InterfaceName,
-  type ReadName,
-  type ResourceName,
-} from './reads';
-
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
  * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
@@ -25,9 +13,28 @@ export interface Group {
   scopes: readonly string[];
 }
 
+/** The groups that can be read as a whole (docs/energy-location-api.md 4), by their heading in the list of reads. */
+export const groupReads = {
+  fuel: {
+    path: '/vehicles/{vin}/fuel',
+    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
+    theme: 'fuel',
+  },
+  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'], theme: 'trip' },
+  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'], theme: 'tyres' },
+  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'], theme: 'warnings' },
+  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'], theme: 'service' },
+  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
+  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
+  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
+} as const satisfies Record<string, Group & { theme: string }>;
+
+export type GroupReadName = keyof typeof groupReads;
+export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
+
 export const groups = {
-  doors: { path: connectedReads.doors.routes['connected-v2'].path, scopes: connectedReads.doors.scopes },
-  windows: { path: connectedReads.windows.routes['connected-v2'].path, scopes: connectedReads.windows.scopes },
+  doors: { path: '/vehicles/{vin}/doors', scopes: ['conve:doors_status', 'conve:lock_status'] },
+  windows: { path: '/vehicles/{vin}/windows', scopes: ['conve:windows_status'] },
   odometer: { path: '/vehicles/{vin}/odometer', scopes: ['conve:odometer_status'] },
   ...groupReads,
 } as const satisfies Record<string, Group>;
@@ -221,25 +228,11 @@ export const groupedResources = {
   frontRightWindowOpen: window('frontRightWindow', 'frontRight'),
   rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),
   rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
-} as const satisfies Record<ResourceName, GroupedResource>;
+} as const satisfies Record<string, GroupedResource>;
 
 /** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';
   if (/PETROL|DIESEL/.test(word)) return true;
   return word === 'ELECTRIC' || word === 'NONE' ? false : null;
-}
-
-/** The name of the request that answers a read: all reads with the same name need one request together. */
-export function requestNameOf(read: ReadName, available: readonly InterfaceName[]): string {
-  if (isSingleInterfaceReadName(read)) {
-    const { interface: iface, path } = singleInterfaceReads[read];
-    return (
-      singleInterfaceReadNames.find(
-        (name) => singleInterfaceReads[name].interface === iface && singleInterfaceReads[name].path === path,
-      ) ?? read
-    );
-  }
-  if (!isResourceName(read) || available.includes('extended-v1')) return read;
-  return groupedResources[read].group ?? read;
 }

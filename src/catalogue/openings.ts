@@ -107,5 +107,9 @@ export function judgeOpenings(members: Iterable<readonly [name: string, value: u
   return isAbsent ? { allClosed, open, unknown: [], absent: [sunroofName] } : { allClosed, open, unknown };
 }
 
+/** The opening of a read that not every car has. */
+export const openingIfFitted = (read: string): 'sunroof' | 'tankLid' | undefined =>
+  read === 'windows' ? 'sunroof' : read === 'doors' ? 'tankLid' : undefined;
+
 /** Whether a value of an opening that not every car has proves that this car has it. */
 export const provesFitted = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;

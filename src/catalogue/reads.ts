@@ -1,7 +1,16 @@
+import {
+  groupedResources,
+  groupReadNames,
+  groupReads,
+  groups,
+  type GroupedResource,
+  type GroupReadName,
+} from './groups';
+
 /**
- * Everything that can be read, as tables (docs/service.md 2.1 to 2.8 and 4.1 to 4.3, docs/energy-location-api.md 2 to 4). Data
- * without behaviour: the paths of the client, the dropdown of the editor, the scope check, the documentation and the routes of
- * the simulator follow from these tables.
+ * Everything that can be read, as rows of one table, `reads` (docs/service.md 2.1 to 2.8 and 4.1 to 4.3,
+ * docs/energy-location-api.md 2 to 4). The requests of the client, the dropdown of the editor, the scope check, the schedule of the
+ * poller, the documentation and the routes of the simulator follow from it.
  */
 
 /** The interfaces of a service, as `msg.vehicle.interface` reports them (docs/message-contract.md 2 and 3). */
@@ -55,17 +64,17 @@ const vehicleData = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.
 export const connectedReads = {
   windows: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/windows', accept: vehicleData },
-      'connected-v2': { path: '/vehicles/{vin}/windows', accept: json },
+      'connected-v2': { path: groups.windows.path, accept: json },
+      'connected-v1': { path: groups.windows.path, accept: vehicleData },
     },
-    scopes: ['conve:windows_status'],
+    scopes: groups.windows.scopes,
   },
   doors: {
     routes: {
-      'connected-v1': { path: '/vehicles/{vin}/doors', accept: vehicleData },
-      'connected-v2': { path: '/vehicles/{vin}/doors', accept: json },
+      'connected-v2': { path: groups.doors.path, accept: json },
+      'connected-v1': { path: groups.doors.path, accept: vehicleData },
     },
-    scopes: ['conve:doors_status', 'conve:lock_status'],
+    scopes: groups.doors.scopes,
   },
   details: {
     routes: { 'connected-v2': { path: '/vehicles/{vin}', accept: json } },
@@ -272,87 +281,144 @@ export const statisticsMembers = {
 export type StatisticsMemberName = keyof typeof statisticsMembers;
 export const statisticsMemberNames = /* @__PURE__ */ Object.keys(statisticsMembers) as StatisticsMemberName[];
 
-/** Whole groups of connected v2 (docs/energy-location-api.md 4); the scopes are those besides `openid`. */
-export const groupReads = {
-  fuel: {
-    path: '/vehicles/{vin}/fuel',
-    scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
-    theme: 'fuel',
-  },
-  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'], theme: 'trip' },
-  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'], theme: 'tyres' },
-  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'], theme: 'warnings' },
-  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'], theme: 'service' },
-  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
-  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
-  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
-} as const satisfies Record<string, Omit<SingleInterfaceRead, 'interface' | 'payloadKind'>>;
+// PURE: a bundle that does not use a list leaves out its table as well.
+export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
+export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
 
-export type GroupReadName = keyof typeof groupReads;
-export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
-
-/** A read of the newer APIs (energy, location, groups of connected v2), which one interface answers (docs/message-contract.md 3). */
-export interface SingleInterfaceRead {
-  interface: 'connected-v2' | 'energy-v2' | 'location-v1';
-  /** Below the base path of the interface; `{vin}` is filled in. One request answers all reads with the same path. */
-  path: string;
+/** One way to ask for a value. */
+export interface ReadRoute extends Route {
+  interface: InterfaceName;
   /** Besides `openid`. */
   scopes: readonly string[];
-  theme: Theme;
-  /** The payload: one member of the answer, or the whole answer. */
-  payloadKind: 'member' | 'charging' | 'capabilities' | 'location' | 'group';
+  /** One request answers all reads whose routes have the same name here. */
+  request: string;
+  /** Whether the fuel type of the car, which is in its details, decides which member of the answer is the value. */
+  needsFuelType?: boolean;
 }
 
-/** The reads of the newer APIs, which docs/service.md does not have (docs/energy-location-api.md 2 to 4). */
-export const singleInterfaceReads = /* @__PURE__ */ singleInterfaceReadRows();
+export interface ReadRow {
+  /** The heading in the list of reads. */
+  theme: Theme | 'connected';
+  /** The first one whose interface the service has is asked. */
+  routes: readonly ReadRoute[];
+  /** The property `interface` chooses between the versions of the connected interface. */
+  hasVersions?: true;
+  /** The type of a single value; absent where the answer has more than one. */
+  value?: Resource | MemberKind;
+  /** Why only the extended interface has it. */
+  onlyExtended?: string | undefined;
+}
 
-function singleInterfaceReadRows(): Readonly<Record<SingleInterfaceReadName, SingleInterfaceRead>> {
-  const energyState = {
+/** Every read (docs/message-contract.md 3), in the order of the dropdown. */
+export const reads = /* @__PURE__ */ readRows();
+
+function readRows(): Readonly<Record<ReadName, ReadRow>> {
+  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => ReadRow) =>
+    // `fromEntries` forgets the names.
+    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, ReadRow>;
+  const rowOf = (theme: Theme, route: Omit<ReadRoute, 'accept'>): ReadRow => ({
+    theme,
+    routes: [{ ...route, accept: json }],
+  });
+  const energyState = rowOf('charging', {
     interface: 'energy-v2',
     path: '/vehicles/{vin}/state',
     scopes: ['energy:state:read'],
-    theme: 'charging',
-  } as const;
-  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => SingleInterfaceRead) =>
-    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, SingleInterfaceRead>;
+    request: 'charging',
+  });
+  const groupRow = (theme: Theme, request: GroupReadName): ReadRow =>
+    rowOf(theme, { interface: 'connected-v2', ...groups[request], request });
   return {
-    charging: { ...energyState, payloadKind: 'charging' },
-    ...rowsFor([...chargingMemberNames, 'chargingDoneAt'], () => ({ ...energyState, payloadKind: 'member' })),
-    chargingCapabilities: {
+    ...rowsFor(connectedReadNames, connectedRow),
+    charging: energyState,
+    ...rowsFor(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
+    chargingDoneAt: energyState,
+    chargingCapabilities: rowOf('charging', {
       interface: 'energy-v2',
       path: '/vehicles/{vin}/capabilities',
       scopes: ['energy:capability:read'],
-      theme: 'charging',
-      payloadKind: 'capabilities',
-    },
-    location: {
+      request: 'chargingCapabilities',
+    }),
+    location: rowOf('location', {
       interface: 'location-v1',
       path: '/vehicles/{vin}/location',
       scopes: ['location:read'],
-      theme: 'location',
-      payloadKind: 'location',
-    },
-    ...rowsFor(groupReadNames, (name) => ({ interface: 'connected-v2', ...groupReads[name], payloadKind: 'group' })),
+      request: 'location',
+    }),
+    ...rowsFor(groupReadNames, (name) => ({ ...groupRow(groupReads[name].theme, name), hasVersions: true })),
     ...rowsFor(statisticsMemberNames, (name) => ({
-      interface: 'connected-v2',
-      ...groupReads.statistics,
-      theme: statisticsMembers[name].theme,
-      payloadKind: 'member',
+      ...groupRow(statisticsMembers[name].theme, 'statistics'),
+      value: statisticsMembers[name],
     })),
+    ...rowsFor(resourceNames, resourceRow),
   };
 }
 
-export type SingleInterfaceReadName =
+function connectedRow(name: ConnectedReadName): ReadRow {
+  const { routes, scopes }: ConnectedRead = connectedReads[name];
+  return {
+    theme: 'connected',
+    routes: (['connected-v2', 'connected-v1'] as const).flatMap((iface) => {
+      const route = routes[iface];
+      const request = iface === 'connected-v1' ? `${name} v1` : name;
+      return route === undefined ? [] : [{ ...route, interface: iface, scopes, request }];
+    }),
+    hasVersions: true,
+  };
+}
+
+function resourceRow(name: ResourceName): ReadRow {
+  const resource: Resource = resources[name];
+  const grouped: GroupedResource = groupedResources[name];
+  const extended: ReadRoute = {
+    interface: 'extended-v1',
+    path: resourceRoute.path.replace('{resource}', name),
+    accept: resourceRoute.accept,
+    scopes: [resource.scope],
+    request: name,
+  };
+  if (grouped.group === null)
+    return { theme: resource.theme, routes: [extended], value: resource, onlyExtended: grouped.reason };
+  const { path, scopes } = groups[grouped.group];
+  const needsFuelType = 'withoutFuel' in grouped;
+  const ofGroup: ReadRoute = {
+    interface: 'connected-v2',
+    path,
+    accept: json,
+    scopes,
+    request: grouped.group,
+    needsFuelType,
+  };
+  return { theme: resource.theme, routes: [extended, ofGroup], value: resource };
+}
+
+/** The route of a read at a service with these interfaces; undefined where none of them has it. */
+export function routeOf(
+  name: ReadName,
+  available: readonly InterfaceName[],
+  choice: InterfaceChoice = 'auto',
+): ReadRoute | undefined {
+  const { routes, hasVersions } = reads[name];
+  return routes.find(
+    ({ interface: iface }) =>
+      available.includes(iface) && (choice === 'auto' || !hasVersions || iface === `connected-${choice}`),
+  );
+}
+
+/** The name of the request that answers a read: all reads with the same name need one request together. */
+export const requestNameOf = (name: ReadName, available: readonly InterfaceName[], choice?: InterfaceChoice): string =>
+  routeOf(name, available, choice)?.request ?? name;
+
+export type ReadName =
+  | ConnectedReadName
   | 'charging'
   | ChargingMemberName
   | 'chargingDoneAt'
   | 'chargingCapabilities'
   | 'location'
   | GroupReadName
-  | StatisticsMemberName;
-
-/** Every name that `connected-vehicle-status` reads (docs/message-contract.md 3), in the order of the dropdown. */
-export type ReadName = ConnectedReadName | ResourceName | SingleInterfaceReadName;
+  | StatisticsMemberName
+  | ResourceName;
 
 /** Kept by the pack itself and answered without a request. */
 export const localReadNames = ['journal'] as const;
@@ -361,42 +427,43 @@ export type LocalReadName = (typeof localReadNames)[number];
 /** Every name that a flow can read, including what the pack answers without a request. */
 export type AnyReadName = ReadName | LocalReadName;
 
-// PURE: a bundle that does not use a list leaves out its table as well.
-export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
-export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
-export const singleInterfaceReadNames = /* @__PURE__ */ Object.keys(singleInterfaceReads) as SingleInterfaceReadName[];
-export const readNames: readonly ReadName[] = /* @__PURE__ */ (connectedReadNames as ReadName[]).concat(
-  singleInterfaceReadNames,
-  resourceNames,
-);
+export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
+export const isReadName = (name: string): name is ReadName => Object.hasOwn(reads, name);
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-export const isSingleInterfaceReadName = (name: string): name is SingleInterfaceReadName =>
-  Object.hasOwn(singleInterfaceReads, name);
-export const isGroupReadName = (name: string): name is GroupReadName => Object.hasOwn(groupReads, name);
-export const isChargingMemberName = (name: string): name is ChargingMemberName => Object.hasOwn(chargingMembers, name);
-export const isStatisticsMemberName = (name: string): name is StatisticsMemberName =>
-  Object.hasOwn(statisticsMembers, name);
-export const isReadName = (name: string): name is ReadName =>
-  Object.hasOwn(connectedReads, name) || isSingleInterfaceReadName(name) || isResourceName(name);
-/** The API whose daily quota a read counts for. */
-export const apiOfRead = (name: ReadName): ApiName =>
-  isSingleInterfaceReadName(name) ? apiOf[singleInterfaceReads[name].interface] : 'connected';
+/** The scopes that a read needs where a service has every interface, `openid` included (docs/service.md 4.1 and 2.8). */
+export const readScopes = (name: ReadName): readonly string[] => [
+  'openid',
+  ...(routeOf(name, interfaceNames)?.scopes ?? []),
+];
+
+/** Everything that can be read, by the headings of the list and in its order. */
+export const readThemes = (): [heading: string, names: readonly AnyReadName[]][] => [
+  ...(['connected', ...themes] as const).map((theme): [string, ReadName[]] => [
+    theme,
+    readNames.filter((name) => reads[name].theme === theme),
+  ]),
+  ['kept', localReadNames],
+];
+
+/** The type of a single value; undefined for a read that answers more than one. */
+export const valueTypeOf = (name: string): Resource | MemberKind | undefined =>
+  isReadName(name) ? reads[name].value : undefined;
+
+/** The versions of the connected interface that have a read; null for a single value, which does not depend on the version. */
+export const versionsOfRead = (name: ReadName): { v1: boolean; v2: boolean } | null => {
+  const { routes, hasVersions } = reads[name];
+  const has = (version: InterfaceName): boolean => routes.some((route) => route.interface === version);
+  return hasVersions ? { v1: has('connected-v1'), v2: has('connected-v2') } : null;
+};
+
+/** The API whose daily quota a read counts for: all interfaces of a read belong to one. */
+export const apiOfRead = (name: ReadName): ApiName => apiOf[reads[name].routes[0]?.interface ?? 'connected-v2'];
 export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
 
 /** False for the list of vehicles and for local reads, which cover every vehicle of the account. */
 export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && !isLocalReadName(name);
-
-/** The scopes that a read needs, `openid` included (docs/service.md 4.1 and 2.8). */
-export const readScopes = (name: ReadName): readonly string[] => [
-  'openid',
-  ...(isResourceName(name)
-    ? [resources[name].scope]
-    : isSingleInterfaceReadName(name)
-      ? singleInterfaceReads[name].scopes
-      : connectedReads[name].scopes),
-];
 
 /** `frontLeftDoorOpen` as "Front left door open": what a dropdown shows where a language has no words of its own. */
 export const titleOf = (name: string): string => {

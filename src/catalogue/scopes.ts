@@ -1,13 +1,11 @@
 import { commands, isCommandName, requestDetails, versionsOfCommand, type Command, type CommandName } from './commands';
-import { groupedResources, groups, type GroupedResource } from './groups';
-import { versionsOfRead } from './read-list';
 import {
+  apiOfRead,
   connectedReads,
-  isSingleInterfaceReadName,
-  isResourceName,
-  singleInterfaceReads,
   readNames,
-  resources,
+  routeOf,
+  versionsOfRead,
+  type ApiName,
   type InterfaceName,
   type ReadName,
 } from './reads';
@@ -17,31 +15,23 @@ export const accessNames = ['lock', 'unlock', 'honk-flash', 'climate', 'engine',
 export type AccessName = (typeof accessNames)[number];
 export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-flash'];
 
+const accessOfApi = {
+  connected: null,
+  energy: 'charging',
+  location: 'location',
+} as const satisfies Record<ApiName, AccessName | null>;
+
 /** The access that a read needs; null: it reads the status, which every sign-in asks for. */
-export function accessOfRead(name: ReadName): AccessName | null {
-  if (!isSingleInterfaceReadName(name)) return null;
-  const { interface: iface } = singleInterfaceReads[name];
-  return iface === 'energy-v2' ? 'charging' : iface === 'location-v1' ? 'location' : null;
-}
+const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRead(name)];
 
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
-export const accessOfCommand = (name: string): AccessName | null =>
-  isCommandName(name) ? commands[name].access : null;
+const accessOfCommand = (name: string): AccessName | null => (isCommandName(name) ? commands[name].access : null);
 
 /** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
-  if (isSingleInterfaceReadName(name))
-    return available.includes(singleInterfaceReads[name].interface) ? singleInterfaceReads[name].scopes : [];
-  if (!isResourceName(name)) {
-    const { routes, scopes } = connectedReads[name];
-    return hasRoute(routes, available) ? scopes : [];
-  }
-  if (available.includes('extended-v1')) return [resources[name].scope];
-  const row: GroupedResource = groupedResources[name];
-  if (row.group === null || !available.includes('connected-v2')) return [];
-  const { scopes } = groups[row.group];
+  const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
-  return 'withoutFuel' in row ? [...scopes, ...connectedReads.details.scopes] : scopes;
+  return needsFuelType ? [...scopes, ...connectedReads.details.scopes] : scopes;
 }
 
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/field-notes.md 2.2). */
@@ -49,7 +39,7 @@ export function scopesOfCommand(name: string, available: readonly InterfaceName[
   // A command that only the vehicle's own list names is looked up in that list first.
   if (!isCommandName(name)) return connectedReads.commands.scopes;
   const { routes, scopes }: Command = commands[name];
-  return hasRoute(routes, available) ? scopes : [];
+  return available.some((interfaceName) => Object.hasOwn(routes, interfaceName)) ? scopes : [];
 }
 
 /** The needs of a read: an access, scopes, and one of the versions of the connected interface. */
@@ -103,6 +93,3 @@ export const signInScopes = (available: readonly InterfaceName[], options: Param
   scopes: scopesOfService(available, options),
   optional: optionalScopes(available, options),
 });
-
-const hasRoute = (routes: object, available: readonly InterfaceName[]): boolean =>
-  available.some((name) => Object.hasOwn(routes, name));

@@ -32,8 +32,7 @@ export interface WatchUpdate {
   report: WatchReport;
 }
 
-type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'doors'> &
-  Partial<Pick<VehicleClient, 'clockSkewMs' | 'group'>>;
+type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'read'> & Partial<Pick<VehicleClient, 'clockSkewMs'>>;
 
 export interface WatchOptions {
   client: WatchedClient;
@@ -243,7 +242,12 @@ async function readEvidence(
 
 async function readDoors(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence> {
   const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
-  const { payload, vehicle } = await client.doors({ vin: record.vin, interface: iface, maxAgeMs: shareMs, signal });
+  const { payload, vehicle } = await client.read('doors', {
+    vin: record.vin,
+    interface: iface,
+    maxAgeMs: shareMs,
+    signal,
+  });
   const { locked } = vehicle;
   return {
     value: locked === true ? 'LOCKED' : locked === false ? 'UNLOCKED' : null,
@@ -253,8 +257,8 @@ async function readDoors(record: CommandRecord, client: WatchedClient, signal: A
 }
 
 async function readEngine(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence | null> {
-  const reading = await client.group?.('engine-status', { vin: record.vin, maxAgeMs: shareMs, signal });
-  const engine = reading?.payload['engineStatus'];
+  const { payload } = await client.read('engine-status', { vin: record.vin, maxAgeMs: shareMs, signal });
+  const engine = payload['engineStatus'];
   if (engine === undefined) return null;
   const word = String(engine.value).toUpperCase();
   return { value: word === 'RUNNING' || word === 'STOPPED' ? word : null, measuredAt: engine.timestamp, open: [] };

@@ -29,7 +29,7 @@ export interface CommandRoute {
   scopes: readonly string[];
 }
 
-type Client = Pick<VehicleClient, 'service' | 'commands'>;
+type Client = Pick<VehicleClient, 'service' | 'read'>;
 
 /**
  * Validates a command and finds its address: POST …/commands/{command} (docs/service.md 4.1, 4.2). A command that the specification does
@@ -72,7 +72,7 @@ async function routeFromList(
 ): Promise<CommandRoute> {
   if (input.interface === 'v1')
     throw new VehicleError('NOT_SUPPORTED', sentence`The command ${command} is not part of v1. Choose v2 or auto.`);
-  const { payload: offers } = await client.commands({ vin, forCommand: true, ...(signal && { signal }) });
+  const { payload: offers } = await client.read('commands', { vin, forCommand: true, ...(signal && { signal }) });
   const offer = offers.find((one) => one.command === command);
   if (!offer?.href) {
     const names = offers.map((one) => one.command).filter((one) => commandPattern.test(one));

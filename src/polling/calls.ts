@@ -1,6 +1,11 @@
-import { requestNameOf } from '../catalogue/groups';
-import { versionsOfRead } from '../catalogue/read-list';
-import { apiOfRead, isLocalReadName, isReadName, type ApiName, type InterfaceName } from '../catalogue/reads';
+import {
+  apiOfRead,
+  isLocalReadName,
+  isReadName,
+  requestNameOf,
+  type ApiName,
+  type InterfaceName,
+} from '../catalogue/reads';
 
 /** A node that polls, as the editor knows it. */
 export interface PolledNode<Read extends string = string> {
@@ -31,11 +36,8 @@ export function callsPerDay(
   }: { interfaces: readonly InterfaceName[]; isShared: boolean; isAdaptive: boolean },
 ): Record<ApiName, number> {
   // Without the extended interface, one request answers all resources of a group.
-  const request = (read: string, iface?: string): string => {
-    if (!isReadName(read)) return read;
-    const name = isShared ? requestNameOf(read, interfaces) : read;
-    return name + (versionsOfRead(read) !== null && iface === 'v1' ? ' v1' : '');
-  };
+  const request = (read: string, iface?: string): string =>
+    isReadName(read) && isShared ? requestNameOf(read, interfaces, iface === 'v1' ? 'v1' : 'auto') : read;
   // The adaptive profile reads the others less often while somebody polls the doors.
   const saves = isAdaptive && nodes.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
   const shareOf = (read: string): number =>

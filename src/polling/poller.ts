@@ -1,10 +1,9 @@
-import { requestNameOf } from '../catalogue/groups';
 import {
   apiNames,
   apiOfRead,
   isLocalReadName,
   isReadName,
-  isResourceName,
+  requestNameOf,
   type AnyReadName,
   type ApiName,
   type InterfaceChoice,
@@ -266,12 +265,8 @@ class VehiclePoller {
     ...new Set(user.reads.filter((read) => !isLocalReadName(read)).map((read) => this.#requestOf(user, read))),
   ];
 
-  #requestOf({ interface: choice = 'auto' }: PollerUser, read: AnyReadName): string {
-    if (isLocalReadName(read)) return read;
-    const { availableInterfaces } = this.#shared.options;
-    const isV1 = choice === 'v1' || (choice === 'auto' && !availableInterfaces.includes('connected-v2'));
-    return requestNameOf(read, availableInterfaces) + (isV1 && !isResourceName(read) ? ' v1' : '');
-  }
+  #requestOf = ({ interface: choice }: PollerUser, read: AnyReadName): string =>
+    isLocalReadName(read) ? read : requestNameOf(read, this.#shared.options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
     if (isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;

@@ -1,13 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { doorMembers, windowMembers } from '../catalogue/members';
-import {
-  isSingleInterfaceReadName,
-  isResourceName,
-  singleInterfaceReads,
-  resources,
-  type ReadName,
-  type Theme,
-} from '../catalogue/reads';
+import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
 import { noSlowdown, type Slowdown } from './daily-pacer';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
@@ -333,7 +326,7 @@ function isChargingOf(payload: unknown): boolean | null {
   return status === 'CHARGING' || (status === 'SCHEDULED' && isPluggedIn);
 }
 
-const groupOfTheme: Partial<Record<Theme, PollGroup>> = {
+const groupOfTheme: Partial<Record<ReadRow['theme'], PollGroup>> = {
   doors: 'doors',
   lock: 'doors',
   windows: 'windows',
@@ -344,11 +337,9 @@ const groupOfTheme: Partial<Record<Theme, PollGroup>> = {
 export function pollGroupOf(read: ReadName): PollGroup {
   const observed = observedReads[read];
   if (observed !== undefined) return observed;
-  if (isResourceName(read)) return groupOfTheme[resources[read].theme] ?? 'rest';
-  if (!isSingleInterfaceReadName(read)) return 'rest';
-  const { payloadKind, interface: iface, theme } = singleInterfaceReads[read];
-  if (iface === 'energy-v2') return payloadKind === 'capabilities' ? 'rest' : 'energy';
-  return iface === 'location-v1' ? 'location' : (groupOfTheme[theme] ?? 'rest');
+  if (read === 'chargingCapabilities') return 'rest';
+  const api = apiOfRead(read);
+  return api === 'connected' ? (groupOfTheme[reads[read].theme] ?? 'rest') : api;
 }
 
 /** Doors and windows: never tried less often because they fail, and slowed last for the quota. */

@@ -4,7 +4,7 @@ import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { judgeOpenings, type Openness } from '../catalogue/openings';
+import { judgeOpenings, provesFitted, type Openness } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import {
   accessibilityShape,
@@ -34,6 +34,8 @@ export interface Parsed<Payload> {
   /** The oldest timestamp in it: nothing in the reading is older. Null where there is none. */
   measuredAt: string | null;
   openness?: Openness;
+  /** The answer has a state of the window or lid that not every car has. */
+  provesFitted?: boolean;
 }
 
 export interface ResourceReading {
@@ -148,9 +150,11 @@ function parseOpenings(
   }
   if (isFitted === true && isComplete && !Object.hasOwn(data, ifFitted))
     members.push([ifFitted, { value: null, timestamp: null }]);
+  // fromEntries defines own properties, so a member called `__proto__` stays a member.
+  const payload = Object.fromEntries(members);
   return {
-    // fromEntries defines own properties, so a member called `__proto__` stays a member.
-    payload: Object.fromEntries(members),
+    payload,
+    provesFitted: provesFitted(payload[ifFitted]?.value),
     measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
     openness: judgeOpenings(
       members.map(([name, { value }]) => [name, value]),

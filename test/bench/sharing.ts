@@ -1,3 +1,4 @@
+import { readSeveral } from '../support/account';
 import { openAccount, pastedToken, resolveService, type Account } from '../../src/index';
 import { resourceNames } from '../../src/catalogue/reads';
 import { startService, type ServiceProcess } from './processes';
@@ -9,14 +10,14 @@ export async function sharing(): Promise<Row[]> {
   const account = accountOf(service);
   try {
     const { vin } = service;
-    await Promise.all(Array.from({ length: 1_000 }, () => account.client.windows({ vin })));
+    await Promise.all(Array.from({ length: 1_000 }, () => account.client.read('windows', { vin })));
     const identical = await service.counts();
     // Slow enough that as many are in flight as may be.
     await service.slow(39);
-    const { vehicle } = await account.client.readSeveral(resourceNames, { vin });
+    const { vehicle } = await readSeveral(account.client, resourceNames, { vin });
     const all = await service.counts();
     await service.slow(39);
-    await Promise.all(resourceNames.map((name) => account.client.resource(name, { vin, maxAgeMs: 0 })));
+    await Promise.all(resourceNames.map((name) => account.client.read(name, { vin, maxAgeMs: 0 })));
     const separate = await service.counts();
     return [
       { what: '1,000 identical reads at once: requests', value: identical.requests, atMost: 1 },

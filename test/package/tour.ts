@@ -4,9 +4,9 @@ import {
   chargingMembers,
   connectedReadNames,
   connectedReads,
-  isSingleInterfaceReadName,
-  singleInterfaceReadNames,
-  singleInterfaceReads,
+  isResourceName,
+  readNames,
+  reads,
   resourceNames,
   resources,
   statisticsMembers,
@@ -15,7 +15,7 @@ import {
   chargingMemberNames,
   interfacePaths,
   resourceRoute,
-  type SingleInterfaceReadName,
+  type ReadName,
   type ResourceName,
 } from '../../src/catalogue/reads';
 import {
@@ -82,16 +82,21 @@ const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
     };
   });
 
+/** The reads of the newer APIs, which docs/service.md does not have. */
+const newerReads = readNames.filter((name) => !isResourceName(name) && !Object.hasOwn(connectedReads, name));
+const newerReadOf = (name: string): ReadName | undefined => newerReads.find((read) => read === name);
+
 export const stops: readonly Stop[] = [
   ...connectedReadNames.flatMap((name) => stopsOf('read', name, connectedReads[name].routes)),
   ...commandNames.flatMap((name) => stopsOf('command', name, commands[name].routes)),
   ...resourceNames.flatMap((name) =>
     stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
   ),
-  ...singleInterfaceReadNames.flatMap((name) => {
-    const { interface: iface, path } = singleInterfaceReads[name];
-    return stopsOf('read', name, { [iface]: { path, unlisted: true } });
-  }),
+  ...newerReads.flatMap((name) =>
+    reads[name].routes.flatMap(({ interface: iface, path }) =>
+      stopsOf('read', name, { [iface]: { path, unlisted: true } }),
+    ),
+  ),
 ];
 
 /** The header and the media types of the real dialect have other names, as those of the real service do (docs/field-notes.md 0). */
@@ -109,7 +114,7 @@ const profiles = Object.entries(carProfiles) as [string, CarOptions][];
 /** Commands run at the same time, so each has a car of its own. */
 function vinOf(stop: Stop): string {
   if (stop.kind === 'command') return `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
-  return isSingleInterfaceReadName(stop.name) ? livingCar.vin : demoCar.vin;
+  return newerReadOf(stop.name) !== undefined ? livingCar.vin : demoCar.vin;
 }
 
 /** The specification has flash, honk and honk-flash on v1 alone, and the plain dialect keeps to it. */
@@ -177,7 +182,7 @@ interface Question extends Pick<Stop, 'kind' | 'name'> {
 }
 
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Promise<Answer> {
-  const choice = { 'connected-v1': 'v1', 'connected-v2': isSingleInterfaceReadName(stop.name) ? 'auto' : 'v2' }[
+  const choice = { 'connected-v1': 'v1', 'connected-v2': newerReadOf(stop.name) !== undefined ? 'auto' : 'v2' }[
     stop.interface as string
   ];
   const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: stop.vin });
@@ -195,7 +200,7 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   const path = stop.path.replace('{vin}', vinOf(stop));
   const asked = service.requests.filter((request) => request.method === stop.method && request.path === path);
   // Reads that one request answers share it, as long as it is fresh.
-  const isShared = stop.kind === 'read' && isSingleInterfaceReadName(stop.name);
+  const isShared = stop.kind === 'read' && newerReadOf(stop.name) !== undefined;
   const isRight = asked.length > 0 && (isShared || asked.length === 1) && asked.every(({ status }) => status < 300);
   const problems = isRight ? [] : [`the service saw ${asked.length} requests to ${path}`];
   const payload = answer.payload as Record<string, unknown>;
@@ -211,7 +216,8 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
     problems.push(`docs/service.md 2.8 has no ${JSON.stringify(payload)}`);
-  if (isSingleInterfaceReadName(stop.name)) problems.push(...livingProblems(stop.name, payload, answer));
+  const newer = newerReadOf(stop.name);
+  if (newer !== undefined) problems.push(...livingProblems(newer, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
@@ -227,23 +233,21 @@ function fits(resource: Resource, { value, unit }: Record<string, unknown>): boo
 type Leaf = Record<string, unknown>;
 
 /** Deviations of a newer read (docs/message-contract.md 3). */
-function livingProblems(name: SingleInterfaceReadName, payload: Leaf, { location }: Answer): string[] {
+function livingProblems(name: ReadName, payload: Leaf, { location }: Answer): string[] {
   const wrong = (what: string): string[] => [`${what} is ${JSON.stringify(payload)}`];
   const isTold = ({ value, timestamp }: Leaf): boolean =>
     value !== null && Number.isFinite(Date.parse(String(timestamp)));
-  switch (singleInterfaceReads[name].payloadKind) {
-    case 'member': {
-      // The pack computes it from the minutes that are left, so no document has its unit.
-      if (name === 'chargingDoneAt')
-        return Number.isFinite(Date.parse(String(payload['value']))) && isTold(payload) ? [] : wrong(name);
-      const row: MemberKind = { ...chargingMembers, ...statisticsMembers }[name as keyof typeof chargingMembers];
-      return fitsMember(row, payload) && isTold(payload) ? [] : wrong(name);
-    }
+  const member = new Map<string, MemberKind>(Object.entries({ ...chargingMembers, ...statisticsMembers })).get(name);
+  if (member !== undefined) return fitsMember(member, payload) && isTold(payload) ? [] : wrong(name);
+  switch (name) {
+    // The pack computes it from the minutes that are left, so no document has its unit.
+    case 'chargingDoneAt':
+      return Number.isFinite(Date.parse(String(payload['value']))) && isTold(payload) ? [] : wrong(name);
     case 'charging':
       return chargingMemberNames.every((member) => fitsMember(chargingMembers[member], payload[member] as Leaf))
         ? []
         : wrong('the energy state');
-    case 'capabilities':
+    case 'chargingCapabilities':
       return chargingMemberNames.every((member) => (payload[member] as Leaf | undefined)?.['isSupported'] === true)
         ? []
         : wrong('the list of capabilities');
@@ -254,7 +258,7 @@ function livingProblems(name: SingleInterfaceReadName, payload: Leaf, { location
         ? []
         : wrong('the location');
     }
-    case 'group':
+    default:
       return Object.values(payload).length > 0 && Object.values(payload).every((member) => isTold(member as Leaf))
         ? []
         : wrong('the group');

@@ -28,8 +28,8 @@ describe('accounts', () => {
 
   it('with the same key and owner answer each other', async () => {
     const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
-    const readings = await Promise.all([one.client.windows({ vin }), other.client.windows({ vin })]);
-    assert.equal((await other.client.windows({ vin })).vehicle.source, 'shared');
+    const readings = await Promise.all([one.client.read('windows', { vin }), other.client.read('windows', { vin })]);
+    assert.equal((await other.client.read('windows', { vin })).vehicle.source, 'shared');
     assert.deepEqual(readings.map(({ vehicle }) => vehicle.source).sort(), ['live', 'shared']);
     assert.equal(service.requests.length, 1);
   });
@@ -40,8 +40,8 @@ describe('accounts', () => {
       limits: { requestsPerDay: 100, requestsPerMinute: 1_000, commandsPerMinute: 10 },
     });
     service.car().set({ commandPlan: { answerAfterMs: 0 } });
-    for (let i = 0; i < 96; i += 1) await client.doors({ vin });
-    await assert.rejects(client.doors({ vin }), { code: 'QUOTA_SPENT' });
+    for (let i = 0; i < 96; i += 1) await client.read('doors', { vin });
+    await assert.rejects(client.read('doors', { vin }), { code: 'QUOTA_SPENT' });
     assert.equal((await client.send('lock', { vin, interface: 'v2', precheck: true })).outcome, 'succeeded');
   });
 
@@ -51,16 +51,16 @@ describe('accounts', () => {
       clock,
       limits: { requestsPerDay: 1_000, requestsPerMinute: 10, commandsPerMinute: 10 },
     });
-    for (let i = 0; i < 9; i += 1) await client.doors({ vin, maxAgeMs: 0 });
+    for (let i = 0; i < 9; i += 1) await client.read('doors', { vin, maxAgeMs: 0 });
     await clock.advance(10_000);
-    const waiting = client.accessibility({ vin });
+    const waiting = client.read('accessibility', { vin });
     await clock.advance(1_000);
-    const own = client.accessibility({ vin, forCommand: true });
+    const own = client.read('accessibility', { vin, forCommand: true });
     await clock.advance(100);
     assert.equal(service.requests.length, 10);
     assert.equal((await own).vehicle.source, 'live');
     // A flow that asks now waits no longer than the command's own question.
-    assert.equal((await client.accessibility({ vin })).vehicle.source, 'shared');
+    assert.equal((await client.read('accessibility', { vin })).vehicle.source, 'shared');
     await clock.advance(60_000);
     assert.equal((await waiting).vehicle.source, 'live');
   });
@@ -77,7 +77,7 @@ describe('accounts', () => {
       close: () => Promise.resolve(),
     };
     const account = openTestAccount(service, { clock, tokens });
-    const reading = account.client.windows({ vin });
+    const reading = account.client.read('windows', { vin });
     await clock.advance(10_000);
     assert.equal(account.quota().usedThisMinute, 0);
     give('demo-token');
@@ -87,8 +87,8 @@ describe('accounts', () => {
 
   it('of other owners count against one quota, and read for themselves', async () => {
     const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
-    await one.client.windows({ vin });
-    assert.equal((await other.client.windows({ vin })).vehicle.source, 'live');
+    await one.client.read('windows', { vin });
+    assert.equal((await other.client.read('windows', { vin })).vehicle.source, 'live');
     assert.equal(one.quota().usedToday, 2);
     assert.equal(other.quota().usedToday, 2);
   });
@@ -127,9 +127,9 @@ describe('accounts', () => {
 
   it('of other owners forget what they read of a car that one of them commanded', async () => {
     const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
-    await one.client.doors({ vin });
+    await one.client.read('doors', { vin });
     await other.client.send('lock', { vin });
-    assert.equal((await one.client.doors({ vin })).vehicle.source, 'live');
+    assert.equal((await one.client.read('doors', { vin })).vehicle.source, 'live');
   });
 
   it('remove a secret that the service repeats with escapes', async () => {
@@ -139,15 +139,15 @@ describe('accounts', () => {
     const body =
       '{"data":{"frontLeftWindow":{"value":"demo\\u002Bkey\\/of\\u003dmine","timestamp":"2026-06-01T08:00:00Z"}}}';
     service.faults.add({ status: 200, body, times: 1 });
-    const told = JSON.stringify(await account.client.windows({ vin }));
+    const told = JSON.stringify(await account.client.read('windows', { vin }));
     assert.match(told, /\[secret\]/);
     assert.doesNotMatch(told, /demo\+key/);
   });
 
   it('share nothing where sharing is off', async () => {
     const account = openTestAccount(service, { owner: 'me', shareForMs: 0 });
-    await Promise.all(Array.from({ length: 3 }, () => account.client.windows({ vin })));
-    assert.equal((await account.client.windows({ vin })).vehicle.source, 'live');
+    await Promise.all(Array.from({ length: 3 }, () => account.client.read('windows', { vin })));
+    assert.equal((await account.client.read('windows', { vin })).vehicle.source, 'live');
     assert.equal(service.requests.length, 4);
   });
 
@@ -163,8 +163,8 @@ describe('accounts', () => {
   it('go on when another one is closed, even under a request that both waited for', async () => {
     const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
     service.faults.add({ latencyMs: 60_000, times: 1 });
-    const first = one.client.windows({ vin });
-    const second = other.client.windows({ vin });
+    const first = one.client.read('windows', { vin });
+    const second = other.client.read('windows', { vin });
     while (service.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const [, left] = await Promise.all([one.close(), first.catch((error: unknown) => error)]);
     assert.equal((left as { code: string }).code, 'CANCELLED');
@@ -174,11 +174,11 @@ describe('accounts', () => {
   it('know after a restart what was used, without the key in any file', async () => {
     const open = () => openTestAccount(service, { store: new FileStateStore({ directory }), owner: 'me' });
     const before = open();
-    await before.client.windows({ vin });
+    await before.client.read('windows', { vin });
     // Opened anew while the last one still writes.
     const closing = before.close();
     const after = open();
-    await after.client.doors({ vin });
+    await after.client.read('doors', { vin });
     await closing;
     assert.equal(after.quota().usedToday, 2);
     await after.close();

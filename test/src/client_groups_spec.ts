@@ -4,7 +4,7 @@ import type { VehicleClient } from '../../src/index';
 import { resourceNames, resources, type Resource } from '../../src/catalogue/reads';
 import type { ResourceReading } from '../../src/wire/readings';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { closeAccounts, openTestAccount } from '../support/account';
+import { closeAccounts, openTestAccount, readSeveral } from '../support/account';
 
 const vin = demoCar.vin;
 const mapped = resourceNames.filter((name) => groupedResources[name].group !== null);
@@ -30,7 +30,7 @@ describe('the extended resources of a service without the extended interface', (
   });
 
   it('are read in at most eleven requests and one for the fuel type, and those without an equivalent are named', async () => {
-    const { payload, vehicle } = await client.readSeveral(resourceNames, { vin });
+    const { payload, vehicle } = await readSeveral(client, resourceNames, { vin });
     assert.ok(service.requests.length <= 12, `${service.requests.length} requests`);
     assert.ok(service.requests.every(({ path }) => path.startsWith('/connected-vehicle/v2/')));
     assert.deepEqual(Object.keys(payload).sort(), [...mapped].sort());
@@ -47,8 +47,8 @@ describe('the extended resources of a service without the extended interface', (
 
   for (const name of mapped) {
     it(`give ${name} as the extended interface gave it`, async () => {
-      const now: ResourceReading = (await client.resource(name, { vin })).payload;
-      const then: ResourceReading = (await before.resource(name, { vin })).payload;
+      const now: ResourceReading = (await client.read(name, { vin })).payload;
+      const then: ResourceReading = (await before.read(name, { vin })).payload;
       const resource: Resource = resources[name];
       assert.equal(now.unit, then.unit);
       if (resource.kind === 'double' || resource.kind === 'number') assert.equal(now.value, then.value);
@@ -59,14 +59,14 @@ describe('the extended resources of a service without the extended interface', (
   }
 
   it('say which interface answered, and share the answer of their group', async () => {
-    assert.equal((await client.resource('tripMeter1', { vin })).vehicle.interface, 'connected-v2');
-    assert.equal((await client.resource('tripMeter2', { vin })).vehicle.source, 'shared');
+    assert.equal((await client.read('tripMeter1', { vin })).vehicle.interface, 'connected-v2');
+    assert.equal((await client.read('tripMeter2', { vin })).vehicle.source, 'shared');
     assert.equal(service.requests.length, 1);
   });
 
   it('share the answer with the windows and the doors themselves', async () => {
-    await client.windows({ vin });
-    assert.deepEqual((await client.resource('rearRightWindowOpen', { vin })).payload.value, true);
+    await client.read('windows', { vin });
+    assert.deepEqual((await client.read('rearRightWindowOpen', { vin })).payload.value, true);
     assert.equal(service.requests.length, 1);
   });
 

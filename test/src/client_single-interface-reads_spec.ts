@@ -11,7 +11,9 @@ import {
   type InterfaceName,
   type VehicleError,
 } from '../../src/index';
-import { chargingMemberNames, groupReadNames, statisticsMemberNames } from '../../src/catalogue/reads';
+import { groupReadNames } from '../../src/catalogue/groups';
+import { chargingMemberNames, statisticsMemberNames } from '../../src/catalogue/reads';
+import { readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 
 const vin = 'YV1CT9551B1570982';
@@ -84,8 +86,8 @@ describe('the reads of energy, location and whole groups', () => {
 
   it('answer charging, its ten members and the end of the charge with one request', async () => {
     const { client } = open();
-    const reads = ['charging', ...chargingMemberNames, 'chargingDoneAt'];
-    const { payload, vehicle } = await client.readSeveral(reads, { vin });
+    const reads = ['charging', ...chargingMemberNames, 'chargingDoneAt'] as const;
+    const { payload, vehicle } = await readSeveral(client, reads, { vin });
     assert.deepEqual(Object.keys(payload), reads);
     assert.deepEqual((payload['charging'] as Record<string, unknown>)['chargingDoneAt'], payload['chargingDoneAt']);
     assert.equal(requests.length, 1);
@@ -99,10 +101,10 @@ describe('the reads of energy, location and whole groups', () => {
 
   it('of one message are one request also where no answer is shared, and those of another message another one', async () => {
     const { client } = open(undefined, { shareForMs: 0 });
-    const messages = [0, 1].map(() => client.readSeveral(['charging', ...chargingMemberNames], { vin, maxAgeMs: 0 }));
+    const messages = [0, 1].map(() => readSeveral(client, ['charging', ...chargingMemberNames], { vin, maxAgeMs: 0 }));
     await Promise.all(messages);
     assert.equal(requests.length, 2);
-    await Promise.all([client.charging({ vin }), client.charging({ vin })]);
+    await Promise.all([client.read('charging', { vin }), client.read('charging', { vin })]);
     assert.equal(requests.length, 4);
   });
 
@@ -112,7 +114,7 @@ describe('the reads of energy, location and whole groups', () => {
     const { client } = open(undefined, { shareForMs: 0 });
     const level = async (body: unknown): Promise<unknown> => {
       bodies[path] = { batteryChargeLevel: body };
-      const { payload } = await client.charging({ vin });
+      const { payload } = await client.read('charging', { vin });
       const { value, reason } = payload['batteryChargeLevel'] ?? assert.fail();
       return reason ?? value;
     };
@@ -131,7 +133,7 @@ describe('the reads of energy, location and whole groups', () => {
   });
 
   it('ask for JSON with key and token, as every other read', async () => {
-    await open().client.location({ vin });
+    await open().client.read('location', { vin });
     const { headers } = requests[0] ?? assert.fail('nothing was asked');
     assert.equal(headers.authorization, 'Bearer token');
     assert.equal(headers['vendor-api-key'], 'key');
@@ -162,7 +164,7 @@ describe('the reads of energy, location and whole groups', () => {
 
   it('answer the single values of the statistics and their group with one request', async () => {
     const { client } = open(['connected-v2']);
-    const { payload } = await client.readSeveral(['statistics', 'tripMeter1', ...statisticsMemberNames], { vin });
+    const { payload } = await readSeveral(client, ['statistics', 'tripMeter1', ...statisticsMemberNames], { vin });
     assert.equal(requests.length, 1);
     const at = '2026-09-25T15:40:12.045Z';
     assert.deepEqual(payload['averageEnergyConsumption'], {
@@ -190,8 +192,8 @@ describe('the reads of energy, location and whole groups', () => {
     const range = async (store = new MemoryStateStore(), clock = new ManualClock()): Promise<unknown> => {
       await account?.close();
       const { client } = open(['connected-v2'], { store, clock, shareForMs: 0 });
-      const first = (await client.resource('distanceToEmpty', { vin })).payload.value;
-      assert.deepEqual((await client.resource('distanceToEmpty', { vin })).payload.value, first);
+      const first = (await client.read('distanceToEmpty', { vin })).payload.value;
+      assert.deepEqual((await client.read('distanceToEmpty', { vin })).payload.value, first);
       return first;
     };
     const asked = (): number => requests.filter(({ url = '' }) => url.endsWith(vin)).length;
@@ -229,7 +231,7 @@ describe('the reads of energy, location and whole groups', () => {
       assert.equal(asked(), 1);
       bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
       await clock.advance(60 * 60_000);
-      const { payload } = await (account ?? assert.fail()).client.resource('distanceToEmpty', { vin });
+      const { payload } = await (account ?? assert.fail()).client.read('distanceToEmpty', { vin });
       assert.equal(payload.value, 250);
     });
   });
@@ -238,14 +240,14 @@ describe('the reads of energy, location and whole groups', () => {
     const { client } = open();
     refusal = { status: 404, body: { error: { message: 'NOT_FOUND', description: 'x' } } };
     await assert.rejects(
-      client.location({ vin }),
+      client.read('location', { vin }),
       (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /position/.test(error.message),
     );
   });
 
   it('are refused in a clear sentence, without a request, where the service lacks the interface', async () => {
     const { client } = open(['connected-v1']);
-    for (const name of ['charging', 'chargingPower', 'location', 'fuel', 'averageSpeedAutomatic', 'details'])
+    for (const name of ['charging', 'chargingPower', 'location', 'fuel', 'averageSpeedAutomatic', 'details'] as const)
       await assert.rejects(
         client.read(name, { vin }),
         (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /\bthis service does not\b/i.test(error.message),
@@ -259,7 +261,7 @@ describe('the reads of energy, location and whole groups', () => {
     for (const name of groupReadNames)
       await assert.rejects(client.read(name, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
     assert.equal(requests.length, 0);
-    for (const name of ['chargingStatus', 'location', 'averageEnergyConsumption'])
+    for (const name of ['chargingStatus', 'location', 'averageEnergyConsumption'] as const)
       await client.read(name, { vin, interface: 'v1' });
   });
 

@@ -2,6 +2,7 @@ import {
   CommandAttempt,
   openAccount,
   pastedToken,
+  readEach,
   resolveService,
   systemClock,
   VehicleError,
@@ -9,9 +10,11 @@ import {
   type AccountOptions,
   type Clock,
   type CommandRecord,
+  type ReadName,
   type VehicleClient,
 } from '../../src/index';
 import { commandRoute, type CommandInput } from '../../src/commands/route';
+import type { ReadOptions } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
 import type { Simulator } from '../../src/simulator/index';
 
@@ -37,6 +40,13 @@ export function withSend(account: Account, clock: Clock = systemClock): SendingA
   };
   return Object.assign(account, { client: Object.assign(client, { send }) });
 }
+
+/** Several reads at once, as a node reads them. */
+export const readSeveral = (
+  client: VehicleClient,
+  names: readonly ReadName[],
+  options: ReadOptions,
+): ReturnType<typeof readEach> => readEach(names, (name, batch) => client.read(name, { ...options, batch }));
 
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];

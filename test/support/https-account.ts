@@ -37,7 +37,7 @@ const resultOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 void (async () => {
-  const read = await resultOf(account.client.vehicles());
+  const read = await resultOf(account.client.read('vehicles'));
   const command = await resultOf(account.client.send('flash', { vin: 'YV1TEST0000000000', interface: 'v2' }));
   const token = await resultOf(tokens.get());
   console.log(JSON.stringify({ read, command, token }));

@@ -32,7 +32,7 @@ const line = (text: string): void => appendFileSync(log, `${text}\n`);
 const tell = (): void => void process.send?.('step');
 
 /** Every look finds the command a little further; the doors say nothing. */
-function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'doors' | 'service'> {
+function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'read' | 'service'> {
   let seen = 0;
   return {
     service: resolveService('custom', { baseUrl: 'http://127.0.0.1:1' }),
@@ -42,7 +42,7 @@ function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'doors' 
       const requestStatus = seen < looks ? (seen % 2 === 0 ? 'RUNNING' : 'WAITING') : 'COMPLETED';
       return Promise.resolve({ requestStatus, operationId: null, message: null, async: null, readyUntil: null });
     },
-    doors: () => Promise.reject(new VehicleError('NETWORK', 'There are no doors here.')),
+    read: () => Promise.reject(new VehicleError('NETWORK', 'There are no doors here.')),
   };
 }
 

@@ -116,7 +116,7 @@ describe('A sign-in at oidc-provider', () => {
     openTestAccount(service, { tokens, shareForMs: 0, settings: { baseUrl: resources.url } }).client;
 
   const read = async (client: VehicleClient): Promise<unknown> =>
-    (await client.windows({ vin: service.car().vin })).payload;
+    (await client.read('windows', { vin: service.car().vin })).payload;
 
   const stored = async (clientId = 'car') => (await store.read(signInKey(clientOf(clientId), 'configuration')))?.grant;
 
@@ -167,7 +167,7 @@ describe('A sign-in at oidc-provider', () => {
       ]);
       const client = open(source());
       assert.ok(await read(client));
-      await assert.rejects(client.doors({ vin: service.car().vin }), {
+      await assert.rejects(client.read('doors', { vin: service.car().vin }), {
         code: 'SCOPE_MISSING',
         message: /lacks a scope that this needs: conve:doors_status\. .*consent page/,
       });

@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import {
+  readEach,
   shortVin,
   VehicleError,
   vinPattern,
@@ -82,7 +83,8 @@ export async function readCar(
   signal: AbortSignal,
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const { client, vin, facts } = await knownCar(RED, key);
-  const { failures } = await client.readSeveral(readsFor(facts), { vin, maxAgeMs: 0, signal });
+  const options = { vin, maxAgeMs: 0, signal };
+  const { failures } = await readEach(readsFor(facts), (read, batch) => client.read(read, { ...options, batch }));
   return { failed: failures.map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
@@ -95,7 +97,7 @@ export interface CarPicture {
 /** Asks the service for the addresses of the pictures of a car, which are kept nowhere. @throws VehicleError CONFIG where the car is not known any more, or why they could not be read */
 export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
-  const { exteriorImageUrl, sides } = (await client.details({ vin, signal })).payload.images;
+  const { exteriorImageUrl, sides } = (await client.read('details', { vin, signal })).payload.images;
   const pictures = Object.entries(sides).map(([side, url]) => ({ side, url }));
   if (pictures.length > 0) return pictures;
   return /^https?:/i.test(exteriorImageUrl ?? '') ? [{ side: null, url: String(exteriorImageUrl) }] : [];

@@ -13,14 +13,14 @@ import {
   connectedReads,
   interfacePaths,
   json,
-  singleInterfaceReads,
   resourceNames,
   resourceRoute,
+  reads,
   resources,
   type ConnectedRead,
   type ConnectedReadName,
   type InterfaceName,
-  type SingleInterfaceReadName,
+  type ReadName,
   type Route,
 } from '../../catalogue/reads';
 import { groups as groupRows } from '../../catalogue/groups';
@@ -326,9 +326,8 @@ const groupEndpoints = (parts: EndpointParts): Endpoint[] =>
 
 /** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
 function energyEndpoints(): Endpoint[] {
-  const read = (name: SingleInterfaceReadName, handle: (call: Call) => Answer): Endpoint => {
-    const { interface: from, path, scopes } = singleInterfaceReads[name];
-    return {
+  const read = (name: ReadName, handle: (call: Call) => Answer): Endpoint[] =>
+    reads[name].routes.map(({ interface: from, path, scopes }) => ({
       method: 'GET',
       path: interfacePaths[from] + path,
       interface: from,
@@ -336,16 +335,15 @@ function energyEndpoints(): Endpoint[] {
       mediaTypes: [json],
       answers: json,
       handle,
-    };
-  };
-  const energy = (name: SingleInterfaceReadName, view: (car: Car) => object): Endpoint =>
+    }));
+  const energy = (name: ReadName, view: (car: Car) => object): Endpoint[] =>
     read(name, (call) =>
       call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
     );
   return [
-    energy('charging', energyBody),
-    energy('chargingCapabilities', capabilitiesBody),
-    read('location', (call) =>
+    ...energy('charging', energyBody),
+    ...energy('chargingCapabilities', capabilitiesBody),
+    ...read('location', (call) =>
       call.car.state.location.shared
         ? { status: 200, body: locationBody(call.car, call.context.operationId) }
         : call.refuse('no-position'),

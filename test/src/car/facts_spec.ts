@@ -19,7 +19,7 @@ describe('A car without a sunroof', () => {
       windows: { frontLeft: others, frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED', sunroof } as never,
     });
     const { client } = openTestAccount(service, { shareForMs: 0, store: from });
-    const { unknown, absent, allClosed } = (await client.windows({ vin: car.vin, interface: 'v2' })).vehicle;
+    const { unknown, absent, allClosed } = (await client.read('windows', { vin: car.vin, interface: 'v2' })).vehicle;
     return { unknown, absent, allClosed };
   };
 
@@ -42,7 +42,7 @@ describe('A car without a sunroof', () => {
       commandSent: () => undefined,
     };
     const { client } = openTestAccount(service, { shareForMs: 0, observer });
-    await client.windows({ vin: car.vin, interface: 'v2' });
+    await client.read('windows', { vin: car.vin, interface: 'v2' });
     assert.deepEqual(observed, [['sunroof']]);
   });
 
@@ -78,8 +78,8 @@ describe('An opening that the car was known to have', () => {
     const { client } = openTestAccount(service, { shareForMs: 0, store });
     const options = { vin: service.car().vin, interface: 'v2' } as const;
     return {
-      windows: async () => (await client.windows(options)).vehicle,
-      doors: async () => (await client.doors(options)).vehicle,
+      windows: async () => (await client.read('windows', options)).vehicle,
+      doors: async () => (await client.read('doors', options)).vehicle,
     };
   };
 
@@ -102,7 +102,7 @@ describe('The facts about a car', () => {
 
   it('are neither guessed nor overwritten while the store cannot be read, and stored together with what it has afterwards', async () => {
     const store = new MemoryStateStore();
-    await new CarFacts(store).learnFitted(vin, 'sunroof', 'CLOSED');
+    await new CarFacts(store).learnFitted(vin, 'sunroof');
     let isReadable = false;
     const fickle = {
       read: (key: string) => (isReadable ? store.read(key) : Promise.reject(new Error('not readable'))),
@@ -127,10 +127,10 @@ describe('The facts about a car', () => {
     const store = new MemoryStateStore();
     const facts = new CarFacts(store);
     const name = (i: number): string => `VIN${i}`;
-    for (let i = 0; i < 1_200; i += 1) await facts.learnFitted(name(i), 'sunroof', 'CLOSED');
+    for (let i = 0; i < 1_200; i += 1) await facts.learnFitted(name(i), 'sunroof');
     assert.equal((await store.entries('car/')).length, 1_000);
     const restarted = new CarFacts(store);
-    await restarted.learnFitted('ANOTHER', 'sunroof', 'CLOSED');
+    await restarted.learnFitted('ANOTHER', 'sunroof');
     assert.equal((await store.entries('car/')).length, 1_000);
     for (const [i, isKnown] of [
       [0, false],

@@ -1,12 +1,6 @@
 import { strict as assert } from 'node:assert';
-import {
-  burnsFuel,
-  groupedResources,
-  groups,
-  requestNameOf,
-  type GroupedResource,
-} from '../../../src/catalogue/groups';
-import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
+import { burnsFuel, groupedResources, groups, type GroupedResource } from '../../../src/catalogue/groups';
+import { requestNameOf, resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
 
 const rows = Object.entries(groupedResources) as [keyof typeof groupedResources, GroupedResource][];
 

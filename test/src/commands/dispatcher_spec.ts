@@ -607,7 +607,7 @@ describe('the dispatcher', () => {
       });
     });
 
-    const sources = async (): Promise<string | null> => (await observed.client.doors({ vin })).vehicle.source;
+    const sources = async (): Promise<string | null> => (await observed.client.read('doors', { vin })).vehicle.source;
 
     it('begins when the command leaves, and again when it is answered', async () => {
       await sources();

@@ -102,7 +102,10 @@ describe('the watch', () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     const doors = {
       ...client,
-      doors: (options: object) => (service.car().set({ lock: 'UNLOCKED' }).report(), client.doors({ vin, ...options })),
+      read: (name: 'doors', options: object) => (
+        service.car().set({ lock: 'UNLOCKED' }).report(),
+        client.read(name, { vin, ...options })
+      ),
       commandStatus: client.commandStatus.bind(client),
     };
     const verdict = verdictOf(await follow(record, { client: doors as unknown as VehicleClient }));
@@ -307,7 +310,7 @@ describe('the watch', () => {
       const own = new ManualClock(clock.now() - skewMs);
       ({ client } = openTestAccount(service, { clock: own }));
       const sentAt = new Date(own.now()).toISOString();
-      await client.windows({ vin });
+      await client.read('windows', { vin });
       const record = {
         ...(await client.send('lock', { vin, interface: 'v1' })),
         requestStatus: 'TIMEOUT',

@@ -1,5 +1,4 @@
 import { VehicleError } from '../../../src/errors';
-import { parseReadName } from '../../../src/inputs';
 import { EventRunner } from '../../../src/events/event-runner';
 import type { HistoryReading } from './oracle';
 
@@ -10,8 +9,7 @@ type EventRunnerOptions = Parameters<typeof EventRunner.open>[0];
 /** A client that answers from a reading of a history. */
 export const clientOf = (current: () => HistoryReading): EventRunnerOptions['client'] => ({
   clockSkewMs: 0,
-  read(name) {
-    const read = parseReadName(name);
+  read(read) {
     const { payloads, receivedAt, at } = current();
     if (!(read in payloads)) return Promise.reject(new VehicleError('SERVICE_ERROR', 'The service did not answer.'));
     return Promise.resolve({

@@ -126,7 +126,7 @@ describe('transport behind a proxy', () => {
       );
       proxy.status = status ?? null;
       proxy.targets.length = 0;
-      const reading = failure(account.client.vehicles());
+      const reading = failure(account.client.read('vehicles'));
       let isOver = false;
       void reading.then(() => (isOver = true));
       while (!isOver) await clock.advance(1_000);

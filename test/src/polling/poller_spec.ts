@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { requestNameOf } from '../../../src/catalogue/groups';
-import { resourceNames } from '../../../src/catalogue/reads';
+import { requestNameOf, resourceNames } from '../../../src/catalogue/reads';
 import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
 import { ManualClock } from '../../support/manual-clock';

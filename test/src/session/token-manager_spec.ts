@@ -607,12 +607,12 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
-    await client.windows({ vin });
+    await client.read('windows', { vin });
     identity.simulator.revokeGrants();
     identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused' });
     identity.simulator.clearRequests();
     for (let read = 0; read < 5; read++)
-      await assert.rejects(client.windows({ vin }), { code: 'SIGN_IN_REQUIRED', message: /ended the sign-in/ });
+      await assert.rejects(client.read('windows', { vin }), { code: 'SIGN_IN_REQUIRED', message: /ended the sign-in/ });
     assert.deepEqual(
       identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
       ['GET 401', 'POST 400'],
@@ -624,7 +624,7 @@ describe('a refreshing access token', () => {
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
     for (let read = 0; read < 10; read++) {
-      await client.windows({ vin });
+      await client.read('windows', { vin });
       identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused', times: 1 });
     }
     assert.equal(identity.requests.length, 10);
@@ -634,7 +634,7 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
-    await client.windows({ vin });
+    await client.read('windows', { vin });
     identity.simulator.faults.add({ error: 'token-refused', match: { method: 'POST', path: '/commands/' }, times: 1 });
     await assert.rejects(client.send('lock', { vin }), {
       code: 'SERVICE_ERROR',
@@ -645,7 +645,7 @@ describe('a refreshing access token', () => {
     identity.simulator.faults.add({ error: 'token-refused', match: { path: '/windows' } });
     identity.simulator.clearRequests();
     for (let read = 0; read < 5; read++)
-      await assert.rejects(client.windows({ vin }), { code: 'SERVICE_ERROR', message: /by itself/ });
+      await assert.rejects(client.read('windows', { vin }), { code: 'SERVICE_ERROR', message: /by itself/ });
     assert.deepEqual(
       identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
       ['GET 401', 'POST 200', 'GET 401', 'POST 200', 'GET 401'],
