@@ -5,8 +5,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
+import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
-import { localesFolder } from './i18n';
+import { languageOf, localesFolder } from './i18n';
 
 /** The languages of the pack, first the one that the sentences are written in. */
 const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
@@ -30,6 +31,10 @@ function translationsTo(language: string): ReadonlyMap<string, string> {
 /** A sentence in a language; English where a translation is missing. */
 export const wordIn = (language: string, sentence: Sentence): string =>
   wordSentence(sentence, translationsTo(language));
+
+/** A line in the log of Node-RED, in its language. */
+export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
+  RED.log.warn(`[connected-vehicle] ${wordIn(languageOf(RED), warning)}`);
 
 /** A value as a browser gets it: each sentence is a text in the language of the editor. */
 export type Worded<Value> = Value extends Sentence

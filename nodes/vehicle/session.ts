@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { openSession, SealedStateStore, type Session, type StateStore } from '../../src/index';
+import { logWarning } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { redactor } from './redaction';
 import { packDirectory, sealsOf, stateStoreOf } from './state-store';
@@ -17,7 +18,7 @@ export function sessionOf(RED: NodeAPI): Session | null {
       state: new SealedStateStore({
         store,
         seals: () => sealsOf(RED, directory),
-        warn: (sentence) => RED.log.warn(`[connected-vehicle] ${sentence}`),
+        warn: (warning) => logWarning(RED, warning),
       }),
       onSecret: (secret) => redactor().learnRotated(secret),
       clock: clock(),

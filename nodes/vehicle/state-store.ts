@@ -9,6 +9,7 @@ import {
   type StateStore,
 } from '../../src/index';
 import type { NodeStatus } from '../node-red/node-status';
+import { logWarning } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { storeSecrets } from './store-secret';
 
@@ -36,8 +37,10 @@ function keptOf(RED: NodeAPI): Kept {
 
 function open(RED: NodeAPI, directory: string): Kept {
   const owner = new DirectoryOwner({ directory, clock: clock() });
-  const warn = (sentence: string): void => RED.log.warn(`[connected-vehicle] ${sentence}`);
-  return { owner, store: new FileStateStore({ directory, owner, clock: clock(), warn }) };
+  return {
+    owner,
+    store: new FileStateStore({ directory, owner, clock: clock(), warn: (warning) => logWarning(RED, warning) }),
+  };
 }
 
 /** The store of this Node-RED, for everything that outlives a restart. Where Node-RED keeps no files, it ends with the process. */

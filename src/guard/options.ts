@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import {
   defaultWatch,
@@ -9,6 +8,8 @@ import {
   type OpeningKind,
   type WatchName,
 } from '../catalogue/openings';
+import { asSentence, sentence, type Sentence } from '../sentence';
+import { isRecord } from '../util/json';
 import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
 
 /** The settings of a guard; each has a default. Numbers may be text, as an editor's form stores them. */
@@ -44,36 +45,16 @@ export interface GuardOptions {
 }
 
 const minute = 60_000;
-const watchError = `The watched openings must be a list of these names: ${watchNames.join(', ')}.`;
 const aYear = 366 * 24 * 60;
 
-/** A count of minutes, as a number or as a form's text. */
-export const minutesSchema = (what: string) =>
-  z
-    .union([z.number(), z.pipe(z.string().check(z.regex(/^\s*\d+(\.\d+)?\s*$/)), z.transform(Number))], {
-      error: `${what} must be a number of minutes, 0 or more.`,
-    })
-    .check(
-      z.minimum(0, { error: `${what} must be 0 minutes or more.` }),
-      z.maximum(aYear, { error: `${what} must be at most ${aYear} minutes, a year.` }),
-    );
-
-const schema = z.lazy(() =>
-  z.object({
-    minutes: z._default(minutesSchema('The time until an alert'), 10),
-    minutesFor: z._default(
-      z.partialRecord(z.enum(openingKinds), minutesSchema('The time until an alert'), {
-        error: `The other times must be an object with minutes under these names: ${openingKinds.join(', ')}.`,
-      }),
-      {},
-    ),
-    repeat: z._default(minutesSchema('The time until an alert is repeated'), 0),
-    quietHours: z._default(z.string({ error: 'The quiet hours must be a text like 22:00-07:00.' }), ''),
-    timeZone: z._default(z.string({ error: 'The time zone must be a text like Europe/Stockholm.' }), ''),
-    watch: z._default(z.array(z.enum(watchNames, { error: watchError }), { error: watchError }), [...defaultWatch]),
-    onlyWhileNotInUse: z._default(z.boolean({ error: '“Parked only” must be true or false.' }), false),
-  }),
-);
+/** A count of minutes, as a number or as a form's text; else what is wrong with it. */
+export function minutesOf(input: unknown, what: string): number | Sentence {
+  const minutes = typeof input === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(input) ? Number(input) : input;
+  if (typeof minutes !== 'number' || Number.isNaN(minutes))
+    return sentence`${asSentence(what)} must be a number of minutes, 0 or more.`;
+  if (minutes < 0) return sentence`${asSentence(what)} must be 0 minutes or more.`;
+  return minutes <= aYear ? minutes : sentence`${asSentence(what)} must be at most ${aYear} minutes, a year.`;
+}
 
 /** An empty field of a form is missing, and an environment variable gives a flag as text. */
 const meantBy = (value: unknown): unknown =>
@@ -81,31 +62,49 @@ const meantBy = (value: unknown): unknown =>
 
 /** @throws VehicleError CONFIG */
 export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOptions {
-  const parsed = schema.safeParse(
-    Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, meantBy(value)])),
+  const given: Unchecked<GuardSettings> = Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, meantBy(value)]),
   );
-  if (!parsed.success) {
-    const { path = [], message = 'The settings cannot be read.' } = parsed.error.issues[0] ?? {};
-    const [property, kind] = path;
-    throw config(
-      property === 'minutesFor' && kind !== undefined
-        ? `Correct the other time of “${String(kind)}”. ${message}`
-        : message,
-    );
-  }
-  const { minutes, minutesFor, repeat, quietHours, timeZone, watch, onlyWhileNotInUse } = parsed.data;
+  const { minutes = 10, minutesFor = {}, repeat = 0, quietHours = '', timeZone = '' } = given;
+  const { watch = defaultWatch, onlyWhileNotInUse = false } = given;
+  const allowed = milliseconds(minutes, untilAlert);
+  const kinds: readonly string[] = openingKinds;
+  if (!isRecord(minutesFor) || Object.keys(minutesFor).some((kind) => !kinds.includes(kind)))
+    throw config(sentence`The other times must be an object with minutes under these names: ${openingKinds}.`);
+  const allowedFor = new Map(
+    Object.entries(minutesFor).map(([kind, input]) => [
+      kind,
+      milliseconds(input, untilAlert, (fault) => sentence`Correct the other time of “${kind}”. ${fault}`),
+    ]),
+  );
+  const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
+  if (typeof quietHours !== 'string') throw config('The quiet hours must be a text like 22:00-07:00.');
+  if (typeof timeZone !== 'string') throw config('The time zone must be a text like Europe/Stockholm.');
+  if (!Array.isArray(watch) || !watch.every(isWatchName))
+    throw config(sentence`The watched openings must be a list of these names: ${watchNames}.`);
+  if (typeof onlyWhileNotInUse !== 'boolean') throw config('“Parked only” must be true or false.');
   const watched = openingsNamed(watch);
   const zone = parseTimeZone(timeZone);
   if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');
   return {
-    allowed: (kind) => (minutesFor[kind] ?? minutes) * minute,
-    repeat: repeat * minute,
+    allowed: (kind) => allowedFor.get(kind) ?? allowed,
+    repeat: repeatAfter,
     quiet: quietHoursOf(quietHours, zone),
     timeZone: zone,
     watched,
     onlyWhileNotInUse,
   };
 }
+
+const untilAlert = 'The time until an alert';
+
+function milliseconds(input: unknown, what: string, explain = (fault: Sentence): Sentence => fault): number {
+  const minutes = minutesOf(input, what);
+  if (typeof minutes !== 'number') throw config(explain(minutes));
+  return minutes * minute;
+}
+
+const isWatchName = (name: unknown): name is WatchName => watchNames.some((known) => known === name);
 
 function quietHoursOf(text: string, timeZone: string): QuietHours {
   if (text.trim() === '') return neverQuiet;
@@ -126,4 +125,5 @@ function parseTimeZone(text: string): string {
   }
 }
 
-const config = (sentence: string): VehicleError => new VehicleError('CONFIG', `The guard cannot start. ${sentence}`);
+const config = (problem: string | Sentence): VehicleError =>
+  new VehicleError('CONFIG', sentence`The guard cannot start. ${asSentence(problem)}`);

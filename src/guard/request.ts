@@ -1,10 +1,10 @@
 import { hasUnknownSunroof } from '../car/equipment';
 import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
-import { asSentence, sentence } from '../sentence';
+import { sentence } from '../sentence';
 import { watchNames, type OpeningRead, type WatchName } from '../catalogue/openings';
 import { isRecord } from '../util/json';
-import { minutesSchema } from './options';
+import { minutesOf } from './options';
 import type { GuardReading } from './types';
 
 /** The request in a message to a guard. */
@@ -72,12 +72,9 @@ function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
  */
 export function parseSnooze(input: unknown): number | null {
   if (input === 'until-closed') return null;
-  const minutes = minutesSchema('A snooze').safeParse(input);
-  if (minutes.success) return minutes.data;
-  throw new VehicleError(
-    'INPUT_INVALID',
-    sentence`${asSentence(minutes.error.issues[0]?.message ?? 'The snooze cannot be read.')} Send minutes, or "until-closed".`,
-  );
+  const minutes = minutesOf(input, 'A snooze');
+  if (typeof minutes === 'number') return minutes;
+  throw new VehicleError('INPUT_INVALID', sentence`${minutes} Send minutes, or "until-closed".`);
 }
 
 /**

@@ -3,6 +3,7 @@ import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
+import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import type { DirectoryOwner } from './owner';
@@ -24,7 +25,7 @@ export interface FileStateStoreOptions {
   /** The right of this process to use the directory. Default: nobody else uses it. */
   owner?: Pick<DirectoryOwner, 'ready' | 'confirm'>;
   /** Gets a sentence when a file that cannot be read was put aside. */
-  warn?: (sentence: string) => void;
+  warn?: (warning: Sentence) => void;
   files?: StateFiles;
   clock?: Clock;
 }
@@ -221,7 +222,7 @@ export class FileStateStore implements StateStore {
     await this.#files.rename(join(collection.folder, name), join(collection.folder, kept));
     collection.records.delete(name);
     collection.aside.set(name, [...(collection.aside.get(name) ?? []), kept]);
-    this.#options.warn?.(`${fault.message} The old file is kept as “${kept}” beside the new ones.`);
+    this.#options.warn?.(sentence`${fault.sentence} The old file is kept as “${kept}” beside the new ones.`);
   }
 
   /** Nobody reads the key of such a file, so it is put aside, and a person is told of it, where the entries are read. */

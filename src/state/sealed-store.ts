@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sentence, type Sentence } from '../sentence';
 import { sealedSchema, type Seal } from './seal';
 import {
   collectionOf,
@@ -16,7 +17,7 @@ export interface SealedStateStoreOptions {
   /** The first one encrypts, each of them decrypts. Called at each read and write. */
   seals: () => readonly Seal[];
   /** Gets a sentence when a value that cannot be decrypted was put aside. */
-  warn?: (sentence: string) => void;
+  warn?: (warning: Sentence) => void;
 }
 
 /** Encrypts every value of a store. A value that was encrypted with another secret is never overwritten. */
@@ -94,7 +95,7 @@ export class SealedStateStore implements StateStore {
     } catch (error) {
       if (!(error instanceof StateFault)) throw error;
       await store.write(`${aside}/${key}/${randomBytes(3).toString('hex')}`, stored.value);
-      warn?.(`${error.message} The old value is kept in the folder “${aside}” beside the new one.`);
+      warn?.(sentence`${error.sentence} The old value is kept in the folder “${aside}” beside the new one.`);
     }
   }
 }

@@ -5,6 +5,8 @@ import { parse, type TemplateLiteral } from 'acorn';
 import { simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
 import { sentenceIn, wordIn } from '../../../nodes/runtime';
+import { VehicleError } from '../../../src/errors';
+import { parseGuardSettings } from '../../../src/guard/options';
 import { asSentence, sentence } from '../../../src/sentence';
 
 const root = resolve(__dirname, '../../../..');
@@ -21,8 +23,7 @@ const sources = ['src', 'nodes']
   );
 
 /** Only a developer meets these: wrong keys of the store, and the journal's warnings in the log. */
-const notForDrivers =
-  /does not begin with a collection|stored command journal|^The command journal|“\{\d\}” beside the new ones/;
+const notForDrivers = /does not begin with a collection|stored command journal|^The command journal/;
 
 const isSentence = (text: string): boolean => /^[A-Z“{]\S* .* .*\.$/s.test(text) && !notForDrivers.test(text);
 
@@ -71,8 +72,8 @@ describe('The sentences of errors', () => {
   });
 
   it('have the tag where a value is filled in, so that their template is known', () => {
-    // The reason of a command is a text of its record; a fault of the settings of a guard, and a warning of the store, end in the log.
-    const asText = /^src\/(client|commands\/[\w-]+|guard\/options|state\/[\w-]+)\.ts: /;
+    // The reason of a command is a text of its record; a key without a collection is a fault that only a developer meets.
+    const asText = /^src\/(client|commands\/[\w-]+)\.ts: /;
     assert.deepEqual(
       found.flatMap(({ untagged }) => untagged).filter((text) => !asText.test(text)),
       [],
@@ -93,6 +94,25 @@ describe('The sentences of errors', () => {
       /ASCII: Zugriffstoken\./,
     );
     assert.equal(wordIn('de', sentence`Choose ${['one', asSentence('client ID')]} {1}`), 'Choose one, Client-ID {1}');
+  });
+
+  it('say in German what is wrong with the settings of a guard', () => {
+    const problemOf = (settings: object): string => {
+      try {
+        parseGuardSettings(settings);
+      } catch (error) {
+        return error instanceof VehicleError ? wordIn('de', error.sentence) : String(error);
+      }
+      return '';
+    };
+    assert.equal(
+      problemOf({ minutesFor: { window: 'ten' } }),
+      'Der Wächter kann nicht beginnen. Berichtigen Sie die andere Zeit von „window“. Die Zeit bis zu einer Warnung muss eine Zahl von Minuten sein, 0 oder mehr.',
+    );
+    assert.equal(
+      problemOf({ watch: [] }),
+      'Der Wächter kann nicht beginnen. Es ist keine Öffnung gewählt. Wählen Sie mindestens eine Art von Öffnung.',
+    );
   });
 
   it('stay English in English, and where a translation is missing', () => {

@@ -11,6 +11,7 @@ import { sealedFiles } from '../../support/sealed-files';
 import { watched } from '../../support/watched';
 import { keepsTheContract } from './state-store-contract';
 import { VolatileFiles } from './volatile-files';
+import { wordSentence, type Sentence } from '../../../src/sentence';
 
 const isFault =
   (fault: StateFault['fault']) =>
@@ -32,7 +33,7 @@ describe('the state store', () => {
   });
   afterEach(() => removeFolder(root));
 
-  const options = () => ({ directory, warn: (sentence: string) => warnings.push(sentence) });
+  const options = () => ({ directory, warn: (warning: Sentence) => warnings.push(wordSentence(warning)) });
   const open = (): FileStateStore => new FileStateStore(options());
   const sealed = (...secrets: string[]): StateStore =>
     sealedFiles(
