@@ -19,6 +19,7 @@ import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../d
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
 
+const allowTexts = await readFile(new URL('../nodes/locales/en-US/connected-vehicle.json', import.meta.url), 'utf8');
 const code = (text) => `\`${text}\``;
 const table = (header, rows) =>
   [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
@@ -137,14 +138,15 @@ const tables = {
     for (const name of readNames) add('reads', name, scopesOfRead(name, availableInterfaces));
     for (const name of commandNames) add('commands', name, scopesOfCommand(name, availableInterfaces));
     const optional = optionalScopes(availableInterfaces, { access: accessNames });
+    const { access: allow } = JSON.parse(allowTexts);
     const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
     return table(
-      ['scope', 'access', 'reads', 'commands'],
+      ['scope', 'tick under *Allow*', 'reads', 'commands'],
       [...servedBy]
         .sort()
         .map(([scope, { reads, commands }]) => [
           code(scope),
-          accessOf(scope) ? code(accessOf(scope)) : '',
+          allow[accessOf(scope)] ?? '',
           reads.join(', '),
           commands.join(', '),
         ]),

@@ -44,6 +44,8 @@ export { unitInWords } from './catalogue/units';
 export { commandNames, isCommandName, proofReadOf, unlockDurationLimits } from './catalogue/commands';
 export {
   accessNames,
+  commandAccess,
+  readAccess,
   defaultAccess,
   needsOfCommand,
   needsOfRead,

@@ -2,6 +2,7 @@ import type { CommandOptions } from './options';
 
 const {
   isNotAllowed,
+  isReadOnly,
   needsOfCommand,
   addSearchWords,
   ask,
@@ -79,7 +80,8 @@ function showCommand(): void {
   const needs = isCommandName(name) ? [{ title: titleOfCommand(name), ...needsOfCommand(name, interfaces) }] : [];
   const scopes = needs.flatMap((one) => one.scopes);
   const isForbidden = needs.some(({ access }) => isNotAllowed(access));
-  part('access').text(isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '');
+  const forbidden = isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '';
+  part('access').text(isReadOnly() ? say('readOnly') : forbidden);
   showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
   showInterface(needs, textOf(field('interface')));
 }

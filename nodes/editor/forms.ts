@@ -115,6 +115,9 @@ export function isNotAllowed(access: AccessName | null): boolean {
   return service !== 'demo' && access !== null && !allowed.includes(access);
 }
 
+/** Whether the chosen vehicle sends no command at all. */
+export const isReadOnly = (): boolean => RED.nodes.node(textOf(nodeField('vehicle')))?.readOnly === true;
+
 /** The service of the chosen vehicle, or an empty text as long as there is none. */
 export const chosenService = (): string => RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? '';
 

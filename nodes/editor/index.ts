@@ -12,6 +12,7 @@ export {
   configField,
   giveVehicle,
   isNotAllowed,
+  isReadOnly,
   labelStyle,
   nodeField,
   optionElements,
@@ -28,7 +29,7 @@ export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../ve
 export { validateAddress, validateVin, validateWhole, type Validity } from './validators';
 export { editorLanguage, numberText, sharedText, timeText, wordsOf } from './texts';
 export {
-  accessNames,
+  commandAccess,
   commandNames,
   defaultAccess,
   defaultWatch,
@@ -39,6 +40,7 @@ export {
   needsOfCommand,
   needsOfRead,
   openingKinds,
+  readAccess,
   readThemes,
   shortVin,
   titleOf,

@@ -27,12 +27,6 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
 
-/**
- * Why something failed, in the language of the dialog.
- * @param about what was asked, where its failure has words of its own: the sign-in service is not that of the vehicles
- */
-export const errorText = ({ code, message }: Refusal, about = ''): string =>
-  sharedText(`dialog.check.${about}.${code}`, {
-    message,
-    defaultValue: sharedText(`dialog.check.${code}`, { message, defaultValue: message }),
-  });
+/** Why something failed, in the language of the dialog. */
+export const errorText = ({ code, message }: Refusal): string =>
+  sharedText(`dialog.check.${code}`, { defaultValue: message });

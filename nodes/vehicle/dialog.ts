@@ -1,6 +1,8 @@
 import {
   isLoopback,
   isRedirectUrl,
+  services,
+  signInScopes,
   type Account,
   type Finding,
   type FoundVehicle,
@@ -61,11 +63,12 @@ export const validateRedirectUrl = (value = ''): Validity =>
 const endsElsewhere = (): boolean =>
   URL.canParse(redirectUrl()) && isLoopback(new URL(redirectUrl()).hostname) && !isLoopback(location.hostname);
 
-/** The names that are checked in a list of the open form. */
+/** The names that are ticked in a list of the open form, or were before *Read-only* was. */
 export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
   part(list)
-    .find<HTMLInputElement>('input:checked')
+    .find<HTMLInputElement>('input')
     .get()
+    .filter((input) => (input.disabled ? $(input).data('ticked') === true : input.checked))
     .map(({ value }) => value) as VehicleOptions[List];
 
 /** The values of the open form. */
@@ -83,6 +86,24 @@ function bodyOf(node: EditorNode<object>): object {
     callback: callbackUrl(),
     nodes: usesOf(node.id),
   };
+}
+
+/** The scopes that a sign-in with the open form asks for. */
+const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScopes> =>
+  signInScopes(
+    textOf(field('service')) === 'custom' ? listOf('interfaces') : services['volvo-cars'].availableInterfaces,
+    { access: listOf('access'), ...options },
+  );
+
+/** The scopes to tick at the portal: with *Read-only* also those of commands, because a published application cannot be changed. */
+const scopesToTick = (): string[] =>
+  scopesOf({ readOnly: false })
+    .scopes.filter((scope) => scope !== 'openid')
+    .sort();
+
+function showScopesToTick(): void {
+  part('scopeCount').text(say('scopesToTick', { count: scopesToTick().length }));
+  part('scopeList').text(scopesToTick().join('\n'));
 }
 
 /** What each of the nodes that use a configuration does. */
@@ -105,7 +126,7 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
       ...vehicles.map((vehicle) => ({ value: vehicle.vin, text: named(vehicle) })),
     ]),
   );
-  if (error) return showLines('found', [errorText(error, 'scopes'), true]);
+  if (error) return showLines('found', [errorText(error), true]);
   if (first === undefined) return showLines('found', [say('noVehicles'), true]);
   if (others.length > 0) return showLines('found');
   field('vin').val(first.vin).trigger('change');
@@ -130,7 +151,7 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
     const what =
       code === 'SCOPE_MISSING' && label
         ? say('check.node', { label, scopes: scopes.join(' ') })
-        : errorText({ code, message: message ?? '' }, about);
+        : errorText({ code, message: message ?? '' });
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
 }
@@ -223,8 +244,13 @@ export function prepareDialog(node: EditorNode<object>): void {
       $('#connected-vehicle-redirected').val('');
       showPaste();
     }
-    if (error) showLines('signIn', [errorText(error, 'signIn'), true]);
-    else if (missing.length > 0) showLines('signIn', [say('signInReduced', { missing: listOfMissing(missing) }), true]);
+    if (error) {
+      const ticked =
+        error.code === 'SCOPE_MISSING' ? scopesOf({ readOnly: field('readOnly').is(':checked') }).optional : [];
+      const untick = ticked.length > 0 ? say('ticked', { ticked: listOfMissing(ticked) }) : '';
+      return showLines('signIn', [errorText(error), true], [untick]);
+    }
+    if (missing.length > 0) showLines('signIn', [say('signInReduced', { missing: listOfMissing(missing) }), true]);
     else showLines('signIn', [say('signInDone')]);
   };
   /** The answer of the window. One that was seen is not shown again over what was pasted since. */
@@ -257,6 +283,7 @@ export function prepareDialog(node: EditorNode<object>): void {
       showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
     }),
   );
+  on('copy-scopes', () => RED.clipboard.copyText(scopesToTick().join('\n')));
   on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
   on('sign-in', () => {
     // At once, or the browser blocks it. The page must not reach back.
@@ -286,6 +313,7 @@ export function prepareDialog(node: EditorNode<object>): void {
 
   $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
     changes += 1;
+    showScopesToTick();
     hideLines('result');
     hideLines('found');
     const isOther = ['service', ...addressNames].some((name) => field(name).is(target));
@@ -314,6 +342,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   };
   field('redirectUrl').on('input change', showRedirect);
   showRedirect();
+  showScopesToTick();
   field('service')
     .add(field('requestsPerDay'))
     .on('change', () => showCalls(id));

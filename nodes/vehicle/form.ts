@@ -2,7 +2,7 @@ import type { VehicleCredentials, VehicleOptions } from './options';
 import type { Validity } from '../editor/validators';
 
 const {
-  accessNames,
+  commandAccess,
   defaultAccess,
   interfaceNames,
   listOf,
@@ -11,6 +11,7 @@ const {
   configField: field,
   labelStyle,
   part,
+  readAccess,
   prepareDialog,
   saveProperties,
   sharedText: say,
@@ -38,8 +39,13 @@ const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Val
   ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
 
 /** A checkbox for each name of a list. */
-function showList(list: 'access' | 'interfaces', names: readonly string[], chosen: readonly string[]): void {
-  part(list).append(
+function showList(
+  list: 'access' | 'interfaces',
+  names: readonly string[],
+  chosen: readonly string[],
+  into = list as string,
+): void {
+  part(into).append(
     names.map((name) =>
       $('<label>').append(
         $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name)),
@@ -47,6 +53,19 @@ function showList(list: 'access' | 'interfaces', names: readonly string[], chose
       ),
     ),
   );
+}
+
+/** With *Read-only* the commands are off and grey. The form remembers what was ticked (see `listOf`). */
+function showReadOnly(): void {
+  const isReadOnly = field('readOnly').is(':checked');
+  part('accessCommands')
+    .find('input')
+    .each((_, input) => {
+      const box = $(input);
+      if (box.prop('disabled') === isReadOnly) return;
+      box.data('ticked', box.prop('checked') || box.data('ticked') === true);
+      box.prop({ disabled: isReadOnly, checked: !isReadOnly && box.data('ticked') });
+    });
 }
 
 const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
@@ -108,7 +127,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     },
     vin: { value: '', validate: (value, _opt) => validateVin(value) },
     readOnly: { value: false },
-    access: { value: ['lock', 'unlock', 'honk-flash'] },
+    access: { value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'] },
     interfaces: {
       value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
       validate(value, _opt) {
@@ -142,7 +161,11 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   labelStyle,
   oneditprepare() {
     showProperties(this, field);
-    showList('access', accessNames, this.access ?? defaultAccess);
+    const chosen = this.access ?? defaultAccess;
+    showList('access', readAccess, chosen, 'accessReads');
+    showList('access', commandAccess, chosen, 'accessCommands');
+    field('readOnly').on('change', showReadOnly);
+    showReadOnly();
     showList('interfaces', interfaceNames, this.interfaces ?? interfaceNames);
     field('service').on('change', showService);
     prepareDialog(this);

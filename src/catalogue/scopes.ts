@@ -11,7 +11,9 @@ import {
 } from './reads';
 
 /** The values of the property `access`: what a sign-in asks for besides reading the status (docs/message-contract.md 2). */
-export const accessNames = ['lock', 'unlock', 'honk-flash', 'climate', 'engine', 'charging', 'location'] as const;
+export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
+export const readAccess = ['charging', 'location'] as const;
+export const accessNames = [...commandAccess, ...readAccess] as const;
 export type AccessName = (typeof accessNames)[number];
 export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-flash'];
 

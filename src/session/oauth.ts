@@ -240,7 +240,7 @@ const refusals = new Map([
   ],
   [
     'invalid_scope',
-    'The application lacks one of the scopes asked for. Check its scopes at the developer portal, then sign in again.',
+    'The application lacks one of the scopes asked for. Untick under “Allow” in the vehicle configuration what it was published without, then sign in again.',
   ],
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { sentence, type Sentence } from '../sentence';
+import { sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
@@ -115,7 +115,7 @@ export class SignIns {
   /**
    * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in.
    * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted config node), SIGN_IN_REQUIRED (the service
-   * or the person refused), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
+   * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
    */
   async finish(end: SignInEnd): Promise<SignedIn> {
     const answer = queryOf(end.redirected);
@@ -130,7 +130,7 @@ export class SignIns {
       );
     const pending = this.#redeem(answer, end.configNodeId);
     const { start, verifier } = pending;
-    if (error !== null) throw refusedByPage(error, start.optional);
+    if (error !== null) throw refusedByPage(error);
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
     if (pending.over === 'deleted') throw deletedMeanwhile();
@@ -290,24 +290,19 @@ const pageErrors = new Map([
     'invalid_request',
     'The service does not accept this sign-in. Check that the client ID and the redirect URL are those of the application at the developer portal.',
   ],
+  [
+    'invalid_scope',
+    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, and sign in again. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
+  ],
   ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
   ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],
 ]);
 
 /** An OAuth error code is shown; free text from an address never is. */
-function refusedByPage(error: string, optional: SignInStart['optional'] = []): VehicleError {
+function refusedByPage(error: string): VehicleError {
   const code = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
   return new VehicleError(
-    'SIGN_IN_REQUIRED',
-    (code === 'invalid_scope' ? invalidScope(optional) : pageErrors.get(code)) ??
-      sentence`The service ended the sign-in (${code}). Start it again.`,
+    code === 'invalid_scope' ? 'SCOPE_MISSING' : 'SIGN_IN_REQUIRED',
+    pageErrors.get(code) ?? sentence`The service ended the sign-in (${code}). Start it again.`,
   );
-}
-
-/** The service does not say which scope the application lacks, so the sentence names those that can be left out. */
-function invalidScope(optional: NonNullable<SignInStart['optional']>): string | Sentence {
-  const choices = optional.map(({ access, scopes }) => `“${access}” (${scopes.join(', ')})`);
-  return choices.length === 0
-    ? 'The application at the developer portal lacks one of the scopes that the sign-in asks for. Tick the scopes that reading needs there, then sign in again.'
-    : sentence`The application at the developer portal lacks one of the scopes that the sign-in asks for. In the vehicle configuration, untick what the application was not made for: ${choices.join('; ')}. Then sign in again. A scope for reading cannot be left out: make a new application with all of them.`;
 }

@@ -337,6 +337,10 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await page.locator('#node-input-btn-vehicle-add').click();
     await page.locator('#node-config-input-service').selectOption('volvo-cars');
     await type('#node-config-input-apiKey', 'key');
+    const position = part('accessReads').getByLabel('position');
+    assert.equal(await position.isChecked(), true);
+    assert.equal(await part('accessReads').getByLabel('charging').isChecked(), true);
+    await position.uncheck();
     await closeDialog('node-config-dialog-ok');
     const read = (title: string): Promise<void> =>
       part('reads').locator('label').getByText(title, { exact: true }).click();

@@ -112,7 +112,9 @@ describe('The editor halves', () => {
       const defaults = structuredClone(defaultsOf(type));
       assert.deepEqual(shape.parse(defaults), defaults);
       // Empty, these two are the profile's own; the form shows what that is for `custom`.
-      const profile = type === 'connected-vehicle' ? { apiKeyHeader: '', mediaTypeVendor: '' } : {};
+      // A new configuration reads charging and position, too; one that is older than the property does not.
+      const access = ['lock', 'unlock', 'honk-flash'];
+      const profile = type === 'connected-vehicle' ? { apiKeyHeader: '', mediaTypeVendor: '', access } : {};
       // A new command node locks; a flow that names no command takes it from the message.
       const command = type === 'connected-vehicle-command' ? { command: '' } : {};
       assert.deepEqual(shape.parse({}), { ...defaults, ...profile, ...command });

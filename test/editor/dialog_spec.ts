@@ -144,9 +144,47 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn')
       .getByText(
-        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). At the consent page',
+        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). A box of the consent page',
       )
       .waitFor();
+  });
+
+  it('says what to untick where the application lacks a scope, in the words of “Allow”', async () => {
+    const opening = page.waitForEvent('popup');
+    await press('sign-in');
+    const popup = await opening;
+    await popup.waitForURL(/authorization/);
+    await page
+      .locator('#connected-vehicle-redirected')
+      .fill(`?error=invalid_scope&state=${new URL(popup.url()).searchParams.get('state')}`);
+    await press('sign-in-finish');
+    await part('signIn')
+      .getByText(
+        'Ticked now: “lock” (conve:lock), “unlock the tailgate” (conve:unlock), “honk and flash” (conve:honk_flash).',
+      )
+      .waitFor();
+    await part('signIn')
+      .getByText(/Untick under “Allow” what it was published without/)
+      .waitFor();
+    await popup.close();
+  });
+
+  it('turns the commands off with Read-only, and keeps their scopes in the list for the portal', async () => {
+    const readOnly = page.locator('#node-config-input-readOnly');
+    const lock = part('accessCommands').getByLabel('lock', { exact: true });
+    const scopes = async (): Promise<string[]> => ((await part('scopeList').textContent()) ?? '').split('\n');
+    const before = await scopes();
+    assert.ok(before.includes('conve:lock') && !before.includes('openid') && !before.includes('location:read'));
+    await readOnly.check();
+    assert.deepEqual([await lock.isChecked(), await lock.isDisabled()], [false, true]);
+    assert.deepEqual(await scopes(), before);
+    await part('accessReads').getByLabel('position').check();
+    assert.deepEqual(await scopes(), [...before, 'location:read']);
+    await picture(page, 'read-only');
+    await readOnly.uncheck();
+    await part('accessReads').getByLabel('position').uncheck();
+    assert.deepEqual([await lock.isChecked(), await lock.isDisabled()], [true, false]);
+    assert.deepEqual(await scopes(), before);
   });
 
   it('tells that the driver declined', async () => {

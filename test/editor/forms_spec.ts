@@ -9,6 +9,7 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'tab', type: 'tab', label: 'Car' },
   { id: 'demo-car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
   { id: 'volvo', type: 'connected-vehicle', name: 'My Volvo', service: 'volvo-cars' },
+  { id: 'read-only', type: 'connected-vehicle', name: 'My Volvo', service: 'volvo-cars', readOnly: true },
   {
     id: 'custom-car',
     type: 'connected-vehicle',
@@ -31,6 +32,7 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'message', type: 'connected-vehicle-command', vehicle: 'demo-car', command: '' },
   { id: 'unnamed', type: 'connected-vehicle-command', vehicle: 'demo-car' },
   { id: 'other', type: 'connected-vehicle-command', vehicle: 'demo-car', command: 'trunk-open', whenBusy: 'queue' },
+  { id: 'nothing-sent', type: 'connected-vehicle-command', vehicle: 'read-only', command: 'lock' },
   { id: 'result', type: 'connected-vehicle-command-status', vehicle: 'demo-car' },
   { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'demo-car', minutes: 15, minutesFor: { lock: 3 } },
   { id: 'single', type: 'connected-vehicle-guard', vehicle: 'demo-car', watch: ['lock', 'frontLeftDoor', 'window'] },
@@ -97,6 +99,17 @@ describe(`The forms in a browser${pendingNote}`, function () {
       await closeForm(id);
       if (nodes.includes(id)) assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
       assert.equal(await asSaved(id), before, id);
+    }
+  });
+
+  it('say in a command that its car is read-only', async () => {
+    for (const [id, says] of [
+      ['nothing-sent', 'This car is read-only: nothing will be sent.'],
+      ['lock', ''],
+    ] as const) {
+      await openForm(id);
+      assert.equal(await partOf(page, 'access').innerText(), says);
+      await closeForm(id);
     }
   });
 

@@ -240,11 +240,8 @@ describe('Signing in from the editor', () => {
     const { url } = await askEditor('sign-in', formOf(vehicle({ access: ['lock', 'engine'] }), client, { callback }));
     const state = new URL(String(url)).searchParams.get('state') ?? '';
     const { error } = await finish(`?error=invalid_scope&state=${state}`);
-    assert.equal(error?.code, 'SIGN_IN_REQUIRED');
-    assert.match(
-      error?.message ?? '',
-      /untick .*“lock” \(conve:lock\); “engine” \(conve:engine_start_stop\).* new application/,
-    );
+    assert.equal(error?.code, 'SCOPE_MISSING');
+    assert.match(error?.message ?? '', /Untick under “Allow” .* new application/);
   });
 
   it('says what is wrong with an unknown access', async () => {

@@ -247,8 +247,8 @@ describe('a sign-in from the editor', () => {
     'was declined': { redirected: () => decide(begin().url, 'deny'), code: 'SIGN_IN_REQUIRED', says: /declined/ },
     'asks for a scope that the application lacks': {
       redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url),
-      code: 'SIGN_IN_REQUIRED',
-      says: /scopes/,
+      code: 'SCOPE_MISSING',
+      says: /Untick under “Allow”/,
     },
     'comes back with a word that plain objects know': {
       redirected: async () => `?error=constructor&state=${begin().state}`,
