@@ -145,7 +145,7 @@ function listOfReads() {
 
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
-  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle' });
+  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
   const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', { format: 'esm', minifySyntax: true });
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
