@@ -21,7 +21,7 @@ export const nodeTypes = {
 export { editorRoutes } from './admin';
 
 // For the tests and benchmarks, which cannot import a bundled module by its own path.
-export { openAccount, pastedToken, resolveService } from '../src/index';
+export { openAccount, Pack, pastedToken, resolveService } from '../src/index';
 export { commandOptions } from './command/options';
 export { commandStatusOptions } from './result/options';
 export { eventOptions } from './event/options';

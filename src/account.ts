@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { isLocalReadName, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
-import { carFactsOf } from './car/facts';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
-import { systemClock, type Clock } from './util/clock';
 import { Dispatcher } from './commands/dispatcher';
-import { queueFor } from './commands/vehicle-command-queue';
 import { VehicleError } from './errors';
 import { Journal, readJournal } from './commands/journal';
 import { Requests, type LoggedRequest } from './http/requests';
-import type { Redactor } from './redact';
 import type { Reading } from './car/reading';
 import { Poller, type ReadsQuota } from './polling/poller';
-import { ApiKeyRegistry } from './http/api-key-registry';
 import type { Quota, QuotaSnapshot } from './http/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
+import { Pack } from './pack';
 import { MemoryStateStore, type StateStore } from './state/state-store';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
 
 export interface AccountOptions {
+  /** What it shares with other accounts. Default: nothing. */
+  pack?: Pack;
   /** As `resolveService` gives it. */
   service: ServiceProfile;
   apiKey: string;
@@ -34,11 +32,6 @@ export interface AccountOptions {
   shareForMs?: number;
   /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
-  /** Removes the secrets that it knows from the service's answers. Default: none. */
-  redactor?: Redactor;
-  clock?: Clock;
-  /** Stores the counts of the quota and the facts about the cars, so that they outlive a restart. Default: they end with the process. */
-  store?: StateStore;
   /** Closed with the account. */
   transport?: Transport;
   /** 0 to 1, for the jitter of pauses. */
@@ -78,21 +71,13 @@ export interface Account {
   close(): Promise<void>;
 }
 
-/** One registry for each clock: tests with different clocks share nothing. */
-const registries = new WeakMap<Clock, ApiKeyRegistry>();
-
-function registryOf(clock: Clock): ApiKeyRegistry {
-  const registry = registries.get(clock) ?? new ApiKeyRegistry();
-  registries.set(clock, registry);
-  return registry;
-}
-
 /**
  * Builds an account: transport, rate limiter, shared reads, token, client.
  * @throws VehicleError CONFIG where the key is missing or cannot be sent
  */
 export function openAccount(options: AccountOptions): Account {
-  const clock = options.clock ?? systemClock;
+  const { pack = new Pack() } = options;
+  const { clock, facts, redactor } = pack;
   const apiKey = options.apiKey.trim();
   if (apiKey === '')
     throw new VehicleError(
@@ -103,13 +88,7 @@ export function openAccount(options: AccountOptions): Account {
   const transport = options.transport ?? createTransport({ clock });
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
   const { limits, owner = randomUUID(), service } = options;
-  const shared = registryOf(clock).acquire({
-    baseUrl: service.baseUrl,
-    apiKey,
-    limits,
-    store: options.store ?? null,
-    clock,
-  });
+  const shared = pack.keys.acquire({ baseUrl: service.baseUrl, apiKey, limits });
   const shareForMs = options.shareForMs ?? 5_000;
   const requests = new Requests({
     apiKeyHeader: service.apiKeyHeader,
@@ -120,7 +99,7 @@ export function openAccount(options: AccountOptions): Account {
     owner,
     shareForMs,
     transport,
-    redactor: options.redactor ?? null,
+    redactor,
     clock,
     random: options.random ?? Math.random,
   });
@@ -132,15 +111,8 @@ export function openAccount(options: AccountOptions): Account {
     shareForMs,
     clock,
   });
-  const facts = carFactsOf(options.store ?? new MemoryStateStore());
   const observer = bothObservers(poller, options.observer);
-  const client = new VehicleClient({
-    service,
-    requests,
-    observer,
-    facts,
-    clock,
-  });
+  const client = new VehicleClient({ service, requests, observer, facts, clock });
   const warn = options.warn ?? (() => undefined);
   const { store, key } = options.journal ?? { store: new MemoryStateStore(), key: 'journal/account' };
   const journal = new Journal(store, key, { warn });
@@ -153,7 +125,7 @@ export function openAccount(options: AccountOptions): Account {
     requests,
     observer,
     readOnly: options.readOnly ?? false,
-    queue: queueFor(service.baseUrl, clock),
+    queue: pack.queueFor(service.baseUrl),
     journal,
     clock,
     onSaveFailed,
@@ -165,7 +137,7 @@ export function openAccount(options: AccountOptions): Account {
     poller,
     read: (name, { clear = false, ...read }) =>
       isLocalReadName(name)
-        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: options.redactor?.text ?? String })
+        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: redactor?.text ?? String })
         : client.read(name, read),
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),

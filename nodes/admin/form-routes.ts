@@ -59,7 +59,7 @@ export async function withAccount<Result>(
   try {
     const access =
       form.options.service === 'demo'
-        ? await demoAccountOptions(form.options)
+        ? await demoAccountOptions(RED, form.options)
         : { vin: '', ...accountOptionsOf(RED, form.id, form.options, form.credentials) };
     account = openAccount(access);
     return await work(account, form.options.vin || access.vin);

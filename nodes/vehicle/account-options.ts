@@ -4,7 +4,7 @@ import { createTokenSource, resolveService, type AccountOptions } from '../../sr
 import type { VehicleCredentials, VehicleOptions } from './options';
 import { learnCredentials, redactor } from './redaction';
 import { sessionOf } from './session';
-import { stateStoreOf } from './state-store';
+import { packOf } from './state-store';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
@@ -16,14 +16,14 @@ export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
 
 /** The options of an account that do not depend on the service. */
 export const settingsOf = (
+  RED: NodeAPI,
   options: VehicleOptions,
-): Pick<AccountOptions, 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'redactor' | 'clock'> => ({
+): Pick<AccountOptions, 'pack' | 'readOnly' | 'limits' | 'shareForMs' | 'polling'> => ({
+  pack: packOf(RED),
   readOnly: options.readOnly,
   limits: options,
   shareForMs: options.shareFor * 1000,
   polling: options.polling,
-  redactor: redactor(),
-  clock: clock(),
 });
 
 /** The application that signs in, and the service that its tokens are for. */
@@ -69,7 +69,6 @@ export function accountOptionsOf(
         clock: clock(),
       }),
     owner: ownerOf(id, credentials),
-    store: stateStoreOf(RED),
-    ...settingsOf(options),
+    ...settingsOf(RED, options),
   };
 }

@@ -1,3 +1,4 @@
+import type { NodeAPI } from 'node-red';
 import { pastedToken, resolveService, type AccountOptions } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
@@ -36,7 +37,10 @@ const noQuota = {
 };
 
 /** The options of an account of a demo car, and the VIN of the car that the configuration chooses. */
-export async function demoAccountOptions(options: VehicleOptions): Promise<AccountOptions & { vin: string }> {
+export async function demoAccountOptions(
+  RED: NodeAPI,
+  options: VehicleOptions,
+): Promise<AccountOptions & { vin: string }> {
   const { service, since } = (running ??= start());
   const { url: baseUrl } = await service;
   return {
@@ -45,7 +49,7 @@ export async function demoAccountOptions(options: VehicleOptions): Promise<Accou
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),
     owner: 'demo',
-    ...settingsOf(options),
+    ...settingsOf(RED, options),
     limits: noQuota,
     // A click on the demo car shows with the next read.
     shareForMs: 0,

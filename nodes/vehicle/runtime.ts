@@ -29,7 +29,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   publishWith(RED.events, () => RED.comms.publish('connected-vehicle/changed', {}, false));
   const store = stateStoreOf(RED);
   const journal = { store: signalling(store), key: `journal/${node.id}` };
-  const shared = { store, journal, warn: (sentence: string) => node.warn(sentence) };
+  const shared = { journal, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let isClosed = false;
   let demoVin: string | undefined;
@@ -46,7 +46,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
         ...shared,
         observer,
       });
-    const access = await demoAccountOptions(options);
+    const access = await demoAccountOptions(RED, options);
     demoVin = access.vin;
     return openAccount({ ...access, ...shared, observer });
   };

@@ -5,18 +5,21 @@ import {
   DirectoryOwner,
   FileStateStore,
   MemoryStateStore,
+  Pack,
   Seal,
   type StateStore,
 } from '../../src/index';
 import type { NodeStatus } from '../node-red/node-status';
 import { logWarning } from '../node-red/sentences';
 import { clock } from '../node-red/time';
+import { redactor } from './redaction';
 import { storeSecrets } from './store-secret';
 
 interface Kept {
   store: StateStore;
   /** Null where Node-RED keeps no files. */
   owner: DirectoryOwner | null;
+  pack?: Pack;
 }
 
 const byDirectory = new Map<string, Kept>();
@@ -45,6 +48,13 @@ function open(RED: NodeAPI, directory: string): Kept {
 
 /** The store of this Node-RED, for everything that outlives a restart. Where Node-RED keeps no files, it ends with the process. */
 export const stateStoreOf = (RED: NodeAPI): StateStore => keptOf(RED).store;
+
+/** What all accounts of this Node-RED share. */
+export function packOf(RED: NodeAPI): Pack {
+  const kept = keptOf(RED);
+  if (kept.pack?.clock !== clock()) kept.pack = new Pack({ clock: clock(), store: kept.store, redactor: redactor() });
+  return kept.pack;
+}
 
 /** For tests: the next process may use the directory. */
 export async function endStore(userDir: string): Promise<void> {

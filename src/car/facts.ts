@@ -98,12 +98,3 @@ export class CarFacts {
 const nothingKnown = (): Facts => ({ hasSunroof: null, hasTankLid: null, fuelType: null });
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;
-
-const shared = new WeakMap<StateStore, CarFacts>();
-
-/** Accounts on one store share what they learn. */
-export function carFactsOf(store: StateStore): CarFacts {
-  const facts = shared.get(store) ?? new CarFacts(store);
-  shared.set(store, facts);
-  return facts;
-}

@@ -229,17 +229,3 @@ class QueueEntry {
     setMaxListeners(0, this.ended.signal);
   }
 }
-
-const queues = new WeakMap<Clock, Map<string, VehicleCommandQueue>>();
-
-/**
- * The queue of a service, shared by all its accounts: a car takes one command at a time, and a command outlives the account that
- * sent it. Each clock has its own queues, so a test that owns its time shares nothing with others.
- */
-export function queueFor(baseUrl: string, clock: Clock): VehicleCommandQueue {
-  const byService = queues.get(clock) ?? new Map<string, VehicleCommandQueue>();
-  queues.set(clock, byService);
-  const queue = byService.get(baseUrl) ?? new VehicleCommandQueue(clock);
-  byService.set(baseUrl, queue);
-  return queue;
-}

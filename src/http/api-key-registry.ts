@@ -21,9 +21,6 @@ export interface ApiKeyOptions {
   apiKey: string;
   /** The limits of this account; of several accounts, the strictest limits hold. */
   limits: Quota;
-  /** Stores the counts, so that they outlive a restart. The store of the first account is used. */
-  store: StateStore | null;
-  clock: Clock;
 }
 
 interface Entry {
@@ -36,21 +33,27 @@ interface Entry {
 const reserveForCommands = 0.04;
 
 export class ApiKeyRegistry {
+  readonly #options: { store: StateStore; clock: Clock };
   readonly #entries = new Map<string, Entry>();
   /** Limiters that are storing their counts: the next one for the same key loads them afterwards. */
   readonly #closing = new Map<string, Promise<void>>();
 
-  acquire({ baseUrl, apiKey, limits, store, clock }: ApiKeyOptions): SharedKeyState {
+  constructor(options: { store: StateStore; clock: Clock }) {
+    this.#options = options;
+  }
+
+  acquire({ baseUrl, apiKey, limits }: ApiKeyOptions): SharedKeyState {
     // The key itself is stored nowhere.
     const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
     let entry = this.#entries.get(key);
     if (entry === undefined) {
+      const { clock } = this.#options;
       const limiter = new RateLimiter({
         ...limits,
         reserveForCommands,
         clock,
         key: `quota/${key}`,
-        store: store === null ? null : this.#after(key, store),
+        store: this.#storeAfterClosing(key),
       });
       entry = { limiter, sharedReads: new SharedReads(clock), limits: new Set() };
       this.#entries.set(key, entry);
@@ -62,7 +65,8 @@ export class ApiKeyRegistry {
     return { limiter, sharedReads, release: () => this.#release(key, entry, own) };
   }
 
-  #after(key: string, store: StateStore): CountStore {
+  #storeAfterClosing(key: string): CountStore {
+    const { store } = this.#options;
     return {
       read: async (name) => {
         await this.#closing.get(key);

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import {
   CommandAttempt,
   openAccount,
+  Pack,
   pastedToken,
   resolveService,
   VehicleError,
@@ -61,13 +62,14 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   const mishap = (): Mishap =>
     random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow', 'connecting'] as const) : null;
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
+  const pack = new Pack({ clock });
   const open = (): Account =>
     openAccount({
       service: resolveService('custom', { baseUrl: service.url }),
       apiKey: 'demo-key',
       tokens: pastedToken('demo-token'),
       limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: random.pick([3, 10, 1e6]) },
-      clock,
+      pack,
       transport: service,
       random: () => random.next(),
     });

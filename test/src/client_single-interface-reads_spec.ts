@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   openAccount,
+  Pack,
   pastedToken,
   resolveService,
   MemoryStateStore,
@@ -191,7 +192,7 @@ describe('the reads of energy, location and whole groups', () => {
     });
     const range = async (store = new MemoryStateStore(), clock = new ManualClock()): Promise<unknown> => {
       await account?.close();
-      const { client } = open(['connected-v2'], { store, clock, shareForMs: 0 });
+      const { client } = open(['connected-v2'], { pack: new Pack({ store, clock }), shareForMs: 0 });
       const first = (await client.read('distanceToEmpty', { vin })).payload.value;
       assert.deepEqual((await client.read('distanceToEmpty', { vin })).payload.value, first);
       return first;

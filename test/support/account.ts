@@ -1,6 +1,7 @@
 import {
   CommandAttempt,
   openAccount,
+  Pack,
   pastedToken,
   readEach,
   resolveService,
@@ -51,16 +52,33 @@ export const readSeveral = (
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];
 
-type Changes = Partial<Omit<AccountOptions, 'service'>> & {
-  service?: ServiceName;
-  token?: string;
-  settings?: Record<string, string>;
-};
+/** Accounts of a test with the same clock and store are those of one process. */
+const packs: Pack[] = [];
+
+function packOf({ clock = systemClock, store, redactor }: PackOptions): Pack {
+  const known = packs.find(
+    (pack) =>
+      pack.clock === clock && (store ?? pack.store) === pack.store && (redactor ?? pack.redactor) === pack.redactor,
+  );
+  if (known !== undefined) return known;
+  const pack = new Pack({ clock, ...(store && { store }), ...(redactor && { redactor }) });
+  packs.push(pack);
+  return pack;
+}
+
+type PackOptions = NonNullable<ConstructorParameters<typeof Pack>[0]>;
+
+type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
+  PackOptions & {
+    service?: ServiceName;
+    token?: string;
+    settings?: Record<string, string>;
+  };
 
 /** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
-  { service = 'custom', token = 'demo-token', settings = {}, ...changes }: Changes = {},
+  { service = 'custom', token = 'demo-token', settings = {}, clock, store, redactor, ...changes }: Changes = {},
 ): SendingAccount {
   const account = openAccount({
     service: resolveService(service, { baseUrl: simulator.url, ...settings }),
@@ -68,11 +86,14 @@ export function openTestAccount(
     tokens: pastedToken(token),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
     random: () => 0,
+    pack: packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) }),
     ...changes,
   });
   accounts.push(account);
-  return withSend(account, changes.clock);
+  return withSend(account, clock);
 }
 
-export const closeAccounts = async (): Promise<void> =>
-  void (await Promise.all(accounts.splice(0).map((account) => account.close())));
+export async function closeAccounts(): Promise<void> {
+  packs.length = 0;
+  await Promise.all(accounts.splice(0).map((account) => account.close()));
+}

@@ -3,6 +3,7 @@ import {
   CommandAttempt,
   FileStateStore,
   openAccount,
+  Pack,
   pastedToken,
   resolveService,
   type Clock,
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-    clock,
+    pack: new Pack({ clock }),
     journal: { store: new FileStateStore({ directory }), key: 'journal/a' },
   });
   const send = (): ReturnType<typeof account.dispatcher.send> => {
