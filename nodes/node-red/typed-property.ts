@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { isBlank, type Message } from './message';
-import { isRecord, sentence, VehicleError } from '../../src/index';
+import { asSentence, isRecord, sentence, VehicleError } from '../../src/index';
 import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
@@ -26,7 +26,8 @@ export async function typedProperty<Name extends string>(
   if (literalTypes.has(type)) return source;
   // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
   redactor().learnVin(source);
-  const label = `${type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`} for “${name}” of this node`;
+  const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);
+  const label = sentence`${named} for “${name}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {
     RED.util.evaluateNodeProperty(String(source), type, node, msg, (error, found) =>
       error ? reject(error) : resolve(found),
@@ -34,7 +35,8 @@ export async function typedProperty<Name extends string>(
   }).catch((error: unknown) => {
     // JSONata throws plain objects.
     const reason = isRecord(error) ? String(error['message'] ?? '') : '';
-    throw new VehicleError('INPUT_INVALID', `${label} cannot be evaluated. Correct it in the node. ${reason}`.trim());
+    const fault = sentence`${label} cannot be evaluated. Correct it in the node.`;
+    throw new VehicleError('INPUT_INVALID', reason === '' ? fault : sentence`${fault} ${reason}`);
   });
   if (isBlank(value))
     throw new VehicleError(

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, type TemplateLiteral } from 'acorn';
-import { simple } from 'acorn-walk';
+import { ancestor, simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
 import { sentenceIn, wordIn } from '../../../nodes/runtime';
 import { VehicleError } from '../../../src/errors';
@@ -34,7 +34,8 @@ function templatesIn(file: string): { templates: string[]; untagged: string[] } 
   const literals: TemplateLiteral[] = [];
   const templates = new Set<TemplateLiteral>();
   const tagged: string[] = [];
-  simple(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
+  const program = parse(code, { ecmaVersion: 'latest', sourceType: 'module' });
+  simple(program, {
     Literal: ({ value }) => void (typeof value === 'string' && found.push(value)),
     TemplateLiteral: (literal) => void literals.push(literal),
     TaggedTemplateExpression: ({ tag, quasi }) => {
@@ -43,9 +44,23 @@ function templatesIn(file: string): { templates: string[]; untagged: string[] } 
     },
   });
   const untagged = literals.filter((literal) => !templates.has(literal)).map(templateOf);
+  const inErrors: string[] = [];
+  simple(program, {
+    NewExpression: ({ callee, arguments: [, said] }) => {
+      if (callee.type !== 'Identifier' || !callee.name.endsWith('Error') || said === undefined) return;
+      ancestor(said, {
+        TemplateLiteral: (literal, _state, ancestors) => {
+          const isTagged = ancestors.some(({ type }) => type === 'TaggedTemplateExpression');
+          if (!isTagged && literal.expressions.length > 0) inErrors.push(templateOf(literal));
+        },
+      });
+    },
+  });
   return {
     templates: [...tagged, ...found].filter(isSentence),
-    untagged: untagged.filter((text) => text.includes('{') && isSentence(text)).map((text) => `${file}: ${text}`),
+    untagged: [...new Set([...untagged.filter((text) => text.includes('{') && isSentence(text)), ...inErrors])].map(
+      (text) => `${file}: ${text}`,
+    ),
   };
 }
 
@@ -112,6 +127,14 @@ describe('The sentences of errors', () => {
     assert.equal(
       problemOf({ watch: [] }),
       'Der Wächter kann nicht beginnen. Es ist keine Öffnung gewählt. Wählen Sie mindestens eine Art von Öffnung.',
+    );
+  });
+
+  it('name in German the source of a property that has no value', () => {
+    const label = sentence`${asSentence('The expression')} for “${'vin'}” of this node`;
+    assert.equal(
+      wordIn('de', sentence`${label} cannot be evaluated. Correct it in the node.`),
+      'Der Ausdruck für „vin“ dieses Nodes lässt sich nicht auswerten. Berichtigen Sie ihn im Node.',
     );
   });
 
