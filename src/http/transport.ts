@@ -1,5 +1,5 @@
 import { isIP, Socket, type LookupFunction } from 'node:net';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
 import { userAgent } from '../util/user-agent';
@@ -304,19 +304,30 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 type Decoder = (body: Buffer, limits: { maxOutputLength: number }) => Buffer;
-const decoders = new Map<unknown, Decoder>([
+const decoders = new Map<string, Decoder>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
+  // Some servers leave out the head of zlib, whose first four bits are an 8 (RFC 1950 2.2).
+  [
+    'deflate',
+    (body, limits) => (((body[0] ?? 0) & 15) === 8 ? inflateSync(body, limits) : inflateRawSync(body, limits)),
+  ],
   ['br', brotliDecompressSync],
 ]);
+/** More codings than any gateway applies. */
+const maxCodings = 3;
 
 /** The body as text. No coding is asked for, but some gateways compress all the same. */
 function decoded(body: Buffer, coding: string | string[] | undefined, status: number): string | VehicleError {
-  if (body.length === 0 || coding === undefined || coding === 'identity') return body.toString('utf8');
+  const codings = String(coding ?? '')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((name) => name !== '' && name !== 'identity');
+  if (body.length === 0 || codings.length === 0) return body.toString('utf8');
+  const applied = codings.reverse().flatMap((name) => decoders.get(name) ?? []);
   try {
-    const decode = decoders.get(String(coding).toLowerCase());
-    if (decode !== undefined) return decode(body, { maxOutputLength: maxBodyBytes }).toString('utf8');
+    if (applied.length === codings.length && applied.length <= maxCodings)
+      return applied.reduce((coded, decode) => decode(coded, { maxOutputLength: maxBodyBytes }), body).toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(status);
   }

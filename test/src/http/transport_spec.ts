@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { VehicleError } from '../../../src/index';
 import {
   connectTimeoutMs,
@@ -114,7 +114,17 @@ describe('transport', () => {
 
   it('asks for no compression, and unpacks an answer that is compressed all the same', async () => {
     let asked: unknown;
-    const codings = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync };
+    const codings = {
+      gzip: gzipSync,
+      'x-gzip': gzipSync,
+      deflate: deflateSync,
+      ' Deflate': deflateRawSync,
+      br: brotliCompressSync,
+      'gzip, BR': (body: string) => brotliCompressSync(gzipSync(body)),
+      'identity,gzip': gzipSync,
+      Identity: String,
+      '': String,
+    };
     for (const [coding, compress] of Object.entries(codings)) {
       answer = (request, response) => {
         asked = request.headers['accept-encoding'];
@@ -145,7 +155,14 @@ describe('transport', () => {
   });
 
   it('refuses what it cannot unpack', async () => {
-    const bodies = { gzip: 'not gzip', zstd: '(µ/ý', 'gzip, br': 'both', constructor: 'odd' };
+    const bodies = {
+      gzip: 'not gzip',
+      zstd: '(µ/ý',
+      'gzip, br': 'both',
+      'gzip, zstd': 'both',
+      'gzip, gzip, gzip, gzip': 'all',
+      constructor: 'odd',
+    };
     for (const [coding, body] of Object.entries(bodies)) {
       answer = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
       const error = await failure(ask());
