@@ -9,14 +9,9 @@ export interface PeerFaults {
   late(seconds: number, progress: { hasAddress: boolean }): VehicleError;
 }
 
-/** Codes of Node for a certificate that does not lead to an authority that this machine trusts. */
-const untrustedCodes = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
+/** Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL; those of `certificateSentences` say more. */
+const untrustedCodes =
+  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
 
 const certificateSentences: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED:
@@ -28,14 +23,13 @@ const certificateSentences: Readonly<Record<string, string>> = {
 export const serviceFaults: PeerFaults = {
   of: (error) =>
     networkFault(error, (code) => {
-      if (untrustedCodes.has(code))
+      const known = certificateSentences[code];
+      if (known !== undefined) return known;
+      if (untrustedCodes.test(code))
         return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
       if (/^ERR_SSL_|^EPROTO$/.test(code))
         return sentence`No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
-      return (
-        certificateSentences[code] ??
-        sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`
-      );
+      return sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`;
     }),
   late: (seconds, { hasAddress }) =>
     hasAddress
@@ -52,7 +46,7 @@ export const timedOut = (seconds: number): VehicleError =>
 export const proxyFaults = ({ host, variable }: Proxy): PeerFaults => ({
   of: (error) =>
     networkFault(error, (code) =>
-      untrustedCodes.has(code) || code in certificateSentences
+      untrustedCodes.test(code) || code in certificateSentences
         ? sentence`The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
         : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
     ),

@@ -160,7 +160,7 @@ class Connections {
       const login = proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization };
       const headers = { host: path, 'user-agent': userAgent, ...login };
       const { statusCode, socket } = await client.connect({ path, headers, signal: limit.signal });
-      if (statusCode === 200 && socket instanceof Socket) return socket;
+      if (statusCode >= 200 && statusCode < 300 && socket instanceof Socket) return socket;
       socket.destroy();
       throw noTunnel(statusCode, proxy);
     } catch (error) {

@@ -7,7 +7,7 @@ export interface ConnectProxy {
   url: string;
   /** The target of each CONNECT request, in order. */
   targets: string[];
-  /** Answers with this status instead of connecting; null connects; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
+  /** Answers with this status instead of connecting; null connects; 201 to 299 connects and says so; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
   status: number | null;
   /** The `proxy-authorization` of the last request. */
   authorization: string | undefined;
@@ -38,10 +38,11 @@ export async function startConnectProxy(
     if (proxy.status === 0) return void client.resume().on('end', () => client.end());
     if (proxy.status === 200) return void client.end('HTTP/1.1 200 Connection established\r\n\r\n');
     const port = ports[target];
-    if (proxy.status !== null || port === undefined)
+    const success = proxy.status ?? 200;
+    if (success < 200 || success > 299 || port === undefined)
       return void client.end(`HTTP/1.1 ${proxy.status ?? 502} No tunnel\r\ncontent-length: 0\r\n\r\n`);
     const upstream = connect(port, '127.0.0.1', () => {
-      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.write(`HTTP/1.1 ${success} Connection established\r\n\r\n`);
       client.pipe(upstream).pipe(client);
     });
     upstream.on('error', () => client.destroy()).on('close', () => client.destroy());

@@ -73,8 +73,8 @@ describe('A command while nginx restarts', function () {
         assert.ok(arrived <= 1, where);
         if (result === 'succeeded') assert.ok(acted, where);
         else if (result !== 'undetermined') assert.ok(!acted && arrived === 0, where);
-        // A reload cuts no request that nginx has taken.
-        if (end === 'SIGHUP') assert.equal(result, 'succeeded', where);
+        // A reload cuts no request that nginx has taken; a connection without one may end.
+        if (end === 'SIGHUP' && arrived === 1) assert.equal(result, 'succeeded', where);
       }
       rows.push(row);
     }

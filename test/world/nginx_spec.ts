@@ -165,6 +165,18 @@ describe('nginx as the TLS front of the service', () => {
     assert.equal(service.requests.length, 0);
   });
 
+  it('sends nothing where the certificate is not for servers', async () => {
+    const certificate = await issueCertificate(await newFolder('purpose'), ['service.test'], { usage: 'clientAuth' });
+    nginx = await startNginx((port) => site(port, certificate));
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'NETWORK');
+      assert.match(message, /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
   it('sends nothing where the certificate has expired', async () => {
     const certificate = await issueCertificate(await newFolder('expired'), ['service.test'], { days: -1 });
     nginx = await startNginx((port) => site(port, certificate));

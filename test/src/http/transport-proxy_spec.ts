@@ -84,6 +84,14 @@ describe('transport behind a proxy', () => {
     assert.equal(requests[0]?.headers['proxy-authorization'], undefined);
   });
 
+  it('takes every answer of the proxy that is a success for a tunnel', async () => {
+    use({ HTTP_PROXY: proxy.url });
+    for (const status of [201, 299]) {
+      proxy.status = status;
+      assert.equal((await ask({ method: 'POST' })).status, 200);
+    }
+  });
+
   it('sends each command once, over a connection of its own', async () => {
     use({ HTTP_PROXY: proxy.url });
     let began = 0;

@@ -41,7 +41,11 @@ export async function makeAuthority(folder: string): Promise<Certificate> {
 export async function issueCertificate(
   folder: string,
   names: readonly [string, ...string[]],
-  { authority = authorityFolder(), days = 1 }: { authority?: string; days?: number } = {},
+  {
+    authority = authorityFolder(),
+    days = 1,
+    usage = 'serverAuth',
+  }: { authority?: string; days?: number; usage?: 'serverAuth' | 'clientAuth' } = {},
 ): Promise<Certificate> {
   const [first] = names;
   const issued = { cert: join(folder, `${first}.pem`), key: join(folder, `${first}.key`) };
@@ -49,7 +53,7 @@ export async function issueCertificate(
   await openssl(
     ['req', '-new', ...newKey, '-keyout', issued.key, '-out', request, '-subj', `/CN=${first}`],
     ['-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`],
-    ['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'extendedKeyUsage=serverAuth'],
+    ['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', `extendedKeyUsage=${usage}`],
   );
   await openssl(
     ['x509', '-req', '-in', request, '-out', issued.cert, '-days', String(days), '-copy_extensions', 'copy'],
