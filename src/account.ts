@@ -4,14 +4,14 @@ import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
 import { VehicleError } from './errors';
-import { Journal, readJournal } from './commands/journal';
+import { readJournal } from './commands/log';
+import type { JournalEntry } from './commands/logged-command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
 import { Poller, type ReadsQuota } from './polling/poller';
 import type { Quota, QuotaSnapshot } from './http/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
-import { MemoryStateStore, type StateStore } from './state/state-store';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
 
@@ -38,10 +38,17 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
-  /** The store of the command journal and its key in it, such as `journal/4f3c`. Default: the journal ends with the process. */
-  journal?: { store: Pick<StateStore, 'read' | 'write'>; key: string };
+  /** Names the account in the log of the commands. Default: a name that no other account has. */
+  id?: string;
   /** Gets a sentence for people that belongs to no message. */
   warn?: (sentence: string) => void;
+}
+
+interface Journal {
+  /** The last 100 commands, newest first. @throws StateFault */
+  list(): Promise<JournalEntry[]>;
+  /** @throws StateFault */
+  clear(): Promise<void>;
 }
 
 /** A client with everything that it uses; `close` ends all of it. */
@@ -51,6 +58,7 @@ export interface Account {
   poller: Poller;
   /** Sends commands one at a time to each car and keeps the journal; `client.send` does neither. */
   dispatcher: Dispatcher;
+  /** The last commands of the account. */
   journal: Journal;
   /**
    * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first.
@@ -77,7 +85,7 @@ export interface Account {
  */
 export function openAccount(options: AccountOptions): Account {
   const { pack = new Pack() } = options;
-  const { clock, facts, redactor } = pack;
+  const { clock, facts, log, redactor } = pack;
   const apiKey = options.apiKey.trim();
   if (apiKey === '')
     throw new VehicleError(
@@ -87,7 +95,7 @@ export function openAccount(options: AccountOptions): Account {
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = options.transport ?? createTransport({ clock });
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
-  const { limits, owner = randomUUID(), service } = options;
+  const { limits, owner = randomUUID(), id = owner, service } = options;
   const shared = pack.keys.acquire({ baseUrl: service.baseUrl, apiKey, limits });
   const shareForMs = options.shareForMs ?? 5_000;
   const requests = new Requests({
@@ -114,8 +122,7 @@ export function openAccount(options: AccountOptions): Account {
   const observer = bothObservers(poller, options.observer);
   const client = new VehicleClient({ service, requests, observer, facts, clock });
   const warn = options.warn ?? (() => undefined);
-  const { store, key } = options.journal ?? { store: new MemoryStateStore(), key: 'journal/account' };
-  const journal = new Journal(store, key, { warn });
+  const journal = { list: () => log.journal(id), clear: () => log.clear(id) };
   const onSaveFailed = (): void =>
     warn(
       'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
@@ -126,7 +133,8 @@ export function openAccount(options: AccountOptions): Account {
     observer,
     readOnly: options.readOnly ?? false,
     queue: pack.queueFor(service.baseUrl),
-    journal,
+    log,
+    account: id,
     clock,
     onSaveFailed,
   });

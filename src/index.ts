@@ -66,11 +66,11 @@ export { placeOf, readEach, type AnyReading, type Reading } from './car/reading'
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';
 export { CommandAttempt } from './commands/attempt';
-export type { JournalEntry } from './commands/journal';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
-export { followWatch } from './commands/follow-watch';
-export type { WatchReport } from './commands/follow';
-export { WatchStore, type OpenWatch } from './commands/watch-store';
+export { CommandLog } from './commands/log';
+export { LoggedCommand, type JournalEntry } from './commands/logged-command';
+export { followCommand, type FollowReport } from './commands/follow';
+export { Subscriptions, type Subscription } from './commands/subscriptions';
 
 // Polling.
 export { callsPerDay } from './polling/calls';

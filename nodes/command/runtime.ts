@@ -17,12 +17,29 @@ import { commandOptions, type CommandOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { showOutcome } from '../node-red/outcome-status';
 import { typedProperty } from '../node-red/typed-property';
-import { waitPolicy } from './wait-policy';
 import { safeRecord } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
-import { persistInFlightCommands } from './in-flight-commands';
+import { handsOnCommands } from './handing-on';
 import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
 import { translate } from '../node-red/i18n';
+
+/** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
+const promptMs = 10_000;
+
+/** How a command waits when it cannot be sent at once. */
+function waitPolicy(options: CommandOptions, isGuarded: boolean) {
+  const mayWait = !isGuarded || options.waitUnlock;
+  const whenBusy = mayWait ? options.whenBusy : 'refuse';
+  const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';
+  const waits = whenBusy === 'queue' || whenUnavailable === 'wait';
+  return {
+    // A user whose other commands wait for the car does not want an unlock sent to a car that cannot take it.
+    precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
+    whenBusy,
+    whenUnavailable,
+    waitMs: waits ? options.deadline * 1000 : isGuarded ? promptMs : undefined,
+  };
+}
 
 /** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
 export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDef & Partial<CommandOptions>): void {
@@ -41,9 +58,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     });
     showOutcome(nodeStatus, RED, record);
   };
-  const inFlight = persistInFlightCommands(RED, node, (record, msg) =>
-    sendRecord(record, msg, (out) => node.send(out)),
-  );
+  const handOn = handsOnCommands(RED, node, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 
   const cancel = (): void => {
     arming.disarm();
@@ -87,16 +102,14 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
         runtimeMinutes: given(msg['runtimeMinutes']) ?? options.runtimeMinutes,
         ...waitPolicy(options, isGuarded),
         onWaiting: () => nodeStatus.show('waiting', 'waiting'),
-        beforeSend: (sent: CommandRecord) => inFlight.keep(sent, msg),
         sentBy: node.name || node.id,
+        origin: { node: node.id, msg },
       };
       const record = await account.dispatcher.send(command, input, attempt);
-      if (await inFlight.handOver(record, () => sendRecord(record, msg, send), signal)) return;
-      await inFlight.keep(record, msg);
-      node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
+      if (!(await handOn(record, () => sendRecord(record, msg, send), signal)))
+        node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
     } catch (error) {
       attempt.end();
-      await inFlight.forget(attempt.id);
       if (attempt.wasStopped) node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
       throw error;
     } finally {

@@ -8,7 +8,7 @@ import { safeError } from '../vehicle/redaction';
 import { isInUse, showUse, throwIfInUse } from '../vehicle/state-store';
 
 /** The work that one message started. */
-interface Task {
+export interface Task {
   msg: Message;
   send: (msg: Message | (Message | null)[]) => void;
   /** Aborted when the node closes. */

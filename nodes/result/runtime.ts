@@ -1,15 +1,30 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { cancelledId, followWatch, parseRecord, parseSwitch, VehicleError, type OpenWatch } from '../../src/index';
+import {
+  cancelledId,
+  followCommand,
+  parseRecord,
+  parseSwitch,
+  Subscriptions,
+  VehicleError,
+  withSignals,
+  type FollowReport,
+  type Subscription,
+} from '../../src/index';
+import { beginWithRetries } from '../node-red/begin-with-retries';
+import { deploysOf } from '../node-red/deploys';
+import { isDeleted } from '../node-red/flows';
+import { translate, type Values } from '../node-red/i18n';
 import { nodeStatusOf } from '../node-red/node-status';
-import { onInput, handedOver } from '../node-red/input-handler';
+import { handedOver, onInput, type Task } from '../node-red/input-handler';
+import type { Message } from '../node-red/message';
 import { selfMessages } from '../node-red/self-message';
-import { WatchPersistence } from './watch-persistence';
 import { showOutcome } from '../node-red/outcome-status';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
+import { packOf } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
-import { knownOverview, type Overview } from '../cars/runtime/overview';
+import { knownOverview } from '../cars/runtime/overview';
 import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
 
 /** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
@@ -21,92 +36,118 @@ export function connectedVehicleCommandStatus(
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
   showMissingVehicle(RED, node, nodeStatus, config.vehicle);
-  const watches = new WatchPersistence(RED, node, 'watches');
-  const watching = new Map<string, AbortController>();
-  const resumed = selfMessages<OpenWatch>(RED, node);
+  const warn = (key: string, values?: Values): void => node.warn(translate(RED, `warning.watches.${key}`, values));
+  const subscriptions = new Subscriptions({
+    log: packOf(RED).log,
+    node: node.id,
+    clock: clock(),
+    onFault: () => warn('notKept'),
+  });
+  const deploys = deploysOf(RED);
+  /** By the id of the command. */
+  const following = new Map<string, AbortController>();
+  const resumed = selfMessages<Subscription>(RED, node);
 
   onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
     const options = parseOptions(commandStatusOptions, config);
-    const open: OpenWatch = resumed.contentOf(msg) ?? {
-      record: parseRecord(msg.payload),
-      startedAt: clock().now(),
-      history: [],
-      msg,
-    };
-    const { id } = open.record;
-    if (watching.has(id)) return;
+    const record = resumed.contentOf(msg)?.command.record ?? parseRecord(msg.payload);
+    const { id } = record;
+    if (following.has(id)) return;
     const abort = new AbortController();
-    watching.set(id, abort);
-    let shown: ReturnType<Overview['watch']> | undefined;
+    following.set(id, abort);
     try {
-      // Begun before anything is awaited: the command node forgets its command when the watch has stored it.
-      const stored = watches.keep(open);
-      if (await watches.hasEnded(id)) return await stored.then(() => watches.forget(id));
-      await stored;
-      const { client, dispatcher } = await vehicleOf(RED, options.vehicle).account();
-      shown = knownOverview(options.vehicle)?.watch(open.record);
-      nodeStatus.show('busy', 'watching', { count: watching.size });
-      const updates = followWatch(open, {
+      const subscription = resumed.contentOf(msg) ?? (await subscriptions.begin(record, msg, options.vehicle));
+      if (subscription === null) return;
+      return await withSignals([signal, abort.signal], (ending) =>
+        follow(subscription, options, { msg, send, signal, ending }),
+      );
+    } catch (error) {
+      if (abort.signal.aborted) {
+        await subscriptions.end(id);
+        throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
+      }
+      // The node was closed: the command is followed further after the deploy. A link that must not be followed ends it.
+      if (signal.aborted) return handedOver;
+      if (safeError(error).code === 'UNTRUSTED_LINK') await subscriptions.end(id);
+      throw error;
+    } finally {
+      following.delete(id);
+    }
+  });
+
+  const follow = async (
+    subscription: Subscription,
+    options: CommandStatusOptions,
+    { msg, send, signal, ending }: Pick<Task, 'msg' | 'send' | 'signal'> & { ending: AbortSignal },
+  ): Promise<void | typeof handedOver> => {
+    const { client } = await vehicleOf(RED, options.vehicle).account();
+    const shown = knownOverview(options.vehicle)?.watch(subscription.command.record);
+    nodeStatus.show('busy', 'watching', { count: following.size });
+    const messageOf = (report: FollowReport): Message => ({ ...RED.util.cloneMessage(msg), payload: report });
+    try {
+      const updates = followCommand(subscription.command, {
+        ...subscription,
         client,
         timeoutMs: options.timeout * 1000,
         intervalMs: options.interval * 1000,
         verify: options.verify,
-        signal,
-        cancel: abort.signal,
+        signal: ending,
         clock: clock(),
       });
-      for await (const update of updates) {
+      for await (const update of subscription.result === null
+        ? updates
+        : [{ settled: true, report: subscription.result }]) {
         const report = safeRecord(update.report);
-        await dispatcher.applyReport(report, update.settled);
-        const out = { ...RED.util.cloneMessage(msg), payload: report };
-        if (update.settled) {
-          if (!(await watches.deliver(open, report, () => send([out, null]), signal))) return handedOver;
-          showOutcome(nodeStatus, RED, report);
-        } else {
-          await watches.keep({ ...open, history: report.history });
-          shown?.update(report.requestStatus);
-          send([null, out]);
-        }
+        if (update.settled) return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
+        await subscriptions.change(subscription);
+        shown?.update(report.requestStatus);
+        send([null, messageOf(report)]);
       }
-    } catch (error) {
-      if (abort.signal.aborted) {
-        await watches.forget(id);
-        throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
-      }
-      // The node was closed: the watch continues after the deploy. A link that must not be followed ends it.
-      if (signal.aborted) return handedOver;
-      if (safeError(error).code === 'UNTRUSTED_LINK') await watches.forget(id);
-      throw error;
     } finally {
-      watching.delete(id);
       shown?.end();
     }
-  });
+  };
+
+  /** Sends a result after it was stored, when all flows run. */
+  const deliver = async (
+    subscription: Subscription,
+    report: FollowReport,
+    send: () => void,
+    signal: AbortSignal,
+  ): Promise<void | typeof handedOver> => {
+    await subscriptions.settle(subscription, report);
+    if (!(await deploys.send(send, { clock: clock(), signal }))) {
+      await subscriptions.heldBack(subscription);
+      return handedOver;
+    }
+    await subscriptions.delivered(subscription);
+    showOutcome(nodeStatus, RED, report);
+  };
 
   const cancel = async (id: string | null): Promise<void> => {
-    if (id !== null && !watching.has(id) && !(await watches.hasEnded(id))) {
+    if (id !== null && !following.has(id) && !(await subscriptions.hasDelivered(id))) {
       throw new VehicleError(
         'INPUT_INVALID',
         'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.',
       );
     }
-    for (const [watched, abort] of watching) if (id === null || id === watched) abort.abort();
+    for (const [followed, abort] of following) if (id === null || id === followed) abort.abort();
   };
 
-  let closed = false;
   const resume = async (): Promise<void> => {
-    // After the constructor, when the flows around this node are set up, too.
-    await new Promise((resolve) => setImmediate(resolve));
-    for (const open of closed ? [] : await watches.open()) {
-      if (closed) return;
-      resumed.send(open, { ...open.msg, payload: open.record });
+    for (const open of await subscriptions.open(warn)) {
+      if (isClosed) return;
+      resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
     }
   };
-  const resuming = resume();
+  let isClosed = false;
+  const endRetries = beginWithRetries(RED, node, resume, () => warn('notRead'));
   node.on('close', (removed: boolean, done: () => void) => {
-    closed = true;
-    const open = watching.size;
-    void resuming.then(() => watches.close(removed, open)).then(done);
+    isClosed = true;
+    endRetries();
+    if (!isDeleted(RED, node, removed)) return done();
+    if (following.size > 0) warn('deleted', { count: following.size });
+    void subscriptions.clear().then(done);
   });
 }

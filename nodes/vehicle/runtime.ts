@@ -1,35 +1,24 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { openAccount, VehicleError, type Account, type StateStore } from '../../src/index';
+import { openAccount, VehicleError, type Account } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { forgetOverview, openOverview } from '../cars/runtime/overview';
-import { notifyEditors, publishWith } from '../cars/runtime/notify-editors';
+import { publishWith } from '../cars/runtime/notify-editors';
 import { translate } from '../node-red/i18n';
 import { isDeleted } from '../node-red/flows';
 import { redactor, safeError } from './redaction';
-import { onUse, stateStoreOf, throwIfInUse, whenOurs } from './state-store';
+import { onUse, packOf, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
-
-/** A store for the journal that signals every change to the tab "Cars". */
-const signalling = (store: StateStore): Pick<StateStore, 'read' | 'write'> => ({
-  read: (key) => store.read(key),
-  write(key, value, condition) {
-    notifyEditors();
-    return store.write(key, value, condition);
-  },
-});
 
 /** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
   RED.nodes.createNode(node, config);
   // Without data, because it reaches every editor that is connected; the routes check who may read what.
   publishWith(RED.events, () => RED.comms.publish('connected-vehicle/changed', {}, false));
-  const store = stateStoreOf(RED);
-  const journal = { store: signalling(store), key: `journal/${node.id}` };
-  const shared = { journal, warn: (sentence: string) => node.warn(sentence) };
+  const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let isClosed = false;
   let demoVin: string | undefined;
@@ -91,7 +80,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     clearImmediate(openEarly);
     const close = async (): Promise<void> => {
       await (await opened?.catch(() => undefined))?.close();
-      if (deleted) await store.remove(journal.key);
+      if (deleted) await packOf(RED).log.clear(node.id);
       if (deleted) await removeStoredGrants(RED, config, node.credentials);
     };
     void close()

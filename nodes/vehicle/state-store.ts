@@ -9,6 +9,7 @@ import {
   Seal,
   type StateStore,
 } from '../../src/index';
+import { notifyEditors } from '../cars/runtime/notify-editors';
 import type { NodeStatus } from '../node-red/node-status';
 import { logWarning } from '../node-red/sentences';
 import { clock } from '../node-red/time';
@@ -52,7 +53,14 @@ export const stateStoreOf = (RED: NodeAPI): StateStore => keptOf(RED).store;
 /** What all accounts of this Node-RED share. */
 export function packOf(RED: NodeAPI): Pack {
   const kept = keptOf(RED);
-  if (kept.pack?.clock !== clock()) kept.pack = new Pack({ clock: clock(), store: kept.store, redactor: redactor() });
+  if (kept.pack?.clock !== clock())
+    kept.pack = new Pack({
+      clock: clock(),
+      store: kept.store,
+      redactor: redactor(),
+      warn: (warning) => logWarning(RED, warning),
+      onCommand: notifyEditors,
+    });
   return kept.pack;
 }
 

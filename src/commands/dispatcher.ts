@@ -1,4 +1,3 @@
-import { isFinal, isUnderWay, meaningOf } from '../catalogue/outcomes';
 import { interfaceNames } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
@@ -6,16 +5,14 @@ import { addressOf } from '../http/addresses';
 import type { Requests } from '../http/requests';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
-import type { WatchReport } from './follow';
-import { journalEntry, type Journal, type JournalChanges, type JournalEntry } from './journal';
+import type { CommandLog } from './log';
+import { LoggedCommand, type Sender } from './logged-command';
 import type { CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { QueueSlot, VehicleCommandQueue } from './vehicle-command-queue';
 import { waitUntilAvailable } from './wait-until-available';
 
-export interface DispatchOptions extends CommandInput {
-  /** The sender, for the journal. */
-  sentBy?: string | null;
+export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
   precheck?: boolean;
   /** Whether a command is refused or queued while another one is under way to the same car. Default `refuse`. */
@@ -26,11 +23,6 @@ export interface DispatchOptions extends CommandInput {
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
-  /**
-   * Awaited before the command is sent, with the record that is valid if no answer ever comes. The caller stores it here, so that it is
-   * durable before the command leaves. If the promise rejects, the command is not sent.
-   */
-  beforeSend?: (record: CommandRecord) => Promise<void> | void;
 }
 
 export interface DispatcherOptions {
@@ -40,14 +32,16 @@ export interface DispatcherOptions {
   /** No command is sent while set (docs/message-contract.md 2). */
   readOnly: boolean;
   queue: VehicleCommandQueue;
-  journal: Journal;
+  log: CommandLog;
+  /** The name of the account in the log. */
+  account: string;
   clock: Clock;
-  /** Called when the journal could not be written. */
+  /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
 }
 
 /**
- * Sends the commands of an account: one at a time to each car, when the car can take them, and records each in the journal. A waiting
+ * Sends the commands of an account: one at a time to each car, when the car can take them, and enters each into the log. A waiting
  * command does not survive a restart, because a car must not unlock because a computer started.
  */
 export class Dispatcher {
@@ -83,7 +77,7 @@ export class Dispatcher {
     }
   }
 
-  /** Drops the commands that wait, and waits until the journal has the others: their requests end with the transport. */
+  /** Drops the commands that wait, and waits until the log has the others: their requests end with the transport. */
   async close(): Promise<void> {
     for (const attempt of this.#running.keys()) attempt.cancel(stopped());
     await Promise.allSettled(this.#running.values());
@@ -111,17 +105,17 @@ export class Dispatcher {
     try {
       if (slot.waited) await precheck();
       if (waitsForCar) await this.#waitUntilAvailable(slot, vin, attempt, options.onWaiting);
-      const record = await this.#sendRecorded(route, attempt, options);
-      if (attempt.status === 'answered') slot.end();
-      else slot.sent(record);
-      return record;
+      const logged = await this.#sendLogged(route, attempt, options);
+      if (logged.mayAct) slot.sent(logged);
+      else slot.end();
+      return logged.record;
     } catch (error) {
       slot.end();
       throw error;
     }
   }
 
-  /** Sends a command at once: without its turn, and without the journal. */
+  /** Sends a command at once: without its turn, and without the log. */
   post(
     route: CommandRoute,
     attempt: CommandAttempt,
@@ -143,35 +137,11 @@ export class Dispatcher {
       requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
   }
 
-  /**
-   * Applies a report of a watch: the journal keeps it, and after a final status the next command may be sent. The promise is fulfilled
-   * when the report is stored, so that a result is in the journal before the node sends it; it never rejects.
-   */
-  async applyReport(report: WatchReport, settled: boolean): Promise<void> {
-    const { journal, clock, queue } = this.#options;
-    // Only the status proves the end of a command: a watch can time out, and the doors may have been locked before the command.
-    if (isFinal(meaningOf(report.requestStatus).outcome)) queue.markFinished(report.id);
-    const states = report.history;
-    const verdict = {
-      outcome: report.outcome,
-      reason: report.reason,
-      verified: report.verified,
-      settledAt: new Date(clock.now()).toISOString(),
-    };
-    const changes = settled ? { states, ...verdict } : { states, outcome: report.outcome };
-    // The process may have ended before the command was in the journal.
-    const entry = { ...journalEntry(report, null, new Date(clock.now())), ...changes };
-    await this.#save(journal.update(report.id, changes).then((known) => (known ? undefined : journal.add(entry))));
-  }
-
-  /** The commands that may still be under way: those without a known end, even if their watch is settled. A v1 command has a link. */
-  async #pending(): Promise<JournalEntry[]> {
-    const { client, journal } = this.#options;
-    const hasEnded = ({ outcome, interface: iface, states }: JournalEntry): boolean =>
-      isFinal(outcome) || (iface !== 'connected-v1' && !isUnderWay(states.at(-1)?.requestStatus ?? null));
-    return (await journal.list()).filter(
-      (entry) => !hasEnded(entry) && Date.parse(entry.sentAt) >= (client.service.since ?? 0),
-    );
+  /** The commands that may still be under way. A simulated service knows nothing from before it was started. */
+  async #pending(): Promise<LoggedCommand[]> {
+    const { client, log, account } = this.#options;
+    const pending = await log.pending(account);
+    return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }
 
   async #waitUntilAvailable(
@@ -198,31 +168,27 @@ export class Dispatcher {
   }
 
   /**
-   * The journal has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment,
-   * the next process knows the commands that may be under way.
+   * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
+   * next process knows the commands that may be under way.
    */
-  async #sendRecorded(
-    route: CommandRoute,
-    attempt: CommandAttempt,
-    { sentBy = null, beforeSend }: DispatchOptions,
-  ): Promise<CommandRecord> {
-    const { journal, clock } = this.#options;
-    const now = (): Date => new Date(clock.now());
-    let isStored = false;
+  async #sendLogged(route: CommandRoute, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
+    const { log, account, clock } = this.#options;
     try {
-      const record = await this.post(route, attempt, async (begun) => {
-        isStored = true;
-        const entry = journalEntry({ ...begun, outcome: 'pending' }, sentBy, now());
-        // In this order: what is in the journal gets a result, also where the process is killed between the two.
-        await beforeSend?.(begun);
-        await this.#save(journal.add(entry));
-      });
-      await this.#save(journal.add(journalEntry(record, sentBy, now())));
-      return record;
+      const record = await this.post(route, attempt, (begun) =>
+        this.#save(log.add(new LoggedCommand(begun, account, sender, clock.now()), clock.now())),
+      );
+      const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
+      logged.answer(record, attempt.status, clock.now());
+      await this.#save(log.save(logged));
+      return logged;
     } catch (error) {
-      if (attempt.status !== 'dropped')
-        await this.#save(journal.update(attempt.id, refusal(asVehicleError(error), now())));
-      else if (isStored) await this.#save(journal.remove(attempt.id));
+      const logged = log.find(attempt.id);
+      if (logged === undefined) throw error;
+      if (attempt.status === 'dropped') await this.#save(log.remove(attempt.id));
+      else {
+        logged.refuse(asVehicleError(error), clock.now());
+        await this.#save(log.save(logged));
+      }
       throw error;
     }
   }
@@ -245,10 +211,3 @@ const readOnlyError = (): VehicleError =>
     'READ_ONLY',
     'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
   );
-
-const refusal = ({ message, operationId }: VehicleError, now: Date): JournalChanges => ({
-  outcome: 'failed',
-  reason: message,
-  operationId,
-  settledAt: now.toISOString(),
-});

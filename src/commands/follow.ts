@@ -2,21 +2,16 @@ import { commands, isCommandName, proofReadOf, type Command } from '../catalogue
 import { isFinal, meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import { openingKeys, openings } from '../catalogue/openings';
+import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
+import type { LoggedCommand, StatusChange } from './logged-command';
 import type { CommandRecord } from './record';
 import { endingAt } from '../util/abort';
-import type { Invocation } from '../wire/invocations';
 
-export interface StatusChange {
-  requestStatus: string | null;
-  /** ISO-8601. */
-  at: string;
-}
-
-/** `msg.payload` of both outputs of the watch (docs/message-contract.md 5). */
-export interface WatchReport extends CommandRecord {
+/** `msg.payload` of both outputs of a result node (docs/message-contract.md 5). */
+export interface FollowReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;
   /** Whether the doors or the engine confirm the command; null if they could not be checked or prove nothing. */
@@ -26,25 +21,27 @@ export interface WatchReport extends CommandRecord {
   history: StatusChange[];
 }
 
-export interface WatchUpdate {
+export interface FollowUpdate {
   /** True once, for the last update: the result. */
   settled: boolean;
-  report: WatchReport;
+  report: FollowReport;
 }
 
-type WatchedClient = Pick<VehicleClient, 'commandStatus' | 'read'> & Partial<Pick<VehicleClient, 'clockSkewMs'>>;
+type FollowClient = Pick<VehicleClient, 'commandStatus' | 'read'> &
+  Partial<Pick<VehicleClient, 'clockSkewMs'>> & { service?: Pick<ServiceProfile, 'since'> };
 
-export interface WatchOptions {
-  client: WatchedClient;
-  /** The longest duration of the watch. Default 180 000. */
+export interface FollowOptions {
+  client: FollowClient;
+  /** The longest duration. Default 180 000. */
   timeoutMs?: number;
   /** Longest time between two polls. Default 5 000. */
   intervalMs?: number;
   /** Read the doors or the engine at the end. Default true. */
   verify?: boolean;
-  /** Milliseconds since 1970; earlier than now where a watch is resumed. */
+  /** Milliseconds since 1970; earlier than now where the following is resumed. */
   startedAt?: number;
-  history?: readonly StatusChange[];
+  /** What the flow added to the record. */
+  added?: Record<string, unknown>;
   signal?: AbortSignal;
   clock?: Clock;
 }
@@ -52,12 +49,12 @@ export interface WatchOptions {
 /** The pause before the first poll; each later one is longer by the factor `growth`. */
 const firstPollMs = 2_000;
 const growth = 1.5;
-/** The time that a poll in flight gets when the watch has timed out. */
+/** The time that a poll in flight gets when the time is over. */
 const lastPollMs = 10_000;
-/** Watches of one vehicle share a poll that is not older than this. */
+/** All that follow a command share a poll, and all that follow commands of one car a proof, that is not older than this. */
 const shareMs = 1_000;
-/** The number of polls that must find an unclear status before it counts as the end, because a clear one may follow. */
-const maxUnclearPolls = 3;
+/** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
+export const maxUnclearPolls = 3;
 /** The doors lag behind the command (docs/field-notes.md 1.9): the pauses between reads until a value was measured after it. */
 const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
 /** The largest difference between the clocks of car and service. */
@@ -67,101 +64,164 @@ const maxProofMs = 30_000;
 
 /**
  * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
- * a failed poll does not mean a failed command.
+ * a failed poll does not mean a failed command. Whoever follows the same command keeps pauses, time and client of its own; what a poll
+ * finds, all of them know.
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
-export async function* watchCommand(
-  record: CommandRecord,
-  options: WatchOptions,
-): AsyncGenerator<WatchUpdate, void, void> {
-  const clock = options.clock ?? systemClock;
-  const interval = options.intervalMs ?? 5_000;
-  // The time of a resumed watch counts from its first start, but not from the future if the clock was set back.
-  const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
-  const expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
-  const deadline = Math.min(startedAt + (options.timeoutMs ?? 180_000), expires);
-  const history = options.history?.length
-    ? [...options.history]
-    : [{ requestStatus: record.requestStatus, at: record.sentAt }];
-  const lastStatus = history.at(-1)?.requestStatus ?? null;
-  let current: CommandRecord =
-    lastStatus === record.requestStatus
-      ? { ...record, outcome: meaningOf(lastStatus).outcome }
-      : { ...record, ...stateOf(lastStatus) };
-  let unclearPolls = 0;
-  let wait = Math.min(firstPollMs, interval);
-  let lastFailure: VehicleError | null = null;
-  let polls = 0;
-  /** A timer is not affected by a clock that is set back meanwhile. */
-  let isTimedOut = false;
-  const stopTimer = clock.after(deadline - clock.now(), () => (isTimedOut = true));
-
-  // Copies, because the receiver may change them while the watch goes on.
-  const report = (reason: string, verified: boolean | null): WatchReport => ({
-    // Node-RED previews the first members of an object: `outcome`, `command`, `reason`.
-    ...withReason(current, reason),
-    async: current.async && { ...current.async },
-    verified,
-    elapsedMs: Math.max(0, clock.now() - Date.parse(record.sentAt)),
-    history: history.map((change) => ({ ...change })),
-  });
-
+export async function* followCommand(
+  command: LoggedCommand,
+  options: FollowOptions,
+): AsyncGenerator<FollowUpdate, void, void> {
+  const follower = new Follower(command, options);
+  if (follower.isOfFormerService) return yield { settled: true, report: follower.unknownAfterRestart() };
   try {
-    while (!isFinal(current.outcome) && current.async?.href && unclearPolls < maxUnclearPolls) {
-      const left = isTimedOut ? 0 : deadline - clock.now();
-      // After a restart, the command is polled once, however late.
-      if (left <= 0 && polls > 0) break;
-      await clock.sleep(
-        Math.max(0, Math.min(left, Math.max(wait, retryDelay(lastFailure, clock.now())))),
-        options.signal,
-      );
-      polls += 1;
-      wait = Math.min(interval, wait * growth);
-      try {
-        const poll = (signal: AbortSignal): Promise<Invocation> =>
-          options.client.commandStatus(current, { maxAgeMs: shareMs, signal });
-        const { requestStatus, message } = await endingAt(
-          Math.max(deadline, clock.now()) + lastPollMs,
-          { clock, signal: options.signal },
-          poll,
-        );
-        lastFailure = null;
-        const changed = requestStatus !== null && requestStatus !== current.requestStatus;
-        if (changed) {
-          history.push({ requestStatus, at: new Date(clock.now()).toISOString() });
-          current = { ...current, ...stateOf(requestStatus), ...(message !== null && { message }) };
-        }
-        unclearPolls = current.outcome === 'undetermined' ? unclearPolls + 1 : 0;
-        if (changed && !isFinal(current.outcome)) yield { settled: false, report: report(current.message, null) };
-      } catch (error) {
-        lastFailure = asVehicleError(error);
-        // The watch timed out before the service had answered.
-        if (lastFailure.code === 'CANCELLED' && options.signal?.aborted !== true) break;
-        if (lastFailure.code === 'CANCELLED' || lastFailure.code === 'UNTRUSTED_LINK') throw lastFailure;
-        // The link is gone, and no poll of it can succeed any more.
-        if (lastFailure.httpStatus === 404 || lastFailure.httpStatus === 410) break;
-      }
-    }
+    while (follower.mayLearn)
+      if (await follower.poll()) yield { settled: false, report: follower.report(command.record.message) };
   } finally {
-    stopTimer();
+    follower.stop();
   }
-
-  const proof = options.verify === false ? null : await readProof(current, options.client, clock, options.signal);
-  const reason = reasonOf(current, proof, {
-    expired: deadline === expires,
-    lastFailure,
-    now: clock.now(),
-    lastChangeAt: history.at(-1)?.at,
-  });
-  if (current.outcome === 'pending') current = { ...current, outcome: 'undetermined' };
-  if (current.outcome === 'failed') delete current.assumedUntil;
-  yield { settled: true, report: report(reason, proof?.verified ?? null) };
+  yield { settled: true, report: await follower.conclude() };
 }
 
-const stateOf = (requestStatus: string | null): { requestStatus: string | null; outcome: Outcome; message: string } => {
-  const { outcome, sentence } = meaningOf(requestStatus);
-  return { requestStatus, outcome, message: sentence };
-};
+/** Reads the link of a command, and keeps what it says. @throws VehicleError */
+export async function pollCommand(
+  command: LoggedCommand,
+  client: Pick<VehicleClient, 'commandStatus'>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Outcome> {
+  const invocation = await client.commandStatus(command.record, { maxAgeMs: shareMs, signal });
+  command.learn(invocation, clock.now());
+  return command.record.outcome;
+}
+
+/** One node that follows a command. */
+class Follower {
+  readonly #command: LoggedCommand;
+  readonly #options: FollowOptions;
+  readonly #clock: Clock;
+  readonly #interval: number;
+  readonly #deadline: number;
+  readonly #expires: number;
+  readonly stop: () => void;
+  #wait: number;
+  #polls = 0;
+  #unclearPolls = 0;
+  #seen: string | null;
+  #failure: VehicleError | null = null;
+  /** No later poll can succeed. */
+  #isGone = false;
+  /** A timer is not affected by a clock that is set back meanwhile. */
+  #isTimedOut = false;
+
+  constructor(command: LoggedCommand, options: FollowOptions) {
+    const { clock = systemClock, intervalMs = 5_000, timeoutMs = 180_000 } = options;
+    const { record, states } = command;
+    this.#command = command;
+    this.#options = options;
+    this.#clock = clock;
+    this.#interval = intervalMs;
+    // The time of one that is resumed counts from its first start, but not from the future if the clock was set back.
+    const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
+    this.#expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
+    this.#deadline = Math.min(startedAt + timeoutMs, this.#expires);
+    this.#wait = Math.min(firstPollMs, intervalMs);
+    this.#seen = record.requestStatus;
+    // The first status is as old as the command, as far as the service says.
+    if (states.length <= 1) command.states = [{ requestStatus: record.requestStatus, at: record.sentAt }];
+    this.stop = clock.after(this.#deadline - clock.now(), () => (this.#isTimedOut = true));
+  }
+
+  get #left(): number {
+    return this.#isTimedOut ? 0 : this.#deadline - this.#clock.now();
+  }
+
+  /** Whether another poll may tell more. After a restart, a command is polled once, however late. */
+  get mayLearn(): boolean {
+    const { outcome, async } = this.#command.record;
+    if (isFinal(outcome) || !async?.href || this.#isGone || this.#unclearPolls >= maxUnclearPolls) return false;
+    return this.#left > 0 || this.#polls === 0;
+  }
+
+  /** Waits until the next poll is due, and polls. @returns whether the status changed, and is not final */
+  async poll(): Promise<boolean> {
+    const { client, signal } = this.#options;
+    const clock = this.#clock;
+    const command = this.#command;
+    const pause = Math.max(this.#wait, retryDelay(this.#failure, clock.now()));
+    await clock.sleep(Math.max(0, Math.min(this.#left, pause)), signal);
+    this.#polls += 1;
+    this.#wait = Math.min(this.#interval, this.#wait * growth);
+    try {
+      const end = Math.max(this.#deadline, clock.now()) + lastPollMs;
+      if (!isFinal(command.record.outcome))
+        await endingAt(end, { clock, signal }, (ending) => pollCommand(command, client, { clock, signal: ending }));
+    } catch (error) {
+      this.#fail(asVehicleError(error));
+      return false;
+    }
+    const { outcome, requestStatus } = command.record;
+    this.#failure = null;
+    this.#unclearPolls = outcome === 'undetermined' ? this.#unclearPolls + 1 : 0;
+    const changed = requestStatus !== this.#seen;
+    this.#seen = requestStatus;
+    return changed && !isFinal(outcome);
+  }
+
+  #fail(failure: VehicleError): void {
+    const isCancelled = this.#options.signal?.aborted === true;
+    if (failure.code === 'UNTRUSTED_LINK' || (failure.code === 'CANCELLED' && isCancelled)) throw failure;
+    this.#failure = failure;
+    // The time was over before the service had answered, or the link is gone.
+    this.#isGone = failure.code === 'CANCELLED' || failure.httpStatus === 404 || failure.httpStatus === 410;
+  }
+
+  async conclude(): Promise<FollowReport> {
+    const { client, verify, signal } = this.#options;
+    const { record, states } = this.#command;
+    const proof = verify === false ? null : await readProof(record, client, this.#clock, signal);
+    const reason = reasonOf(record, proof, {
+      expired: this.#deadline === this.#expires,
+      lastFailure: this.#failure,
+      now: this.#clock.now(),
+      lastChangeAt: states.at(-1)?.at,
+    });
+    const report = this.report(reason, proof?.verified ?? null);
+    if (report.outcome === 'pending') report.outcome = 'undetermined';
+    if (report.outcome === 'failed') delete report.assumedUntil;
+    return report;
+  }
+
+  /** Copies, because the receiver may change them while the command is followed further. */
+  report(reason: string, verified: boolean | null = null): FollowReport {
+    const { record, states } = this.#command;
+    const { outcome, command, ...others } = record;
+    // Node-RED previews the first members of an object: `outcome`, `command`, `reason`.
+    return {
+      outcome,
+      command,
+      reason,
+      ...this.#options.added,
+      ...others,
+      async: record.async && { ...record.async },
+      verified,
+      elapsedMs: Math.max(0, this.#clock.now() - Date.parse(record.sentAt)),
+      history: states.map((change) => ({ ...change })),
+    };
+  }
+
+  /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
+  get isOfFormerService(): boolean {
+    return Date.parse(this.#command.record.sentAt) < (this.#options.client.service?.since ?? 0);
+  }
+
+  unknownAfterRestart(): FollowReport {
+    this.stop();
+    const { outcome, sentence } = meaningOf(this.#command.record.requestStatus);
+    if (isFinal(outcome)) return this.report(sentence);
+    const restarted = 'The demo car was restarted with Node-RED after the command was sent.';
+    return { ...this.report(`${restarted} The result of the command is unknown.`), outcome: 'undetermined' };
+  }
+}
 
 const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
   statusWord(requestStatus) === 'UNABLE_TO_LOCK_DOOR_OPEN';
@@ -190,7 +250,7 @@ interface Evidence {
  */
 async function readProof(
   record: CommandRecord,
-  client: WatchedClient,
+  client: FollowClient,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<Proof | null> {
@@ -223,12 +283,12 @@ async function readProof(
   return best;
 }
 
-type ReadEvidence = (record: CommandRecord, client: WatchedClient, signal: AbortSignal) => Promise<Evidence | null>;
+type ReadEvidence = (record: CommandRecord, client: FollowClient, signal: AbortSignal) => Promise<Evidence | null>;
 
 async function readEvidence(
   read: ReadEvidence,
   record: CommandRecord,
-  client: WatchedClient,
+  client: FollowClient,
   ending: AbortSignal,
   closing?: AbortSignal,
 ): Promise<Evidence | null> {
@@ -240,7 +300,7 @@ async function readEvidence(
   }
 }
 
-async function readDoors(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence> {
+async function readDoors(record: CommandRecord, client: FollowClient, signal: AbortSignal): Promise<Evidence> {
   const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
   const { payload, vehicle } = await client.read('doors', {
     vin: record.vin,
@@ -256,7 +316,7 @@ async function readDoors(record: CommandRecord, client: WatchedClient, signal: A
   };
 }
 
-async function readEngine(record: CommandRecord, client: WatchedClient, signal: AbortSignal): Promise<Evidence | null> {
+async function readEngine(record: CommandRecord, client: FollowClient, signal: AbortSignal): Promise<Evidence | null> {
   const { payload } = await client.read('engine-status', { vin: record.vin, maxAgeMs: shareMs, signal });
   const engine = payload['engineStatus'];
   if (engine === undefined) return null;
@@ -283,14 +343,6 @@ interface Ending {
   lastFailure: VehicleError | null;
   now: number;
   lastChangeAt: string | undefined;
-}
-
-/** The record with its reason behind outcome and command. */
-function withReason(
-  { outcome, command, ...others }: CommandRecord,
-  reason: string,
-): CommandRecord & { reason: string } {
-  return { outcome, command, reason, ...others };
 }
 
 /** The result in a sentence; the proof is added where it helps. */

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { isFinal, meaningOf } from '../catalogue/outcomes';
+import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import type { CommandRecord } from './record';
+import { maxUnclearPolls, pollCommand } from './follow';
+import type { LoggedCommand } from './logged-command';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 
@@ -12,12 +13,6 @@ import type { Clock } from '../util/clock';
 const maxBlockingMs = 150_000;
 /** How often the link of a command is read while another command waits behind it. */
 const pollEveryMs = 3_000;
-/** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
-const maxUnclearPolls = 3;
-
-/** The part of a record that the queue needs. */
-type BlockingRecord = Pick<CommandRecord, 'id' | 'sentAt' | 'async'>;
-type PendingCommand = Pick<CommandRecord, 'id' | 'vin' | 'command' | 'sentAt'>;
 
 export interface QueueRequest {
   vin: string;
@@ -41,15 +36,15 @@ export interface QueueSlot {
     signal: AbortSignal,
     work: (signal: AbortSignal, throwIfSuperseded: () => void) => Promise<Value>,
   ): Promise<Value>;
-  /** The command may still act: it blocks the queue until its link or a watch reports a final status, or for 150 s. */
-  sent(record: CommandRecord): void;
+  /** The command may still act: it blocks the queue until its link gives a final status, or for 150 s. */
+  sent(command: LoggedCommand): void;
   end(): void;
 }
 
 /**
  * One command at a time for each car. A command blocks the queue of its car until an answer says what became of it (v2 answers when
- * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link or a watch reports a final status,
- * or for 150 s (docs/message-contract.md 4).
+ * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link gives a final status, whoever reads
+ * it, or for 150 s (docs/message-contract.md 4).
  */
 export class VehicleCommandQueue {
   readonly #clock: Clock;
@@ -67,7 +62,7 @@ export class VehicleCommandQueue {
    * Restores commands without a known end from before this process began. No command enters before `found` is settled; if it rejects,
    * nothing is blocked.
    */
-  restorePending(found: Promise<readonly PendingCommand[]>): void {
+  restorePending(found: Promise<readonly LoggedCommand[]>): void {
     const restored = found
       .then(
         (all) => all.forEach((one) => this.#restore(one)),
@@ -77,14 +72,15 @@ export class VehicleCommandQueue {
     this.#restoring.add(restored);
   }
 
-  #restore({ vin, command, id, sentAt }: PendingCommand): void {
+  #restore(logged: LoggedCommand): void {
+    const { id, vin, command, sentAt } = logged.record;
     const now = this.#clock.now();
     const at = Date.parse(sentAt);
     // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
     if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxBlockingMs) return;
-    if (this.#queueFor(vin).some((known) => known.record?.id === id)) return;
+    if (this.#queueFor(vin).some((known) => known.logged?.id === id)) return;
     const entry = new QueueEntry(vin, command);
-    entry.record = { id, sentAt: new Date(Math.min(at, now)).toISOString(), async: null };
+    this.#block(entry, logged, Math.min(at, now));
     this.#entries.set(vin, [entry, ...this.#queueFor(vin)]);
   }
 
@@ -132,17 +128,16 @@ export class VehicleCommandQueue {
           entry.supersede = null;
         }
       },
-      sent: (record) => {
-        const { id, sentAt, async } = record;
-        entry.record = { id, sentAt, async: async && { ...async } };
-      },
+      sent: (logged) => this.#block(entry, logged, Date.parse(logged.record.sentAt)),
       end: () => this.#end(entry),
     };
   }
 
-  /** Ends a command whose final status a watch has seen. */
-  markFinished(id: string): void {
-    for (const [head] of this.#entries.values()) if (head?.record?.id === id) this.#end(head);
+  /** From now on the link of the command, or the time, ends its turn. */
+  #block(entry: QueueEntry, logged: LoggedCommand, sentAt: number): void {
+    entry.logged = logged;
+    entry.sentAt = sentAt;
+    logged.onFinal = () => this.#end(entry);
   }
 
   #queueFor(vin: string): readonly QueueEntry[] {
@@ -173,35 +168,23 @@ export class VehicleCommandQueue {
   /** Reads the link of the command in front; a poll that fails says nothing about the command. */
   async #poll(vin: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
     const [head] = this.#queueFor(vin);
-    if (head === undefined || head.record === null) return;
-    const age = this.#clock.now() - Date.parse(head.record.sentAt);
+    if (head?.logged == null) return;
+    const age = this.#clock.now() - head.sentAt;
     // A clock that was set back must not block a car for as long.
     if (age >= maxBlockingMs || age < 0) return this.#end(head);
-    const requestStatus = await statusOf(head.record, client, signal);
-    if (requestStatus === undefined) return;
-    const { outcome } = meaningOf(requestStatus);
-    head.unclearPolls = outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
-    if (isFinal(outcome) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
+    if (!head.logged.record.async?.href) return;
+    try {
+      const outcome = await pollCommand(head.logged, client, { clock: this.#clock, signal });
+      head.unclearPolls = outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
+      if (isFinal(outcome) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
   }
 }
 
-/** The status of a command; undefined if it cannot be read now. */
-async function statusOf(
-  record: BlockingRecord,
-  client: QueueRequest['client'],
-  signal: AbortSignal,
-): Promise<string | null | undefined> {
-  if (!record.async?.href) return undefined;
-  try {
-    return (await client.commandStatus(record, { signal })).requestStatus;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return undefined;
-  }
-}
-
-const busy = ({ command, record }: QueueEntry): VehicleError => {
-  const since = record === null ? '' : sentence`, sent at ${record.sentAt.slice(11, 16)} UTC`;
+const busy = ({ command, logged, sentAt }: QueueEntry): VehicleError => {
+  const since = logged === null ? '' : sentence`, sent at ${new Date(sentAt).toISOString().slice(11, 16)} UTC`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
@@ -215,7 +198,9 @@ class QueueEntry {
   readonly vin: string;
   readonly command: string;
   /** Null until the command is answered or given up. */
-  record: BlockingRecord | null = null;
+  logged: LoggedCommand | null = null;
+  /** Milliseconds since 1970. */
+  sentAt = 0;
   /** The number of polls in a row that found an unclear status. */
   unclearPolls = 0;
   /** Set while the command only waits for the car. */

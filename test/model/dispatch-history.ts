@@ -11,7 +11,7 @@ import {
 } from '../../src/index';
 import { meaningOf } from '../../src/catalogue/outcomes';
 import type { DispatchOptions } from '../../src/commands/dispatcher';
-import { watchCommand } from '../../src/commands/follow';
+import { follow } from '../support/account';
 import { demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -172,7 +172,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
       met.sent += 1;
       if (asked.record.requestStatus === null) met.lost += 1;
       if (clock.now() - asked.askedAt > 0 && asked.mayWait) met.queued += 1;
-      if (random.chance(0.5)) void follow(account, asked.record, random.between(1, 200) * second);
+      if (random.chance(0.5)) void followIt(account, asked.record, random.between(1, 200) * second);
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;
       if (asked.leftAt !== null) {
@@ -194,9 +194,8 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     }
   };
 
-  const follow = async ({ client, dispatcher }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
-    for await (const { report, settled } of watchCommand(record, { client, clock, timeoutMs }))
-      await dispatcher.applyReport(report, settled);
+  const followIt = async ({ client }: Account, record: CommandRecord, timeoutMs: number): Promise<void> => {
+    for await (const { settled } of follow(record, { client, clock, timeoutMs, log: pack.log })) if (settled) return;
   };
 
   for (let count = random.between(2, 10); count > 0; count -= 1) {

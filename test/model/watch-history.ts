@@ -1,16 +1,17 @@
 import { strict as assert } from 'node:assert';
 import {
   commandNames,
-  followWatch,
+  CommandLog,
+  followCommand,
   MemoryStateStore,
   openAccount,
   Pack,
   pastedToken,
   resolveService,
-  WatchStore,
+  Subscriptions,
   type CommandRecord,
-  type OpenWatch,
-  type WatchReport,
+  type FollowReport,
+  type Subscription,
 } from '../../src/index';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
@@ -28,7 +29,7 @@ const afterwardsMs = 41 * second;
 
 /** What a history met, for the count at the end. */
 export interface Met {
-  outcome: WatchReport['outcome'] | 'cancelled' | 'not sent';
+  outcome: FollowReport['outcome'] | 'cancelled' | 'not sent';
   verified: boolean | null;
   restarts: number;
   lostPolls: number;
@@ -92,20 +93,20 @@ export async function liveThrough(random: Random): Promise<Met> {
   };
 
   const follow = async (record: CommandRecord): Promise<void> => {
-    const store = new WatchStore(new MemoryStateStore(), 'watches', 'n');
-    await store.put({ record, startedAt: clock.now(), history: [], msg: { topic: 'mine' } });
-    const verdicts: WatchReport[] = [];
+    const store = new MemoryStateStore();
+    /** As the next process has them. */
+    const subscriptionsOf = (): Subscriptions =>
+      new Subscriptions({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
+    await subscriptionsOf().begin(record, { topic: 'mine' }, 'a');
+    const verdicts: FollowReport[] = [];
     const startedAt = clock.now();
     let cancelledAt: number | null = null;
     let upSince = startedAt;
-    const cut = { afterTelling: 0, noted: false };
+    const cut = { times: 0, afterTelling: 0, noted: false };
     for (;;) {
-      const [open] = await store.open();
+      const subscriptions = subscriptionsOf();
+      const [open] = await subscriptions.open(assert.fail);
       if (open === undefined) break;
-      if (await store.hasEnded(open.record.id)) {
-        await store.end(open.record.id);
-        continue;
-      }
       const process = new AbortController();
       const dies =
         random.chance(0.5) && met.restarts < 4
@@ -115,15 +116,16 @@ export async function liveThrough(random: Random): Promise<Met> {
         ? clock.after(random.between(0, 20) * second, () => ((cancelledAt = clock.now()), process.abort()))
         : null;
       const heardBefore = service.said.length;
-      const verdict = await watchOnce(open, store, process.signal, cut);
+      const { result } = open;
+      const verdict = await watchOnce(open, subscriptions, process.signal, cut);
       dies?.();
       gone?.();
       if (verdict !== null) {
         verdicts.push(verdict);
-        if (await store.hasEnded(record.id)) cut.noted = true;
-        if (open.delivery !== undefined) {
+        if (await subscriptionsOf().hasDelivered(record.id)) cut.noted = true;
+        if (result !== null) {
           met.toldAgain += 1;
-          assert.deepEqual(verdict, open.delivery.report, 'a verdict that is told again is the same');
+          assert.deepEqual(verdict, verdicts[0], 'a verdict that is told again is the same');
           continue;
         }
         check(record, verdict, heardBefore);
@@ -134,7 +136,7 @@ export async function liveThrough(random: Random): Promise<Met> {
         );
         continue;
       }
-      if (cancelledAt !== null) await store.remove(record.id);
+      if (cancelledAt !== null) await subscriptions.end(record.id);
       else {
         met.restarts += 1;
         await clock.sleep(random.between(0, 300) * second);
@@ -155,28 +157,33 @@ export async function liveThrough(random: Random): Promise<Met> {
 
   /** What the node does with a watch, until its verdict or until its process ends. */
   const watchOnce = async (
-    open: OpenWatch,
-    store: WatchStore,
+    open: Subscription,
+    subscriptions: Subscriptions,
     signal: AbortSignal,
-    cut: { afterTelling: number },
-  ): Promise<WatchReport | null> => {
-    let verdict: WatchReport | null = null;
+    cut: { times: number; afterTelling: number },
+  ): Promise<FollowReport | null> => {
+    let verdict: FollowReport | null = null;
     try {
-      for await (const { settled, report } of followWatch(open, { client, clock, signal, ...settings })) {
+      const updates = followCommand(open.command, { ...open, client, clock, signal, ...settings });
+      // A result that ended its process three times is dropped, so it does not happen so often here.
+      const dies = (): boolean => cut.times < 2 && random.chance(0.1) && (cut.times += 1) > 0;
+      for await (const { settled, report } of open.result === null
+        ? updates
+        : [{ settled: true, report: open.result }]) {
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
           // The process may end at each of these steps.
-          await store.put({ ...open, history: report.history, delivery: { report, tries: 1 } });
-          if (random.chance(0.1)) return null;
+          await subscriptions.settle(open, report);
+          if (dies()) return null;
           verdict = report;
-          if (random.chance(0.1)) {
+          if (dies()) {
             cut.afterTelling += 1;
             return verdict;
           }
-          await store.end(open.record.id);
+          await subscriptions.delivered(open);
         } else {
           assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
-          await store.put({ ...open, history: report.history });
+          await subscriptions.change(open);
         }
       }
     } catch (error) {
@@ -185,7 +192,7 @@ export async function liveThrough(random: Random): Promise<Met> {
     return verdict;
   };
 
-  const check = (record: CommandRecord, verdict: WatchReport, heardBefore: number): void => {
+  const check = (record: CommandRecord, verdict: FollowReport, heardBefore: number): void => {
     const spoken = service.said
       .filter(({ request }) => request.method === 'POST' || request.url.pathname.includes('/requests/'))
       .map(({ response }) => response.body);

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { promises as disk, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endDemoService } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
-import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
-import { FileStateStore, WatchStore, type Account, type CommandRecord } from '../../src/index';
+import { CommandLog, FileStateStore, Subscriptions, type Account, type CommandRecord } from '../../src/index';
 import { demoCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -42,10 +41,14 @@ describe(type, () => {
       return [];
     }
   };
-  const kept = (): string[] => filesOf('watches');
+  const kept = (): string[] => filesOf('follow');
   /** As the next process opens it. */
-  const watchStore = (): WatchStore =>
-    new WatchStore(new FileStateStore({ directory: join(flow.userDir, 'connected-vehicle') }), 'watches', 'n');
+  const stored = (): Subscriptions => {
+    const store = new FileStateStore({ directory: join(flow.userDir, 'connected-vehicle') });
+    return new Subscriptions({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
+  };
+  const commandFiles = (): string[] =>
+    filesOf('command').map((file) => readFileSync(join(folderOf('command'), file), 'utf8'));
 
   it('tells each change on output 2 and the verdict on output 1, once', async () => {
     const steps = [
@@ -132,13 +135,14 @@ describe(type, () => {
       elapsedMs: 5,
       history,
     };
-    await watchStore().put({
-      record,
-      startedAt: clock.now(),
-      history,
-      msg: { topic: 'mine' },
-      delivery: { report, tries },
-    });
+    const subscriptions = stored();
+    const begun = await subscriptions.begin(record, { topic: 'mine' }, 'v');
+    await subscriptions.settle(begun ?? assert.fail(), report);
+    // Each start begins to send it.
+    for (let more = 1; more < tries; more += 1) {
+      const next = stored();
+      for (const open of await next.open(assert.fail)) await next.settle(open, open.result ?? assert.fail());
+    }
     service.clearRequests();
     return record;
   };
@@ -164,28 +168,27 @@ describe(type, () => {
     const payload = await send('flash');
     const seen: unknown[] = [];
     flow.node('out0').on('input', () => {
-      const [file = ''] = kept();
-      const stored = readFileSync(join(folderOf('watches'), file), 'utf8');
-      seen.push(/"delivery":.*"outcome":"(\w+)"/.exec(stored)?.[1], filesOf('delivered'));
+      seen.push(/"results":.*"outcome":"(\w+)"/.exec(commandFiles().join())?.[1], kept().length);
     });
     flow.send({ payload });
     await pass(() => flow.completed.length === 1);
-    assert.deepEqual(seen, ['succeeded', []]);
-    assert.ok(await watchStore().hasEnded(payload.id));
+    assert.deepEqual(seen, ['succeeded', 1]);
+    await pass(() => kept().length === 0);
+    assert.ok(await stored().hasDelivered(payload.id));
   });
 
   it('sends a result that comes while it is closed after the next start, and once', async () => {
     await load();
-    const { dispatcher } = await (flow.node('v') as VehicleNode).account();
-    const applyReport = dispatcher.applyReport.bind(dispatcher);
     const node = flow.node('n') as unknown as { close(removed: boolean): Promise<void> };
     let closed: Promise<void> | undefined;
-    dispatcher.applyReport = async (report, isFinal) => {
-      await applyReport(report, isFinal);
-      if (isFinal) closed ??= node.close(false);
+    const { rename } = disk;
+    disk.rename = async (from, to) => {
+      await rename(from, to);
+      if (commandFiles().join().includes('"tries"')) closed ??= node.close(false);
     };
     flow.send({ payload: await send('flash'), topic: 'mine' });
     await pass(() => closed !== undefined);
+    disk.rename = rename;
     await closed;
     assert.deepEqual(verdicts(), []);
     await flow.unload();
@@ -200,9 +203,7 @@ describe(type, () => {
     await load();
     const endDeploy = await flow.beginDeploy();
     flow.send({ payload: await send('flash') });
-    await pass(() =>
-      kept().some((file) => readFileSync(join(folderOf('watches'), file), 'utf8').includes('"delivery"')),
-    );
+    await pass(() => commandFiles().some((text) => text.includes('"tries"')));
     assert.deepEqual(verdicts(), []);
     await endDeploy();
     await pass(() => verdicts().length === 1);
@@ -226,7 +227,7 @@ describe(type, () => {
     node.on('close', () => void node.receive({ payload: second } as never));
     await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }] as never, 'nodes');
     await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.deepEqual([...kept(), ...filesOf('delivered')], []);
+    assert.deepEqual(kept(), []);
   });
 
   for (const command of ['lock', 'flash']) {
@@ -262,7 +263,7 @@ describe(type, () => {
     flow.send({ payload: await send('flash') });
     await pass(() => kept().length === 1);
     const [file] = kept() as [string];
-    const path = join(folderOf('watches'), file);
+    const path = join(folderOf('follow'), file);
     rmSync(path);
     mkdirSync(join(path, 'in the way'), { recursive: true });
     await pass(() => verdicts().length === 1);
@@ -281,7 +282,7 @@ describe(type, () => {
     await load();
     flow.send({ payload: await send('flash'), topic: 'mine' });
     await pass(() => kept().length === 1);
-    assert.equal(statSync(join(folderOf('watches'), kept()[0] as string)).mode & 0o777, 0o600);
+    assert.equal(statSync(join(folderOf('follow'), kept()[0] as string)).mode & 0o777, 0o600);
     await flow.unload();
     assert.equal(kept().length, 1);
     await clock.advance(90_000);
@@ -298,7 +299,7 @@ describe(type, () => {
   });
 
   it('goes on where a watch cannot be read at all', async () => {
-    mkdirSync(join(folderOf('watches'), damaged), { recursive: true });
+    mkdirSync(join(folderOf('follow'), damaged), { recursive: true });
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => verdicts().length === 1);
@@ -306,14 +307,14 @@ describe(type, () => {
     assert.deepEqual(kept(), [damaged]);
   });
 
-  it('tells no verdict again because its end could not be noted', async () => {
+  it('tells no verdict again because it could not be stored', async () => {
     mkdirSync(folderOf(''), { recursive: true });
-    writeFileSync(folderOf('delivered'), 'a file in the way');
+    writeFileSync(folderOf('command'), 'a file in the way');
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => verdicts().length === 1);
+    await pass(() => kept().length === 0);
     await flow.unload();
-    assert.deepEqual(kept(), []);
     await load();
     await clock.advance(60_000);
     assert.equal(verdicts().length, 1);
@@ -363,12 +364,12 @@ describe(type, () => {
   });
 
   it('puts a watch aside that cannot be read, and goes on', async () => {
-    mkdirSync(folderOf('watches'), { recursive: true });
-    writeFileSync(join(folderOf('watches'), damaged), '{"format":1,"key":');
-    await watchStore().put({ record: await send('honk'), startedAt: 0, history: [], msg: {} });
-    const [odd = ''] = [kept().find((name) => name !== damaged)];
-    const stored = readFileSync(join(folderOf('watches'), odd), 'utf8');
-    writeFileSync(join(folderOf('watches'), odd), stored.replace('"command":"honk"', '"command":7'));
+    mkdirSync(folderOf('follow'), { recursive: true });
+    await stored().begin(await send('honk'), {}, 'v');
+    const [odd = ''] = kept();
+    writeFileSync(join(folderOf('follow'), damaged), '{"format":1,"key":');
+    const text = readFileSync(join(folderOf('follow'), odd), 'utf8');
+    writeFileSync(join(folderOf('follow'), odd), text.replace('"startedAt":', '"startedAt":"soon","was":'));
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => verdicts().length === 1);

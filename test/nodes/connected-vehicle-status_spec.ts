@@ -390,11 +390,12 @@ describe(type, () => {
     assert.equal((payload as JournalEntry[])[0]?.sentBy, 'Everybody left');
     assert.equal((payload as JournalEntry[])[0]?.command, 'lock');
     assert.deepEqual([vehicle?.['read'], vehicle?.['source'], topic], ['journal', 'live', 'journal']);
+    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'command');
+    assert.equal(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
     assert.deepEqual((await flow.ask({ clear: true })).payload, []);
     assert.deepEqual((await flow.ask({ read: 'journal' })).payload, []);
     assert.equal(service.requests.length, 0);
-    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'journal');
-    assert.equal(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), []);
   });
 
   it('reads the journal by a name with blanks around it, and names it where a read is none', async () => {
@@ -428,27 +429,21 @@ describe(type, () => {
       const clock = new ManualClock(Date.now());
       useClock(clock);
       await load({ ...config, poll: 60, emit: 'changes' }, { vin: '' });
-      const { journal } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
+      const { dispatcher } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
       await clock.whenSleeping();
       await clock.advance(10_000);
       await flow.until(() => flow.outputs[0]?.length === 1 && flow.completed.length === 1);
       await clock.advance(180_000);
       await flow.until(() => flow.completed.length >= 3);
       assert.equal(flow.outputs[0]?.length, 1);
-      const sent = {
-        id: 'x',
-        command: 'lock',
-        vin: service.car().vin,
-        interface: null,
-        sentBy: null,
-        sentAt: '2026-06-01T08:00:00.000Z',
-        operationId: null,
-      };
-      await journal.add({ ...sent, states: [], outcome: 'pending', reason: null, verified: null, settledAt: null });
+      const { id } = await dispatcher.send('flash', { vin: service.car().vin, interface: 'v1' });
       await clock.advance(60_000);
       const { payload } = await flow.until(() => flow.outputs[0]?.[1]);
-      assert.match(JSON.stringify(payload), /"id":"x"/);
-      assert.equal(service.requests.length, 0);
+      assert.match(JSON.stringify(payload), new RegExp(`"id":"${id}"`));
+      assert.deepEqual(
+        service.requests.map(({ method }) => method),
+        ['POST'],
+      );
       assert.deepEqual(flow.caught, []);
     });
   }

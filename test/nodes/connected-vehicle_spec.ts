@@ -77,7 +77,7 @@ describe('connected-vehicle', () => {
     it(what, async () => {
       await flow.load({ type: 'connected-vehicle-status' });
       await (await (flow.node('v') as VehicleNode).account()).dispatcher.send('flash', { vin: demoCar.vin });
-      const folder = join(flow.userDir, 'connected-vehicle', 'state', 'journal');
+      const folder = join(flow.userDir, 'connected-vehicle', 'state', 'command');
       assert.equal(readdirSync(folder).length, 1);
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }, ...left] as never, 'nodes');
       assert.equal(readdirSync(folder).length, kept ? 1 : 0);

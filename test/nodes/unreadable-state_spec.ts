@@ -1,11 +1,15 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 
 const minute = 60_000;
+
+interface Outcome {
+  outcome: string;
+}
 
 describe('A node whose stored state cannot be read when it starts', () => {
   let clock: ManualClock;
@@ -68,6 +72,33 @@ describe('A node whose stored state cannot be read when it starts', () => {
     unblock();
     await until(() => sent(0).length === 1);
     assert.deepEqual(sent(0), ['unlocked']);
+  });
+
+  it('follows a command to its result when the state can be read again', async () => {
+    const steps = [
+      { afterMs: 0, status: 'RUNNING' },
+      { afterMs: minute, status: 'COMPLETED' },
+    ];
+    service.car().set({ commandPlan: { steps } });
+    const result = { id: 'result', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'v', verify: false };
+    const loadCommand = async (): Promise<void> => {
+      const command = { type: 'connected-vehicle-command', command: 'flash', interface: 'v1', wires: [['result']] };
+      Object.assign(flow, { outputs: [[], []] });
+      await flow.load(command, customVehicle(service), demoCredentials, [{ ...result, wires: [['out0']] }]);
+    };
+    await loadCommand();
+    flow.send();
+    await until(() => existsSync(join(flow.userDir, 'connected-vehicle', 'state', 'follow')));
+    await clock.advance(5_000);
+    await flow.endProcess();
+    const unblock = block(fileOf('follow'));
+    await loadCommand();
+    await clock.advanceInSteps(3 * minute, minute / 4);
+    const outcomes = (): unknown[] => (flow.outputs[0] ?? []).map(({ payload }) => (payload as Outcome).outcome);
+    assert.deepEqual(outcomes(), []);
+    unblock();
+    await until(() => outcomes().length === 1);
+    assert.deepEqual(outcomes(), ['succeeded']);
   });
 
   it('begins without what it knew where the file is damaged', async () => {

@@ -1,5 +1,7 @@
 import {
   CommandAttempt,
+  followCommand,
+  LoggedCommand,
   openAccount,
   Pack,
   pastedToken,
@@ -10,10 +12,13 @@ import {
   type Account,
   type AccountOptions,
   type Clock,
+  type CommandLog,
   type CommandRecord,
   type ReadName,
   type VehicleClient,
 } from '../../src/index';
+import type { FollowOptions, FollowUpdate } from '../../src/commands/follow';
+import type { StatusChange } from '../../src/commands/logged-command';
 import { commandRoute, type CommandInput } from '../../src/commands/route';
 import type { ReadOptions } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
@@ -79,19 +84,36 @@ type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
   { service = 'custom', token = 'demo-token', settings = {}, clock, store, redactor, ...changes }: Changes = {},
-): SendingAccount {
+): SendingAccount & { log: CommandLog } {
+  const pack = packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) });
   const account = openAccount({
     service: resolveService(service, { baseUrl: simulator.url, ...settings }),
     apiKey: 'demo-key',
     tokens: pastedToken(token),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
     random: () => 0,
-    pack: packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) }),
+    pack,
     ...changes,
   });
   accounts.push(account);
-  return withSend(account, clock);
+  return Object.assign(withSend(account, clock), { log: pack.log });
 }
+
+type Follow = (
+  record: CommandRecord,
+  options: FollowOptions & { clock: Clock; log?: CommandLog; history?: StatusChange[] },
+) => AsyncGenerator<FollowUpdate, void, void>;
+
+/** Follows a command as a result node does, which keeps each update in the log. */
+export const follow: Follow = async function* (record, { log, history, ...options }) {
+  const command = log?.find(record.id) ?? LoggedCommand.adopt(record, 'a', options.clock.now());
+  if (history !== undefined) command.states = [...history];
+  for await (const update of followCommand(command, options)) {
+    if (update.settled) command.settle(update.report, options.clock.now());
+    await log?.save(command);
+    yield update;
+  }
+};
 
 export async function closeAccounts(): Promise<void> {
   packs.length = 0;

@@ -1,7 +1,7 @@
-import { DirectoryOwner, FileStateStore, WatchStore } from '../../src/index';
+import { CommandLog, DirectoryOwner, FileStateStore, Subscriptions, systemClock } from '../../src/index';
 
 /**
- * The child of a test with two processes: uses a directory, stores a journal and an open watch in it, and lives until it is killed or
+ * The child of a test with two processes: uses a directory, stores a command that is followed in it, and lives until it is killed or
  * told to end. It tells each state of its use.
  */
 const [, , directory = '', record = ''] = process.argv;
@@ -13,14 +13,9 @@ async function main(): Promise<void> {
   await owner.ready();
   if (record === '') return;
   const store = new FileStateStore({ directory, owner });
-  await store.write('journal/v', { version: 1, entries: [] });
-  const watches = new WatchStore(store, 'watches', 'n');
-  await watches.put({
-    record: JSON.parse(record) as never,
-    startedAt: 0,
-    history: [],
-    msg: { topic: 'of the first' },
-  });
+  const log = new CommandLog({ store });
+  const subscriptions = new Subscriptions({ log, node: 'n', clock: systemClock, onFault: () => process.exit(1) });
+  await subscriptions.begin(JSON.parse(record) as never, { topic: 'of the first' }, 'v');
 }
 
 process.on('message', () => process.exit());

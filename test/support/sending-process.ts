@@ -31,17 +31,20 @@ const clock: Clock = {
 const step = (): void => void process.send?.('step');
 
 async function main(): Promise<void> {
+  const store = new FileStateStore({ directory });
+  const write = store.write.bind(store);
+  store.write = (...change) => (step(), write(...change));
   const account = openAccount({
     service: resolveService('custom', { baseUrl }),
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-    pack: new Pack({ clock }),
-    journal: { store: new FileStateStore({ directory }), key: 'journal/a' },
+    pack: new Pack({ clock, store }),
+    id: 'a',
   });
   const send = (): ReturnType<typeof account.dispatcher.send> => {
     const attempt = Object.assign(new CommandAttempt({ clock }), { check: step });
-    return account.dispatcher.send('lock', { vin, interface: 'v2', beforeSend: step }, attempt);
+    return account.dispatcher.send('lock', { vin, interface: 'v2' }, attempt);
   };
   if (mode === 'check') {
     const entries = await account.journal.list();

@@ -1,12 +1,13 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import {
+  CommandLog,
   FileStateStore,
-  followWatch,
+  followCommand,
   resolveService,
   type Clock,
   type CommandRecord,
+  Subscriptions,
   VehicleError,
-  WatchStore,
   type VehicleClient,
 } from '../../src/index';
 import { sleepOn } from '../../src/util/clock';
@@ -15,7 +16,7 @@ import { sleepOn } from '../../src/util/clock';
  * The child of the test that kills: follows commands as the node does, with its store and with pauses a thousand times too short, and
  * writes each verdict into a log. Each step is told to the parent, which kills at one of them.
  */
-const [, , directory = '', log = '', count = '0'] = process.argv;
+const [, , directory = '', logFile = '', count = '0'] = process.argv;
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -28,7 +29,7 @@ const clock: Clock = {
   sleep: (ms, signal) => sleepOn(clock, ms, signal),
 };
 
-const line = (text: string): void => appendFileSync(log, `${text}\n`);
+const line = (text: string): void => appendFileSync(logFile, `${text}\n`);
 const tell = (): void => void process.send?.('step');
 
 /** Every look finds the command a little further; the doors say nothing. */
@@ -60,35 +61,35 @@ const recordOf = (index: number): CommandRecord => ({
 });
 
 async function main(): Promise<void> {
-  const store = new WatchStore(new FileStateStore({ directory }), 'watches', 'n');
+  const log = new CommandLog({ store: new FileStateStore({ directory }) });
+  const subscriptions = new Subscriptions({ log, node: 'n', clock, onFault: () => line('fault') });
   line('start');
-  const begun = existsSync(log) ? readFileSync(log, 'utf8') : '';
+  const begun = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
   for (let index = 0; index < Number(count); index += 1) {
     if (begun.includes(`begin command-${index}\n`)) continue;
-    await store.put({ record: recordOf(index), startedAt: Date.now(), history: [], msg: {} });
+    await subscriptions.begin(recordOf(index), {}, 'a');
     line(`begin command-${index}`);
     tell();
   }
   await Promise.all(
-    (await store.open()).map(async (open, index) => {
-      const { id } = open.record;
-      if (await store.hasEnded(id)) return store.end(id);
-      for await (const { settled, report } of followWatch(
-        { ...open, startedAt: Date.now() },
-        { client: clientOf(2 + (index % 5)), clock },
-      )) {
+    (await subscriptions.open(() => line('lost'))).map(async (open, index) => {
+      const { id } = open.command;
+      const follow = followCommand(open.command, { startedAt: Date.now(), client: clientOf(2 + (index % 5)), clock });
+      for await (const { settled, report } of open.result === null
+        ? follow
+        : [{ settled: true, report: open.result }]) {
         tell();
         if (!settled) {
-          await store.put({ ...open, history: report.history });
+          await subscriptions.change(open);
           continue;
         }
-        // As the node: the verdict is written down, the message leaves, and when it has left the watch has ended.
-        await store.put({ ...open, history: report.history, delivery: { report, tries: 1 } });
+        // As the node: the result is stored, the message leaves, and when it has left the subscription ends.
+        await subscriptions.settle(open, report);
         tell();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));
         tell();
-        await store.end(id);
+        await subscriptions.delivered(open);
         line(`ended ${id}`);
       }
     }),

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, promises as disk, readdirSync } from 'node:fs';
+import { existsSync, promises as disk, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Simulator } from '../../../src/simulator/index';
@@ -24,9 +24,13 @@ describe('a command whose answer nobody was there for', () => {
       [{ id: 'watch', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'v', wires: [['out0'], []] }],
     );
   const posts = (): number => service.requests.filter(({ method }) => method === 'POST').length;
-  const directory = (): string => join(flow.userDir, 'connected-vehicle', 'state', 'commands');
-  const kept = (): string[] =>
-    existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith('.json')) : [];
+  const directory = (): string => join(flow.userDir, 'connected-vehicle', 'state', 'command');
+  /** The commands on disk that the node has to send on. */
+  const kept = (): string[] => {
+    const names = existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith('.json')) : [];
+    const texts = names.map((name) => readFileSync(join(directory(), name), 'utf8'));
+    return texts.filter((text) => /"handedOnAt":null\}/.test(text) && !/"results":\{"/.test(text));
+  };
   const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const underWay = async (): Promise<void> => {
     flow.send({ topic: 'mine' });
@@ -77,7 +81,7 @@ describe('a command whose answer nobody was there for', () => {
     const isStored = new Promise<void>((resolve) => (store = resolve));
     const isStoring = new Promise<void>((began) => {
       disk.rename = async (from, to) => {
-        if (String(to).includes(join('state', 'watches'))) {
+        if (String(to).includes(join('state', 'follow'))) {
           began();
           await isStored;
         }

@@ -1,23 +1,37 @@
 import { strict as assert } from 'node:assert';
-import { type Account, CommandAttempt, type CommandRecord, MemoryStateStore, VehicleError } from '../../../src/index';
+import {
+  type Account,
+  CommandAttempt,
+  type CommandLog,
+  type CommandRecord,
+  MemoryStateStore,
+  VehicleError,
+} from '../../../src/index';
+import { asSentence, wordSentence } from '../../../src/sentence';
+import type { FollowOptions, FollowReport, FollowUpdate } from '../../../src/commands/follow';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { StateFault } from '../../../src/state/state-store';
-import { watchCommand } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
-import { closeAccounts, openTestAccount } from '../../support/account';
+import { closeAccounts, follow, openTestAccount, type SendingAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
 const { vin } = demoCar;
 
+async function reportsOf(updates: AsyncIterable<FollowUpdate>): Promise<FollowReport[]> {
+  const reports: FollowReport[] = [];
+  for await (const { report } of updates) reports.push(report);
+  return reports;
+}
+
 describe('the dispatcher', () => {
   let clock: ManualClock;
   let service: Simulator;
-  let account: Account;
+  let account: SendingAccount & { log: CommandLog };
 
   beforeEach(async () => {
     clock = new ManualClock();
     service = await startSimulator({ clock });
-    account = openTestAccount(service, { clock });
+    account = openTestAccount(service, { clock, id: 'a' });
     service.car().set({ commandPlan: { answerAfterMs: 2_000 } });
   });
   afterEach(async () => {
@@ -48,6 +62,9 @@ describe('the dispatcher', () => {
     while (!over) await clock.advance(500);
     return end;
   };
+  /** Follows a command to its result, as a result node does. */
+  const followed = (record: CommandRecord, options: Partial<FollowOptions> = {}): Promise<FollowReport[]> =>
+    moving(reportsOf(follow(record, { client: account.client, log: account.log, clock, ...options })));
   /** Lets what is ready on the wire come in, without time passing. */
   const arrive = async (look: () => boolean): Promise<void> => {
     while (!look()) await clock.advance(0);
@@ -87,11 +104,7 @@ describe('the dispatcher', () => {
 
     it('is free after a watch has reported a final status', async () => {
       const record = await send('flash');
-      const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.dispatcher.applyReport(report, settled);
-      };
-      await moving(watch());
+      await followed(record);
       service.clearRequests();
       await send('honk');
       assert.deepEqual(
@@ -168,16 +181,7 @@ describe('the dispatcher', () => {
     it('stays blocked after a watch ran out of time', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
       const record = await send('lock');
-      const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, {
-          client: account.client,
-          clock,
-          timeoutMs: 10_000,
-          verify: false,
-        }))
-          await account.dispatcher.applyReport(report, settled);
-      };
-      await moving(watch());
+      await followed(record, { timeoutMs: 10_000, verify: false });
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
     });
 
@@ -206,15 +210,7 @@ describe('the dispatcher', () => {
       const sentAt = clock.now();
       const record = await moving(send('lock', { interface: 'v2' }));
       assert.equal(record.requestStatus, null);
-      let verified: boolean | null = null;
-      const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock })) {
-          await account.dispatcher.applyReport(report, settled);
-          verified = report.verified;
-        }
-      };
-      await moving(watch());
-      assert.equal(verified, true);
+      assert.equal((await followed(record)).at(-1)?.verified, true);
       assert.match((await failure(send('unlock'))).message, /may still be under way/);
       await clock.advance(sentAt + 150_000 - clock.now());
       await send('honk');
@@ -307,11 +303,17 @@ describe('the dispatcher', () => {
     });
 
     it('is free after a restart behind a command that v2 answered with a word that says nothing', async () => {
-      const journal = { store: new MemoryStateStore(), key: 'journal/a' };
+      const store = new MemoryStateStore();
       service.faults.add({ match: { method: 'POST' }, times: 1, body: { data: { invokeStatus: 'UNKNOWN' } } });
-      await openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v2' });
+      await openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('lock', {
+        vin,
+        interface: 'v2',
+      });
       const later = new ManualClock(clock.now() + 1_000);
-      await openTestAccount(service, { clock: later, journal }).dispatcher.send('unlock', { vin, interface: 'v1' });
+      await openTestAccount(service, { clock: later, store, id: 'a' }).dispatcher.send('unlock', {
+        vin,
+        interface: 'v1',
+      });
       assert.deepEqual(posts(), ['lock', 'unlock']);
     });
 
@@ -320,13 +322,18 @@ describe('the dispatcher', () => {
       ['is of a time that lies ahead', -600_000],
     ] as const) {
       it(`stays blocked after a restart by a command that ${what}, whichever account sent it`, async () => {
-        const journal = { store: new MemoryStateStore(), key: 'journal/a' };
+        const store = new MemoryStateStore();
         service.car().set({ commandPlan: { answerAfterMs: 0 } });
         service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
-        await moving(openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v2' }));
+        await moving(
+          openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('lock', {
+            vin,
+            interface: 'v2',
+          }),
+        );
         await clock.advance(0);
         const later = new ManualClock(clock.now() + restart);
-        openTestAccount(service, { clock: later, journal });
+        openTestAccount(service, { clock: later, store, id: 'a' });
         const other = openTestAccount(service, { clock: later });
         await assert.rejects(other.dispatcher.send('unlock', { vin, interface: 'v1' }), {
           code: 'VEHICLE_UNAVAILABLE',
@@ -338,12 +345,15 @@ describe('the dispatcher', () => {
     }
 
     it('restores the commands under way from the journal after a restart', async () => {
-      const journal = { store: new MemoryStateStore(), key: 'journal/a' };
-      await openTestAccount(service, { clock, journal }).dispatcher.send('lock', { vin, interface: 'v1' });
+      const store = new MemoryStateStore();
+      await openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('lock', {
+        vin,
+        interface: 'v1',
+      });
       await clock.advance(1_000);
       // Another clock of the same time stands for another process.
       const later = new ManualClock(clock.now() + 1_000);
-      const restarted = openTestAccount(service, { clock: later, journal });
+      const restarted = openTestAccount(service, { clock: later, store, id: 'a' });
       await assert.rejects(restarted.dispatcher.send('unlock', { vin, interface: 'v1' }), {
         code: 'VEHICLE_UNAVAILABLE',
       });
@@ -519,8 +529,8 @@ describe('the dispatcher', () => {
 
     it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
       const store = new MemoryStateStore();
-      store.read = () => new Promise(() => undefined);
-      const { dispatcher } = openTestAccount(service, { clock, journal: { store, key: 'journal/a' } });
+      store.entries = () => new Promise(() => undefined);
+      const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
       const begun = clock.now();
       const error = await failure(dispatcher.send('unlock', { vin, interface: 'v1', waitMs: 10_000 }));
       assert.match(error.message, /could not be sent within 10 seconds/);
@@ -639,11 +649,7 @@ describe('the dispatcher', () => {
       service.car().set({ lock: 'UNLOCKED' });
       const record = await send('lock', { sentBy: 'Everybody left' });
       assert.equal((await account.journal.list())[0]?.outcome, 'pending');
-      const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.dispatcher.applyReport(report, settled);
-      };
-      await moving(watch());
+      await followed(record);
       await moving(send('flash', { sentBy: 'Find it' }));
       const [flash, lock] = await account.journal.list();
       assert.equal(flash?.sentBy, 'Find it');
@@ -684,11 +690,7 @@ describe('the dispatcher', () => {
     it('adds a command that it lost when the result arrives', async () => {
       const record = await send('lock');
       await account.journal.clear();
-      const watch = async (): Promise<void> => {
-        for await (const { report, settled } of watchCommand(record, { client: account.client, clock }))
-          await account.dispatcher.applyReport(report, settled);
-      };
-      await moving(watch());
+      await followed(record);
       await clock.advance(0);
       const entries = await account.journal.list();
       assert.deepEqual(
@@ -703,8 +705,9 @@ describe('the dispatcher', () => {
       store.write = () => Promise.reject(new StateFault('inaccessible', 'journal', 'here', 'ENOSPC'));
       const { dispatcher, journal } = openTestAccount(service, {
         clock,
-        journal: { store, key: 'journal/a' },
-        warn: (sentence) => warnings.push(sentence),
+        store,
+        id: 'a',
+        warn: (warning) => warnings.push(wordSentence(asSentence(warning))),
       });
       assert.equal((await dispatcher.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
       assert.equal((await journal.list()).length, 1);

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { parseRecord, type CommandRecord, type VehicleClient, type VehicleError } from '../../../src/index';
-import { watchCommand, type WatchOptions, type WatchUpdate } from '../../../src/commands/follow';
+import type { FollowUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
-import { closeAccounts, openTestAccount, type SendingClient } from '../../support/account';
+import { closeAccounts, follow as watchCommand, openTestAccount, type SendingClient } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
 const vin = demoCar.vin;
@@ -41,27 +41,35 @@ describe('the watch', () => {
     await work;
   };
 
-  const watch = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> => {
-    const updates: WatchUpdate[] = [];
+  const watch = async (
+    record: CommandRecord,
+    options: Partial<Parameters<typeof watchCommand>[1]> = {},
+  ): Promise<FollowUpdate[]> => {
+    const updates: FollowUpdate[] = [];
     for await (const update of watchCommand(record, { client, clock, ...options })) updates.push(update);
     return updates;
   };
 
   /** Follows to the end, moving time on as long as the watches wait. */
-  const followAll = async (records: CommandRecord[], options: Partial<WatchOptions> = {}): Promise<WatchUpdate[][]> => {
+  const followAll = async (
+    records: CommandRecord[],
+    options: Partial<Parameters<typeof watchCommand>[1]> = {},
+  ): Promise<FollowUpdate[][]> => {
     const all = Promise.all(records.map((record) => watch(record, options)));
     await whileMoving(all);
     return all;
   };
-  const follow = async (record: CommandRecord, options: Partial<WatchOptions> = {}): Promise<WatchUpdate[]> =>
-    (await followAll([record], options))[0] ?? [];
+  const follow = async (
+    record: CommandRecord,
+    options: Partial<Parameters<typeof watchCommand>[1]> = {},
+  ): Promise<FollowUpdate[]> => (await followAll([record], options))[0] ?? [];
 
-  const verdictOf = (updates: WatchUpdate[]): WatchUpdate['report'] => {
+  const verdictOf = (updates: FollowUpdate[]): FollowUpdate['report'] => {
     assert.deepEqual(
       updates.map(({ settled }) => settled),
       [...updates.slice(1).map(() => false), true],
     );
-    return (updates.at(-1) as WatchUpdate).report;
+    return (updates.at(-1) as FollowUpdate).report;
   };
 
   it('follows a v1 lock through each change to a result that the doors verify', async () => {
@@ -355,7 +363,7 @@ describe('the watch', () => {
         ),
       );
     const record = await client.send('flash', { vin, interface: 'v1' });
-    const seen: WatchUpdate[] = [];
+    const seen: FollowUpdate[] = [];
     const watching = (async () => {
       for await (const update of watchCommand(record, { client, clock })) {
         seen.push(structuredClone(update));

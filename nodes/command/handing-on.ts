@@ -1,0 +1,55 @@
+import type { Node, NodeAPI } from 'node-red';
+import type { CommandRecord, LoggedCommand } from '../../src/index';
+import { beginWithRetries } from '../node-red/begin-with-retries';
+import { deploysOf } from '../node-red/deploys';
+import { isDeleted } from '../node-red/flows';
+import { translate } from '../node-red/i18n';
+import type { Message } from '../node-red/message';
+import { clock } from '../node-red/time';
+import { packOf } from '../vehicle/state-store';
+
+/** @returns false where the node was closed before the record was sent on: it is sent on after the next start */
+type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal) => Promise<boolean>;
+
+/**
+ * Sends the records of commands on, once each. What a node of the same id did not send on, because it was closed or the process ended, is
+ * sent on after the start, when the wires lead somewhere: undetermined where no answer came, and it can be followed then.
+ * @param sendRecord gets a record of the former node, and the message that sent the command
+ */
+export function handsOnCommands(
+  RED: NodeAPI,
+  node: Node,
+  sendRecord: (record: CommandRecord, msg: Message) => void,
+): HandOn {
+  const log = packOf(RED).log;
+  const deploys = deploysOf(RED);
+  const closing = new AbortController();
+  const warn = (key: string): void => node.warn(translate(RED, `warning.commands.${key}`));
+  const handOn: HandOn = async ({ id }, send, signal) => {
+    // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
+    const isDelivered = (): Promise<boolean> => log.isTakenOver(id);
+    if (!(await deploys.send(send, { clock: clock(), signal, isDelivered }))) return false;
+    if (!(await isDelivered())) await log.handedOn(id, clock().now()).catch(() => warn('notKept'));
+    return true;
+  };
+
+  let resuming: Promise<unknown> = Promise.resolve();
+  const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
+    closing.signal.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing.signal);
+  const begin = async (): Promise<void> => {
+    const commands = await log.notHandedOn(node.id);
+    resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
+  };
+  const endRetries = beginWithRetries(RED, node, begin, () => warn('notRead'));
+
+  node.on('close', (removed: boolean, done: () => void) => {
+    endRetries();
+    closing.abort();
+    const forget = async (): Promise<void> => {
+      await resuming;
+      if (isDeleted(RED, node, removed)) await log.forgetNode(node.id).catch(() => warn('notKept'));
+    };
+    void forget().then(done);
+  });
+  return handOn;
+}

@@ -1,0 +1,192 @@
+import type { Reading } from '../car/reading';
+import { sentence, type Sentence } from '../sentence';
+import type { StateStore } from '../state/state-store';
+import { LoggedCommand, type JournalEntry } from './logged-command';
+
+export interface CommandLogOptions {
+  store: StateStore;
+  /** The number of commands that are kept, the newest ones. Default 1000. */
+  limit?: number;
+  /** Gets a sentence when stored commands could not be read. */
+  warn?: (warning: Sentence) => void;
+  /** Called when a command is added or changes. */
+  onChange?: () => void;
+}
+
+/** The commands that flows read. */
+const journalLength = 100;
+
+/**
+ * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte leaves. The log is the only owner of
+ * its keys. What cannot be stored stays in memory, and is stored with the next change of the command.
+ */
+export class CommandLog {
+  readonly store: StateStore;
+  readonly #limit: number;
+  readonly #warn: (warning: Sentence) => void;
+  readonly #onChange: () => void;
+  /** By id, the oldest first. */
+  #commands = new Map<string, LoggedCommand>();
+  /** The nodes that follow a command, by its id; each with the end of the write of its subscription. */
+  readonly #followers = new Map<string, Map<string, Promise<unknown>>>();
+  #loading: Promise<void> | null = null;
+  #order = 0;
+
+  constructor({ store, limit = 1000, warn = () => undefined, onChange = () => undefined }: CommandLogOptions) {
+    this.store = store;
+    this.#limit = limit;
+    this.#warn = warn;
+    this.#onChange = onChange;
+  }
+
+  /** Reads what is stored, once; after a failure, again at the next call. @throws StateFault */
+  ready(): Promise<void> {
+    this.#loading ??= this.#read().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    const entries = await this.store.entries('command/');
+    const stored = entries.flatMap(({ value }) => LoggedCommand.parse(value) ?? []).sort((a, b) => a.order - b.order);
+    const lost = entries.length - stored.length;
+    if (lost > 0) this.#warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
+    for (const { key } of await this.store.entries('follow/')) {
+      const [, node = '', id = ''] = /^follow\/([^/]*)\/(.*)$/s.exec(key) ?? [];
+      this.follow(id, decodeURIComponent(node), Promise.resolve());
+    }
+    this.#order = Math.max(this.#order, stored.at(-1)?.order ?? 0);
+    // A command of this process is newer than the stored ones, and newer than itself on disk.
+    this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...this.#commands]);
+  }
+
+  find(id: string): LoggedCommand | undefined {
+    return this.#commands.get(id);
+  }
+
+  /** Adds a command, and stores it. @throws StateFault */
+  async add(command: LoggedCommand, now: number): Promise<void> {
+    this.#order = command.order = Math.max(now, this.#order + 1);
+    await this.save(command);
+    for (const [id, oldest] of this.#commands) {
+      if (this.#commands.size <= this.#limit) break;
+      if (!this.#isOpen(oldest)) await this.remove(id);
+    }
+  }
+
+  /** Fulfilled when the command is stored as it is now. @throws StateFault */
+  async save(command: LoggedCommand): Promise<void> {
+    this.#commands.set(command.id, command);
+    this.#onChange();
+    await this.store.write(`command/${command.id}`, command);
+  }
+
+  /** @throws StateFault */
+  async remove(id: string): Promise<void> {
+    this.#commands.delete(id);
+    this.#onChange();
+    await this.store.remove(`command/${id}`);
+  }
+
+  /** A node follows a command from now on; `null` ends that. */
+  follow(id: string, node: string, stored: Promise<unknown> | null): void {
+    const nodes = this.#followers.get(id) ?? new Map<string, Promise<unknown>>();
+    if (stored === null) nodes.delete(node);
+    else nodes.set(node, stored);
+    if (nodes.size > 0) this.#followers.set(id, nodes);
+    else this.#followers.delete(id);
+  }
+
+  /** The ids of the commands that a node follows. */
+  followedBy(node: string): string[] {
+    return [...this.#followers].filter(([, nodes]) => nodes.has(node)).map(([id]) => id);
+  }
+
+  /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
+  async isTakenOver(id: string): Promise<boolean> {
+    const nodes = this.#followers.get(id);
+    await Promise.allSettled(nodes?.values() ?? []);
+    return nodes !== undefined || Object.keys(this.find(id)?.results ?? {}).length > 0;
+  }
+
+  /** The commands of a node whose record it has not sent on. @throws StateFault */
+  async notHandedOn(node: string): Promise<LoggedCommand[]> {
+    await this.ready();
+    return [...this.#commands.values()].filter((one) => one.origin?.node === node && this.#isToBeHandedOn(one));
+  }
+
+  #isToBeHandedOn = ({ id, origin, results }: LoggedCommand): boolean =>
+    origin !== null && origin.handedOnAt === null && !this.#followers.has(id) && Object.keys(results).length === 0;
+
+  #isOpen = (command: LoggedCommand): boolean => this.#followers.has(command.id) || this.#isToBeHandedOn(command);
+
+  /** The node has sent the record on, and no node took it over, or none follows it any more. @throws StateFault */
+  async handedOn(id: string, now: number): Promise<void> {
+    const command = this.find(id);
+    if (!command?.origin) return;
+    command.origin = { ...command.origin, msg: {}, handedOnAt: new Date(now).toISOString() };
+    await this.save(command);
+  }
+
+  /** A node that is deleted sends nothing on. @throws StateFault */
+  async forgetNode(node: string): Promise<void> {
+    for (const command of await this.notHandedOn(node)) {
+      command.origin = null;
+      await this.save(command);
+    }
+  }
+
+  /** The commands of an account on which the car may still act. @throws StateFault */
+  async pending(account: string): Promise<LoggedCommand[]> {
+    await this.ready();
+    return [...this.#commands.values()].filter((one) => one.account === account && one.mayAct);
+  }
+
+  /** The journal of an account: its last 100 commands, newest first; copies, which the caller may change. @throws StateFault */
+  async journal(account: string): Promise<JournalEntry[]> {
+    await this.ready();
+    const shown = [...this.#commands.values()].filter((one) => one.account === account && !one.isCleared);
+    return shown
+      .slice(-journalLength)
+      .reverse()
+      .map((one) => one.journalEntry());
+  }
+
+  /** Empties the journal of an account. What is still needed for a result is kept until then. @throws StateFault */
+  async clear(account: string): Promise<void> {
+    await this.ready();
+    for (const command of [...this.#commands.values()].filter((one) => one.account === account)) {
+      if (!this.#isOpen(command)) await this.remove(command.id);
+      else {
+        command.isCleared = true;
+        await this.save(command);
+      }
+    }
+  }
+}
+
+/**
+ * The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request.
+ * @param redact removes secrets, which the service can repeat in its reasons
+ */
+export async function readJournal(
+  { list, clear }: { list(): Promise<JournalEntry[]>; clear(): Promise<void> },
+  { clear: isCleared, now, redact }: { clear: boolean; now: Date; redact: (text: string) => string },
+): Promise<Reading<JournalEntry[]>> {
+  if (isCleared) await clear();
+  const entries = await list();
+  const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(entry.reason) }));
+  return {
+    payload,
+    vehicle: {
+      vin: null,
+      read: 'journal',
+      interface: null,
+      receivedAt: now.toISOString(),
+      measuredAt: null,
+      source: 'live',
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import * as z from 'zod/mini';
+import { isFinal, meaningOf } from '../catalogue/outcomes';
+import type { VehicleError } from '../errors';
+import type { Invocation } from '../wire/invocations';
+import type { AttemptStatus } from './attempt';
+import { keptProperties } from './kept-properties';
+import { outcomeShape, parseRecord, type CommandRecord } from './record';
+
+const text = z.catch(z.nullable(z.string()), null);
+const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
+const verdictShape = z.object({
+  outcome: outcomeShape,
+  reason: z.string(),
+  verified: z.nullable(z.boolean()),
+  settledAt: z.string(),
+});
+const originShape = z.object({
+  node: z.string(),
+  msg: z.catch(z.record(z.string(), z.unknown()), {}),
+  handedOnAt: text,
+});
+
+/** Any part but these five that cannot be read is left out. */
+const storedShape = z.lazy(() =>
+  z.object({
+    order: z.number(),
+    account: z.string(),
+    sentBy: text,
+    record: z.unknown(),
+    status: z.catch(z.enum(['sent', 'answered', 'unconfirmed']), 'unconfirmed'),
+    states: z.catch(z.array(state), []),
+    verdict: z.catch(z.nullable(verdictShape), null),
+    origin: z.catch(z.nullable(originShape), null),
+    results: z.catch(z.record(z.string(), z.array(z.unknown())), {}),
+    isCleared: z.catch(z.boolean(), false),
+  }),
+);
+
+type Stored = z.infer<typeof storedShape>;
+export type StatusChange = z.infer<typeof state>;
+type Verdict = z.infer<typeof verdictShape>;
+
+/** Who sent a command. */
+export interface Sender {
+  /** Names the node, for the journal. */
+  sentBy?: string | null;
+  /** The node that sends the record on when the command is answered, and the message that it got; null where nobody does. */
+  origin?: { node: string; msg: Record<string, unknown> } | null;
+}
+
+/**
+ * A command as flows read it in the journal (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of
+ * the service with their times, `reason` is the sentence of the result. Times are ISO-8601; null stands for a value that is not known (yet).
+ */
+export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
+  id: string;
+  command: string;
+  vin: string;
+  interface: string | null;
+  sentBy: string | null;
+  sentAt: string;
+  operationId: string | null;
+  states: StatusChange[];
+  reason: string | null;
+  settledAt: string | null;
+}
+
+/** A status that goes back and forth for hours must not fill the store. */
+const maxStates = 50;
+
+/** The result of a command that was in flight when the process ended. */
+const neverAnswered =
+  'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.';
+
+/** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
+export class LoggedCommand {
+  /** Newer ones have a higher number. */
+  order = 0;
+  readonly account: string;
+  readonly sentBy: string | null;
+  /** With the newest status. */
+  record: CommandRecord;
+  status: Stored['status'];
+  states: StatusChange[];
+  verdict: Verdict | null = null;
+  /** With the time when the node had sent the record on, where no node took it over. */
+  origin: z.infer<typeof originShape> | null;
+  /** The outbox of each node that has a result. */
+  results: Record<string, unknown[]> = {};
+  /** Whether a person has emptied the journal since. */
+  isCleared = false;
+  /** Called when the link of the command gives a final status. */
+  onFinal: () => void = () => undefined;
+  #isRestored = false;
+
+  /** A command that leaves now, with the record that is valid if no answer ever comes. */
+  constructor(record: CommandRecord, account: string, { sentBy = null, origin = null }: Sender, now: number) {
+    this.account = account;
+    this.sentBy = sentBy;
+    this.record = record;
+    this.status = 'sent';
+    this.states = [{ requestStatus: null, at: timestamp(now) }];
+    this.origin = origin && { node: origin.node, msg: keptProperties(origin.msg), handedOnAt: null };
+  }
+
+  /** A command that somebody else sent: it blocks no car, because nobody knows since when. */
+  static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
+    const command = new LoggedCommand(record, account, {}, now);
+    command.answer({ ...record, outcome: meaningOf(record.requestStatus).outcome }, 'answered', now);
+    return command;
+  }
+
+  /** @returns null where it cannot be read */
+  static parse(stored: unknown): LoggedCommand | null {
+    const parsed = storedShape.safeParse(stored);
+    if (!parsed.success) return null;
+    try {
+      const { record, account, sentBy, ...facts } = parsed.data;
+      return Object.assign(new LoggedCommand(parseRecord(record), account, { sentBy }, 0), facts).#restored();
+    } catch {
+      return null;
+    }
+  }
+
+  #restored(): this {
+    this.#isRestored = true;
+    return this;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  /** Whether the car may still act on it, as far as the answers say. */
+  get mayAct(): boolean {
+    return this.status !== 'answered' && !isFinal(this.record.outcome);
+  }
+
+  answer(record: CommandRecord, status: AttemptStatus, now: number): void {
+    this.record = record;
+    this.status = status === 'answered' ? 'answered' : 'unconfirmed';
+    this.states = [{ requestStatus: record.requestStatus, at: timestamp(now) }];
+    const { outcome, message } = record;
+    this.verdict =
+      outcome === 'pending' ? null : { outcome, reason: message, verified: null, settledAt: timestamp(now) };
+  }
+
+  refuse({ message, operationId }: VehicleError, now: number): void {
+    this.record = { ...this.record, operationId, outcome: 'failed' };
+    this.status = 'answered';
+    this.origin = null;
+    this.verdict = { outcome: 'failed', reason: message, verified: null, settledAt: timestamp(now) };
+  }
+
+  /** Keeps what its link says. */
+  learn({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
+    if (requestStatus === null || requestStatus === this.record.requestStatus) return;
+    const { outcome, sentence } = meaningOf(requestStatus);
+    this.states.push({ requestStatus, at: timestamp(now) });
+    this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
+    if (isFinal(outcome)) this.onFinal();
+  }
+
+  /**
+   * Keeps a result. One that is known stays, whatever a second result says: only a result that knows more replaces one that knew less,
+   * and a verification that succeeded is kept.
+   */
+  settle({ outcome, reason, verified }: Pick<Verdict, 'outcome' | 'reason' | 'verified'>, now: number): void {
+    this.isCleared = false;
+    const next = { outcome, reason, verified, settledAt: timestamp(now) };
+    const known = this.verdict;
+    if (known === null) this.verdict = next;
+    else if (!(isFinal(known.outcome) && outcome !== known.outcome) && knowledgeOf(next) > knowledgeOf(known))
+      this.verdict = { ...next, verified: verified ?? known.verified };
+  }
+
+  journalEntry(): JournalEntry {
+    const { id, command, vin, interface: iface, sentAt, operationId, outcome } = this.record;
+    const open = { outcome, reason: null, verified: null, settledAt: null };
+    const unanswered = this.#isRestored
+      ? ({ ...open, outcome: 'undetermined', reason: neverAnswered } as const)
+      : ({ ...open, outcome: 'pending' } as const);
+    return {
+      id,
+      command,
+      vin,
+      interface: iface,
+      sentBy: this.sentBy,
+      sentAt,
+      operationId,
+      states: structuredClone(this.states.slice(-maxStates)),
+      ...(this.verdict ?? (this.status === 'sent' ? unanswered : open)),
+    };
+  }
+
+  toJSON(): Stored {
+    const { order, account, sentBy, record, status, states, verdict, origin, results, isCleared } = this;
+    const kept = states.slice(-maxStates);
+    return { order, account, sentBy, record, status, states: kept, verdict, origin, results, isCleared };
+  }
+}
+
+const knowledgeOf = ({ outcome, verified }: Verdict): number =>
+  (isFinal(outcome) ? 2 : 0) + (verified === null ? 0 : 1);
+
+const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -1,0 +1,253 @@
+import { strict as assert } from 'node:assert';
+import { CommandLog, LoggedCommand, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
+import type { CommandLogOptions } from '../../../src/commands/log';
+import type { Sender } from '../../../src/commands/logged-command';
+import { wordSentence } from '../../../src/sentence';
+import { StateFault } from '../../../src/state/state-store';
+
+const now = Date.UTC(2026, 5, 1, 8);
+const at = new Date(now).toISOString();
+const vin = 'YV1CT9551B1570982';
+
+const record = (id: string, changes: Partial<CommandRecord> = {}): CommandRecord => ({
+  id,
+  command: 'lock',
+  vin,
+  interface: 'connected-v1',
+  sentAt: at,
+  operationId: 'op-1',
+  requestStatus: 'RUNNING',
+  outcome: 'pending',
+  message: 'The command is on its way to the car.',
+  async: null,
+  ...changes,
+});
+
+const done = { requestStatus: 'COMPLETED', outcome: 'succeeded', message: 'Done.' } as const;
+const result = { outcome: 'succeeded', reason: 'The car carried out the command.', verified: true } as const;
+const unclear = { outcome: 'undetermined', reason: 'The time ran out.', verified: null } as const;
+
+describe('The log of the commands', () => {
+  let store: MemoryStateStore;
+  /** As the next process has it. */
+  const logOf = (options: Omit<CommandLogOptions, 'store'> = {}): CommandLog => new CommandLog({ store, ...options });
+  const ids = async (log: CommandLog, account = 'a'): Promise<string[]> =>
+    (await log.journal(account)).map(({ id }) => id);
+  const begin = async (log: CommandLog, id: string, sender: Sender = {}, account = 'a'): Promise<LoggedCommand> => {
+    const begun = record(id, { requestStatus: null, outcome: 'undetermined', message: 'Nobody knows.' });
+    const command = new LoggedCommand(begun, account, sender, now);
+    await log.add(command, now);
+    return command;
+  };
+  const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<LoggedCommand> => {
+    const command = await begin(log, id);
+    command.answer(record(id, answer), 'unconfirmed', now);
+    await log.save(command);
+    return command;
+  };
+  const inaccessible = new StateFault('inaccessible', 'command', 'here', 'EMFILE');
+
+  beforeEach(() => (store = new MemoryStateStore()));
+
+  it('has the whole entry of a command in the journal, the same after a restart', async () => {
+    const log = logOf();
+    const command = await begin(log, 'x', { sentBy: 'Evening lock' });
+    const sent = { id: 'x', command: 'lock', vin, interface: 'connected-v1', sentBy: 'Evening lock', sentAt: at };
+    const open = { reason: null, verified: null, settledAt: null };
+    const states = [{ requestStatus: null, at }];
+    assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
+    command.answer(record('x'), 'unconfirmed', now);
+    command.learn({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
+    command.settle(result, now + 5_000);
+    await log.save(command);
+    const entry = {
+      ...sent,
+      operationId: 'op-1',
+      states: [
+        { requestStatus: 'RUNNING', at },
+        { requestStatus: 'COMPLETED', at: '2026-06-01T08:00:04.000Z' },
+      ],
+      ...result,
+      settledAt: '2026-06-01T08:00:05.000Z',
+    };
+    assert.deepEqual(await log.journal('a'), [entry]);
+    assert.deepEqual(await logOf().journal('a'), [entry]);
+    assert.equal((await store.entries('command/')).length, 1);
+  });
+
+  it('lists the commands newest first, also after the clock was set back', async () => {
+    const log = logOf();
+    for (const id of ['x', 'y']) await send(log, id);
+    const late = new LoggedCommand(record('z'), 'a', {}, now - 3_600_000);
+    await log.add(late, now - 3_600_000);
+    assert.deepEqual(await ids(log), ['z', 'y', 'x']);
+    const next = logOf();
+    await next.ready();
+    await next.add(new LoggedCommand(record('last'), 'a', {}, now - 3_000_000), now - 3_000_000);
+    assert.deepEqual(await ids(logOf()), ['last', 'z', 'y', 'x']);
+  });
+
+  it('keeps the accounts apart', async () => {
+    const log = logOf();
+    await begin(log, 'x', {}, 'a');
+    await begin(log, 'y', {}, 'b');
+    await log.clear('a');
+    assert.deepEqual([await ids(log, 'a'), await ids(log, 'b')], [[], ['y']]);
+  });
+
+  it('calls a command without an answer undetermined after a restart, and one with a link pending', async () => {
+    await begin(logOf(), 'on its way');
+    await send(logOf(), 'answered');
+    const [answered, lost] = await logOf().journal('a');
+    assert.deepEqual([lost?.id, lost?.outcome, lost?.settledAt], ['on its way', 'undetermined', null]);
+    assert.match(lost?.reason ?? '', /ended before an answer came/);
+    assert.equal(answered?.outcome, 'pending');
+  });
+
+  it('knows after a restart on which commands the car may still act', async () => {
+    const log = logOf();
+    await begin(log, 'no answer');
+    await send(log, 'accepted');
+    await send(log, 'completed', done);
+    (await send(log, 'answered by the car')).answer(record('answered by the car', unclear), 'answered', now);
+    await log.save(log.find('answered by the car') ?? assert.fail());
+    (await begin(log, 'refused')).refuse(new VehicleError('COMMAND_REFUSED', 'Refused.'), now);
+    await log.save(log.find('refused') ?? assert.fail());
+    await log.add(LoggedCommand.adopt(record('of somebody else'), 'a', now), now);
+    assert.deepEqual(
+      (await logOf().pending('a')).map(({ id }) => id),
+      ['no answer', 'accepted'],
+    );
+  });
+
+  it('keeps a result when a second one says something else', async () => {
+    const command = await send(logOf(), 'x');
+    command.settle(result, now);
+    for (const other of [unclear, { ...result, outcome: 'failed' } as const, { ...result, reason: 'Again.' }])
+      command.settle(other, now + 600_000);
+    assert.deepEqual(command.verdict, { ...result, settledAt: at });
+  });
+
+  it('replaces a result with one that knows more, and keeps a verification', async () => {
+    const command = await send(logOf(), 'x');
+    command.settle(unclear, now);
+    command.settle({ ...unclear, verified: true, reason: 'The doors say that it happened.' }, now + 1_000);
+    command.settle({ ...unclear, reason: 'Cannot tell.' }, now + 2_000);
+    assert.equal(command.verdict?.reason, 'The doors say that it happened.');
+    command.settle({ ...result, verified: null }, now + 3_000);
+    assert.deepEqual(command.verdict, { ...result, settledAt: '2026-06-01T08:00:03.000Z' });
+  });
+
+  it('has no command that was not sent after all', async () => {
+    const log = logOf();
+    await send(log, 'x');
+    await begin(log, 'y');
+    await log.remove('y');
+    await log.remove('never');
+    assert.deepEqual([await ids(log), await ids(logOf())], [['x'], ['x']]);
+  });
+
+  it('shows the newest 100 in the journal, and keeps as many as the limit says', async () => {
+    const log = logOf({ limit: 120 });
+    for (let index = 0; index < 130; index += 1) await send(log, `c${index}`);
+    const newest = Array.from({ length: 100 }, (_, index) => `c${129 - index}`);
+    assert.deepEqual([await ids(log), await ids(logOf())], [newest, newest]);
+    assert.equal((await store.entries('command/')).length, 120);
+    assert.equal(log.find('c9'), undefined);
+    assert.ok(log.find('c10'));
+  });
+
+  it('keeps an old command that a node still has to send on or follows', async () => {
+    const log = logOf({ limit: 2 });
+    await begin(log, 'to send on', { origin: { node: 'n', msg: {} } });
+    await begin(log, 'followed');
+    log.follow('followed', 'r', Promise.resolve());
+    for (const id of ['x', 'y', 'z']) await send(log, id);
+    assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
+  });
+
+  it('keeps the last fifty states of a command', async () => {
+    const log = logOf();
+    const command = await send(log, 'x');
+    for (let index = 0; index < 60; index += 1)
+      command.learn({ requestStatus: `S${index}`, message: null }, now + index);
+    await log.save(command);
+    const states = Array.from({ length: 50 }, (_, index) => `S${index + 10}`);
+    for (const one of [log, logOf()])
+      assert.deepEqual(
+        (await one.journal('a'))[0]?.states.map(({ requestStatus }) => requestStatus),
+        states,
+      );
+  });
+
+  it('returns copies, which a flow may change', async () => {
+    const log = logOf();
+    await send(log, 'x');
+    const before = JSON.stringify(await log.journal('a'));
+    const [listed] = await log.journal('a');
+    Object.assign(listed?.states[0] ?? {}, { requestStatus: 'FORGED' });
+    listed?.states.pop();
+    Object.assign(listed ?? {}, { outcome: 'succeeded' });
+    assert.equal(JSON.stringify(await log.journal('a')), before);
+  });
+
+  it('is emptied, but for what a node needs for its result, which comes back with the result', async () => {
+    const log = logOf();
+    for (const id of ['x', 'y']) await send(log, id);
+    log.follow('y', 'r', Promise.resolve());
+    await log.clear('a');
+    assert.deepEqual([await ids(log), await ids(logOf())], [[], []]);
+    assert.equal((await store.entries('command/')).length, 1);
+    const command = log.find('y') ?? assert.fail();
+    command.settle(result, now);
+    await log.save(command);
+    assert.deepEqual(await ids(logOf()), ['y']);
+  });
+
+  it('keeps in memory what cannot be stored, and stores it with the next change', async () => {
+    const log = logOf();
+    const write = store.write.bind(store);
+    store.write = () => Promise.reject(inaccessible);
+    await assert.rejects(begin(log, 'x'), inaccessible);
+    assert.deepEqual(await ids(log), ['x']);
+    store.write = write;
+    await log.save(log.find('x') ?? assert.fail());
+    assert.deepEqual(await ids(logOf()), ['x']);
+  });
+
+  it('is read once, and again where that failed; what was added meanwhile stays', async () => {
+    await send(logOf(), 'old');
+    const log = logOf();
+    const entries = store.entries.bind(store);
+    let reads = 0;
+    store.entries = () => Promise.reject(inaccessible);
+    await assert.rejects(log.journal('a'), inaccessible);
+    await send(log, 'new');
+    store.entries = (prefix) => ((reads += prefix === 'command/' ? 1 : 0), entries(prefix));
+    assert.deepEqual(await ids(log), ['new', 'old']);
+    await Promise.all([log.journal('a'), log.pending('a')]);
+    assert.equal(reads, 1);
+  });
+
+  it('leaves out what cannot be read, and says how many', async () => {
+    await send(logOf(), 'x');
+    const stored = (await store.read('command/x'))?.value as Record<string, unknown>;
+    for (const [index, broken] of [null, 'x', {}, [], { ...stored, record: 7 }, { ...stored, order: 'last' }].entries())
+      await store.write(`command/broken ${index}`, broken);
+    const warnings: string[] = [];
+    assert.deepEqual(await ids(logOf({ warn: (warning) => warnings.push(wordSentence(warning)) })), ['x']);
+    assert.deepEqual(warnings, ['6 of 7 stored commands cannot be read and are left out.']);
+  });
+
+  it('loses only the broken parts of a command', async () => {
+    await send(logOf(), 'x');
+    const stored = (await store.read('command/x'))?.value as Record<string, unknown>;
+    const odd = { sentBy: {}, status: 'lost', states: 'many', verdict: 0, origin: [], results: null, isCleared: 'yes' };
+    await store.write('command/x', { ...stored, ...odd });
+    const [entry] = await logOf({ warn: (warning) => assert.fail(wordSentence(warning)) }).journal('a');
+    assert.deepEqual(
+      [entry?.id, entry?.sentBy, entry?.states, entry?.outcome, entry?.reason],
+      ['x', null, [], 'pending', null],
+    );
+  });
+});

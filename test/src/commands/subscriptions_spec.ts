@@ -1,0 +1,295 @@
+import { strict as assert } from 'node:assert';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  CommandLog,
+  FileStateStore,
+  LoggedCommand,
+  MemoryStateStore,
+  Subscriptions,
+  type CommandRecord,
+  type FollowReport,
+  type StateStore,
+  type Subscription,
+} from '../../../src/index';
+import { StateFault } from '../../../src/state/state-store';
+import { ManualClock } from '../../support/manual-clock';
+import { Random } from '../../support/random';
+import { removeFolder } from '../../support/remove-folder';
+
+const child = resolve(__dirname, '../../support/watching-process.js');
+const clock = new ManualClock();
+
+const record = (id: string, changes: Partial<CommandRecord> = {}): CommandRecord => ({
+  id,
+  command: 'lock',
+  vin: 'YV4952NA4F120DEMO',
+  interface: 'connected-v1',
+  sentAt: '2026-06-01T08:00:00.000Z',
+  operationId: null,
+  requestStatus: 'RUNNING',
+  outcome: 'pending',
+  message: '',
+  async: null,
+  ...changes,
+});
+
+const report = (id: string): FollowReport => ({
+  ...record(id, { requestStatus: 'COMPLETED', outcome: 'succeeded' }),
+  reason: 'Done.',
+  verified: true,
+  elapsedMs: 7,
+  history: [{ requestStatus: 'COMPLETED', at: '2026-06-01T08:00:00.000Z' }],
+});
+
+describe('the subscriptions of a node', () => {
+  let store: StateStore;
+  let faults: number;
+
+  beforeEach(() => {
+    store = new MemoryStateStore();
+    faults = 0;
+  });
+
+  /** As the next process has them. */
+  const of = (node = 'n', log = new CommandLog({ store })): Subscriptions =>
+    new Subscriptions({ log, node, clock, onFault: () => (faults += 1) });
+  const begin = async (subscriptions: Subscriptions, id: string, msg: Record<string, unknown> = { topic: 'mine' }) =>
+    (await subscriptions.begin(record(id), msg, 'a')) ?? assert.fail('It was delivered before.');
+  const open = (subscriptions: Subscriptions): Promise<Subscription[]> => subscriptions.open(assert.fail);
+  const idsOf = async (subscriptions: Subscriptions): Promise<string[]> =>
+    (await open(subscriptions)).map(({ command }) => command.id);
+  const settle = async (subscriptions: Subscriptions, id: string): Promise<Subscription> => {
+    const subscription = await begin(subscriptions, id);
+    await subscriptions.settle(subscription, report(id));
+    return subscription;
+  };
+  const inaccessible = new StateFault('inaccessible', 'follow', 'here', 'EMFILE');
+
+  it('are those that were open when the process ended, and none that has ended', async () => {
+    const subscriptions = of();
+    for (const id of ['a', 'b', '../../etc/passwd']) await begin(subscriptions, id);
+    await subscriptions.end('a');
+    const [first, second] = await open(of());
+    assert.deepEqual([first?.command.id, second?.command.id], ['b', '../../etc/passwd']);
+    assert.deepEqual([first?.msg, first?.startedAt, first?.result], [{ topic: 'mine' }, clock.now(), null]);
+    assert.deepEqual(first?.command.record, record('b'));
+    await of().clear();
+    assert.deepEqual(await idsOf(of()), []);
+  });
+
+  it('are kept apart from those of nodes whose ids begin alike', async () => {
+    const nodes = ['n', 'n/a', 'n%2Fa'];
+    for (const [index, node] of nodes.entries()) await begin(of(node), `command ${index}`);
+    await of('n').clear();
+    assert.deepEqual(await Promise.all(nodes.map((node) => idsOf(of(node)))), [[], ['command 1'], ['command 2']]);
+    const log = new CommandLog({ store });
+    await log.ready();
+    assert.deepEqual(log.followedBy('n/a'), ['command 1']);
+  });
+
+  it('keep of a message its small plain properties', async () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    const spoilt = Object.defineProperty({ topic: 'mine' }, 'odd', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    const plain = { topic: 'mine', count: 1, flag: false, nothing: null, kept: { deep: [1, 'ü'] }, list: [] };
+    await begin(of(), 'a', {
+      ...plain,
+      circle,
+      big: 1n,
+      call: () => 1,
+      date: new Date(),
+      picture: Buffer.alloc(10),
+      infinite: Infinity,
+      req: { socket: 1 },
+      res: {},
+      payload: 'replaced by the record',
+    });
+    assert.deepEqual((await open(of()))[0]?.msg, plain);
+    await begin(of(), 'b', spoilt);
+    assert.deepEqual((await open(of()))[1]?.msg, { topic: 'mine' });
+  });
+
+  it('leave out large properties without reading them whole, and keep 16 KB of a message at most', async () => {
+    let read = 0;
+    const huge = new Proxy(
+      Array.from({ length: 1e6 }, (_, index) => index),
+      {
+        get: (target, name) => ((read += 1), Reflect.get(target, name) as unknown),
+      },
+    );
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, 'x'.repeat(1_000)]));
+    await begin(of(), 'a', { topic: 'mine', huge, text: 'x'.repeat(40e6), ...many });
+    const msg = (await open(of()))[0]?.msg ?? {};
+    assert.equal(msg['topic'], 'mine');
+    assert.ok(!('huge' in msg) && !('text' in msg) && read < 5_000, `${read} items were read`);
+    assert.ok(JSON.stringify(msg).length <= 17_000 && Object.keys(msg).length > 10);
+  });
+
+  it('keep what the flow added to a record, and take all else of a known one from the log', async () => {
+    const log = new CommandLog({ store });
+    await log.add(LoggedCommand.adopt(record('a', { operationId: 'op' }), 'a', clock.now()), clock.now());
+    const changed = { ...record('a', { operationId: 'forged' }), garage: 'left' };
+    const subscription = await of('n', log).begin(changed, {}, 'b');
+    assert.deepEqual([subscription?.added, subscription?.command.record.operationId], [{ garage: 'left' }, 'op']);
+    assert.deepEqual((await open(of()))[0]?.added, { garage: 'left' });
+    assert.equal((await log.journal('a')).length, 1);
+  });
+
+  it('refuse a known record with another VIN, and do not keep it', async () => {
+    const log = new CommandLog({ store });
+    await begin(of('n', log), 'a');
+    await assert.rejects(of('other', log).begin(record('a', { vin: 'YV1CT9551B1570982' }), {}, 'a'), {
+      code: 'INPUT_INVALID',
+    });
+    assert.deepEqual(log.followedBy('other'), []);
+  });
+
+  it('leave out one that cannot be read, and keep it aside', async () => {
+    await begin(of(), 'a');
+    await store.write('follow/n/b', { startedAt: 'soon' });
+    const lost: string[] = [];
+    assert.equal((await of().open((what) => lost.push(what))).length, 1);
+    assert.equal((await of().open((what) => lost.push(what))).length, 1);
+    assert.deepEqual(lost, ['damaged']);
+    assert.equal((await store.entries('unreadable/')).length, 1);
+  });
+
+  it('leave out one whose command is gone', async () => {
+    await begin(of(), 'a');
+    await store.remove('command/a');
+    const lost: string[] = [];
+    assert.deepEqual(await of().open((what) => lost.push(what)), []);
+    assert.deepEqual([lost, await store.entries('follow/')], [['damaged'], []]);
+  });
+
+  it('know what was delivered, over a restart, for each node on its own', async () => {
+    const subscriptions = of();
+    await subscriptions.delivered(await settle(subscriptions, 'a'));
+    for (const one of [subscriptions, of()]) {
+      assert.ok((await one.hasDelivered('a')) && !(await one.hasDelivered('b')));
+      assert.equal(await one.begin(record('a'), {}, 'a'), null);
+    }
+    assert.deepEqual(await open(of()), []);
+    assert.ok(!(await of('other').hasDelivered('a')));
+  });
+
+  it('return a result that was not delivered, unchanged, three times at most', async () => {
+    await settle(of(), 'a');
+    for (let start = 2; start <= 3; start += 1) {
+      const subscriptions = of();
+      const [one = assert.fail()] = await open(subscriptions);
+      assert.deepEqual(one.result, report('a'));
+      await subscriptions.settle(one, one.result ?? assert.fail());
+    }
+    const lost: string[] = [];
+    assert.deepEqual(await of().open((what) => lost.push(what)), []);
+    assert.deepEqual(lost, ['undelivered']);
+    assert.deepEqual(await open(of()), []);
+  });
+
+  it('return a result as often as an orderly end held it back', async () => {
+    const first = of();
+    await first.heldBack(await settle(first, 'a'));
+    for (let start = 0; start < 5; start += 1) {
+      const subscriptions = of();
+      const [one = assert.fail()] = await open(subscriptions);
+      await subscriptions.settle(one, one.result ?? assert.fail());
+      await subscriptions.heldBack(one);
+    }
+    assert.deepEqual(await idsOf(of()), ['a']);
+  });
+
+  it('follow a command where the disk does not say whether it was delivered', async () => {
+    await begin(of(), 'a');
+    const { entries } = store;
+    store.entries = () => Promise.reject(inaccessible);
+    const subscriptions = of();
+    await assert.rejects(subscriptions.open(assert.fail), inaccessible);
+    assert.ok(await begin(subscriptions, 'b'));
+    assert.equal(faults, 1);
+    store.entries = entries;
+    assert.deepEqual(await idsOf(subscriptions), ['a', 'b']);
+  });
+
+  it('tell the log at once that a command is taken over, and until it is stored', async () => {
+    const log = new CommandLog({ store });
+    await log.ready();
+    const write = store.write.bind(store);
+    let stored = (): void => undefined;
+    store.write = async (...change) => {
+      if (change[0].startsWith('follow/')) await new Promise<void>((done) => (stored = done));
+      return write(...change);
+    };
+    const beginning = begin(of('n', log), 'a');
+    let isTakenOver: boolean | null = null;
+    const asked = log.isTakenOver('a').then((answer) => (isTakenOver = answer));
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isTakenOver, null);
+    stored();
+    assert.equal(await asked, true);
+    await beginning;
+  });
+
+  it('leave nothing behind in memory or on disk once their node is deleted', async () => {
+    const log = new CommandLog({ store });
+    const subscriptions = of('n', log);
+    await begin(subscriptions, 'a');
+    await subscriptions.clear();
+    await begin(subscriptions, 'b');
+    assert.deepEqual(await store.entries('follow/'), []);
+    assert.equal(await log.isTakenOver('a'), false);
+    assert.deepEqual(await open(of()), []);
+  });
+
+  /*
+   * A kill between the message with a result and the note that it was sent: nobody can know afterwards whether it was heard. It is sent
+   * once more, word for word, rather than not at all.
+   */
+  it('deliver each result, and none again that is known to be delivered, however often the process is killed', async function () {
+    this.timeout(120_000);
+    const base = mkdtempSync(join(tmpdir(), 'subscriptions-'));
+    const directory = join(base, 'state');
+    const commands = 30;
+    const log = join(base, 'log');
+    const random = new Random(5);
+    let kills = 0;
+    for (let over = false; !over;) {
+      const process = fork(child, [directory, log, String(commands)], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      const exit = once(process, 'exit');
+      let left = random.between(1, 200);
+      process.on('message', () => (left -= 1) === 0 && process.kill('SIGKILL'));
+      const [code] = (await exit) as [number | null];
+      over = code === 0;
+      if (!over) kills += 1;
+    }
+    const text = readFileSync(log, 'utf8');
+    assert.ok(!/^(fault|lost)$/m.test(text), text);
+    const runs = text.split('start\n').map((run) => run.split('\n'));
+    for (let index = 0; index < commands; index += 1) {
+      const id = `command-${index}`;
+      const told = runs.map((run) => run.filter((line) => line.startsWith(`verdict ${id} succeeded`)));
+      assert.ok(
+        told.every((lines) => lines.length <= 1),
+        `${id} twice in one run`,
+      );
+      assert.equal(new Set(told.flat()).size, 1, `${id} is told, and in the same words each time`);
+      const endedIn = runs.findIndex((run) => run.includes(`ended ${id}`));
+      if (endedIn >= 0) assert.deepEqual(told.slice(endedIn + 1).flat(), [], `${id} after its end`);
+    }
+    assert.ok(kills >= 5, `killed ${kills} times`);
+    store = new FileStateStore({ directory });
+    assert.deepEqual(await open(of()), []);
+    await removeFolder(base);
+  });
+});
