@@ -20,6 +20,8 @@ const certificateSentences: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service belongs to another host. Check the base URL.',
 };
 
+const isCertificateCode = (code: string): boolean => untrustedCodes.test(code) || code in certificateSentences;
+
 export const serviceFaults: PeerFaults = {
   of: (error) =>
     networkFault(error, (code) => {
@@ -46,7 +48,7 @@ export const timedOut = (seconds: number): VehicleError =>
 export const proxyFaults = ({ host, variable }: Proxy): PeerFaults => ({
   of: (error) =>
     networkFault(error, (code) =>
-      untrustedCodes.test(code) || code in certificateSentences
+      isCertificateCode(code)
         ? sentence`The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
         : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
     ),
@@ -74,6 +76,9 @@ function networkFault(error: unknown, sentenceOf: (code: string) => string | Sen
   const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
   return new VehicleError('NETWORK', sentenceOf(code), { cause: { code } });
 }
+
+/** Waiting does not help: a read is not tried again. */
+export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCertificateCode(codeOf(cause));
 
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);

@@ -3,7 +3,7 @@ import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
-import type { StateStore } from '../state/state-store';
+import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { SlidingWindow } from './window';
@@ -139,6 +139,8 @@ export class RateLimiter {
   #quota: Quota;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
   #loading: Promise<void> | null;
+  /** Stored counts that were not read yet are not overwritten. */
+  #isLoaded = false;
   #isClosed = false;
   #timer: { at: number; cancel: () => void } | null = null;
   #saving: Promise<void> = Promise.resolve();
@@ -158,7 +160,7 @@ export class RateLimiter {
       block: null,
     });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
-    this.#loading = store === null ? null : this.#load(store);
+    this.#loading = store === null ? null : this.#begin(store);
     this.#loading?.catch(() => undefined);
   }
 
@@ -385,6 +387,7 @@ export class RateLimiter {
     if (store === null || this.#loading !== null) return granted;
     this.#saving = this.#saving.then(async () => {
       try {
+        if (!this.#isLoaded) await this.#load(store);
         await store.write(this.#key, this.#toStore());
       } catch {
         // A full or missing disk must not stop requests: the next reservation is stored again.
@@ -411,15 +414,20 @@ export class RateLimiter {
     };
   }
 
-  async #load(store: CountStore): Promise<void> {
+  async #begin(store: CountStore): Promise<void> {
     try {
-      const state = stored.safeParse((await store.read(this.#key))?.value);
-      if (state.success) this.#restore(state.data);
+      await this.#load(store);
     } catch (error) {
       if (error instanceof DirectoryInUse) throw error;
       // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
     }
     this.#loading = null;
+  }
+
+  async #load(store: CountStore): Promise<void> {
+    const state = stored.safeParse(await readUndamaged(store, this.#key));
+    if (state.success) this.#restore(state.data);
+    this.#isLoaded = true;
   }
 
   #restore({ savedAt, minute: requests, commands, apis }: Stored): void {

@@ -3,7 +3,7 @@ import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
 import { sentence } from '../sentence';
 import type { TokenSource } from './token-source';
-import { isReset } from './network-faults';
+import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
@@ -403,7 +403,8 @@ const tokenReplaced = (): VehicleError =>
 
 /** Failures after which a read is tried again within the same call. */
 const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESPONSE', 'RATE_LIMITED']);
-const isTransient = (failure: VehicleError): boolean => failure.retryable && transientCodes.has(failure.code);
+const isTransient = (failure: VehicleError): boolean =>
+  failure.retryable && transientCodes.has(failure.code) && !isRefusedCertificate(failure);
 
 const notJson = (response: TransportResponse): VehicleError =>
   new VehicleError(

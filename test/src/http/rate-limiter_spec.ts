@@ -457,11 +457,44 @@ describe('the rate limiter of an API key', () => {
 
     it('goes on where the store fails, and tries again later, not with every request', async () => {
       let tries = 0;
-      store.read = () => Promise.reject(new Error('no disk'));
       store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
       const limiter = limiterOf({ store });
       for (let i = 0; i < 63; i += 1) await acquire(limiter, 'read');
       assert.equal(tries, 7);
+    });
+
+    it('goes on where the store cannot be read, and adds the stored counts as soon as it can', async () => {
+      const before = limiterOf({ store });
+      for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
+      await before.close();
+      const read = store.read.bind(store);
+      let tries = 0;
+      store.read = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
+      const limiter = limiterOf({ store });
+      for (let i = 0; i < 63; i += 1) await acquire(limiter, 'read');
+      assert.equal(tries, 8);
+      assert.equal(limiter.snapshot().usedToday, 63);
+      store.read = read;
+      for (let i = 0; i < 20; i += 1) await acquire(limiter, 'read');
+      assert.equal(limiter.snapshot().usedToday, 88);
+      await limiter.close();
+      const after = limiterOf({ store });
+      await acquire(after, 'read');
+      assert.equal(after.snapshot().usedToday, 89);
+    });
+
+    it('does not overwrite counts that it could not read', async () => {
+      const before = limiterOf({ store });
+      for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
+      await before.close();
+      const read = store.read.bind(store);
+      store.read = () => Promise.reject(new Error('no disk'));
+      const crashed = limiterOf({ store });
+      await acquire(crashed, 'read');
+      store.read = read;
+      const after = limiterOf({ store });
+      await acquire(after, 'read');
+      assert.equal(after.snapshot().usedToday, 6);
     });
 
     for (const [what, value] of [

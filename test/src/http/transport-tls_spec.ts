@@ -26,6 +26,7 @@ describe('TLS connections of an account', () => {
   let proxy: ConnectProxy;
   /** The secrets that reached the service: the authorization header of each request. */
   let received: (string | undefined)[];
+  let connections: number;
 
   /** Starts the service with the certificate that clients get who name no host, or one that is not known. */
   const start = async (byDefault: { key: string; cert: string }): Promise<void> => {
@@ -40,6 +41,7 @@ describe('TLS connections of an account', () => {
             : { data: { vin, invokeStatus: 'COMPLETED', message: '' } };
       request.resume().on('end', () => response.end(JSON.stringify(body)));
     });
+    service.on('connection', () => (connections += 1));
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
     const { port } = service.address() as AddressInfo;
     proxy = await startConnectProxy({ 'service.test:443': port });
@@ -47,6 +49,7 @@ describe('TLS connections of an account', () => {
 
   beforeEach(() => {
     received = [];
+    connections = 0;
     folder = mkdtempSync(join(tmpdir(), 'certificates-'));
     writeFileSync(join(folder, 'both.pem'), `${testCertificate.cert}\n${otherCertificate.cert}\n`);
   });
@@ -98,6 +101,14 @@ describe('TLS connections of an account', () => {
     for (const results of await useBothWays(trusting()))
       for (const sentence of Object.values(results)) assert.match(sentence, /belongs to another host/);
     assert.deepEqual(received, []);
+  });
+
+  it('are tried once for each read, command and token where the certificate is not accepted', async () => {
+    await start(otherCertificate);
+    await useBothWays({});
+    assert.equal(connections, 6);
+    await useBothWays(trusting());
+    assert.equal(connections, 12);
   });
 
   it('send no password to an https proxy whose certificate is not trusted', async () => {
