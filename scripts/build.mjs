@@ -122,7 +122,9 @@ async function minifyForm(html) {
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
     ...texts,
-    part,
+    part: Object.fromEntries(
+      Object.entries(part).map(([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]),
+    ),
     outcome,
     fault,
     unit,
@@ -130,7 +132,17 @@ const sharedWords = {
     demo: { ...demo, ...texts.demo },
     word: { ...word, ...texts.word },
   }),
-  'runtime.json': (texts, { unit, word }) => ({ ...texts, reading: { ...texts.reading, unit, word } }),
+  // A form describes kinds of values, so it needs the words of booleans only.
+  'connected-vehicle-status.json': (texts, { state: { locked }, unit, word: { open, closed, running, ...word } }) => ({
+    ...texts,
+    unit,
+    word: { open, closed, locked, running, 'not running': word['not running'] },
+  }),
+  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word }) => ({
+    ...texts,
+    part: { ...part, tailGate: part.tailgate, carLocked: part.lock },
+    reading: { ...texts.reading, unit, word: { ...word, locked, unlocked } },
+  }),
 };
 
 /** Reads by the scopes that they need, for the help. */

@@ -10,6 +10,7 @@ const sharedRows = {
   name: 'icon="tag" label="node-red:common.label.name" data-i18n="[placeholder]node-red:common.label.name"',
   vehicle: 'icon="car" label="shared:label.vehicle" style="width: calc(100% - 140px)"',
   vin: 'icon="barcode" label="shared:label.vin" kind="typed" spellcheck="false" data-i18n="[placeholder]shared:placeholder.default" hint="shared:hint.vin"',
+  poll: 'icon="clock-o" label="shared:label.poll" kind="number" after="shared:label.seconds" hint="hint.poll"',
   interface: 'icon="plug" label="shared:label.interface" options="shared:interface auto v2 v1"',
 };
 

@@ -82,6 +82,7 @@ export type { CarRunnerOptions } from './car-runner';
 // Openings, and the guard that reports when one stays open.
 export {
   defaultWatch,
+  openingKeyOf,
   openingKeys,
   openingKinds,
   openings,

@@ -52,7 +52,7 @@ function parseAnyReadName(input: unknown): AnyReadName {
     near === undefined
       ? asSentence('The help of the “car status” node lists all names.')
       : sentence`Did you mean “${near}”?`;
-  throw new VehicleError('INPUT_INVALID', sentence`There is no read “${shown(name)}”. ${hint}`);
+  throw new VehicleError('INPUT_INVALID', sentence`There is no value “${shown(name)}”. ${hint}`);
 }
 
 /** A short text without control characters, because it ends in a log. */

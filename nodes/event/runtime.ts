@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { EventRunner, eventText, type EventRead, type VehicleEvent } from '../../src/index';
-import { eventWordsOf } from './words';
+import { EventRunner, eventText, openingKeyOf, titleOf, type EventRead, type VehicleEvent } from '../../src/index';
+import { languageOf, translate } from '../node-red/i18n';
 import { onInput, showFailure } from '../node-red/input-handler';
 import { eventOptions, type EventOptions } from './options';
 import { parseOptions } from '../node-red/options';
@@ -45,3 +45,15 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     return failure !== null && (own === undefined || isNewFailure) ? failure : undefined;
   });
 }
+
+/** The words for the sentences of events, in the language of the runtime. */
+const eventWordsOf = (RED: NodeAPI) => ({
+  language: languageOf(RED),
+  sentence: (key: string) => translate(RED, `event.${key}`),
+  name: (event: string, member: string): string =>
+    event.startsWith('warning-')
+      ? translate(RED, `event.name.${member}`, { defaultValue: titleOf(member) })
+      : translate(RED, `part.${openingKeyOf(member, event.startsWith('door-') ? 'doors' : 'windows')}`, {
+          defaultValue: member,
+        }),
+});

@@ -7,8 +7,7 @@ import {
   type GuardEvent,
   type GuardRead,
 } from '../../src/index';
-import { showGuardState } from './status';
-import { guardWordsOf } from './words';
+import { guardWordsOf, showGuardState } from './status';
 import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';

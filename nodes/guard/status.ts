@@ -1,8 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { guardText, type GuardRunner, type VehicleError } from '../../src/index';
+import { guardText, openingKeyOf, openings, type GuardRunner, type VehicleError } from '../../src/index';
 import { showFailure } from '../node-red/input-handler';
-import { translate } from '../node-red/i18n';
-import { guardWordsOf, openingName } from './words';
+import { languageOf, translate } from '../node-red/i18n';
 import { clockTime, type NodeStatus } from '../node-red/node-status';
 
 /**
@@ -20,7 +19,7 @@ export function showGuardState(
     const more = others.length === 0 ? '' : ` +${others.length}`;
     const isLock = first.kind === 'lock';
     const text = translate(RED, `status.${isLock ? 'unlockedSince' : 'openSince'}`, {
-      names: openingName(RED, first) + more,
+      names: translate(RED, `part.${openingKeyOf(first.name, first.kind)}`) + more,
       time: clockTime(new Date(first.since)) + (isLock ? more : ''),
     });
     if (snoozedUntil === null && alertedAt !== null)
@@ -34,3 +33,9 @@ export function showGuardState(
   const text = guardText({ type: 'clear', at: '', reason: 'closed', openings: closed, everything }, guardWordsOf(RED));
   nodeStatus.showWithTime('good', 'value', { value: text });
 }
+
+/** The words for the guard's sentences, in the language of the runtime. */
+export const guardWordsOf = (RED: NodeAPI) => ({
+  language: languageOf(RED),
+  text: (key: string): string => translate(RED, `${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),
+});

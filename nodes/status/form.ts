@@ -41,7 +41,7 @@ const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue
 
 function unitOf(name: string): string {
   const type = valueTypeOf(name);
-  return type && 'unit' in type ? say(`unit.${type.unit}`, { defaultValue: type.unit }) : '';
+  return type && 'unit' in type ? say(`unit.${type.unit}`, { count: 2, defaultValue: type.unit }) : '';
 }
 
 /** As many values as a person reads in a form; the reference lists all of them. */

@@ -1,4 +1,12 @@
-import { isRecord, unitInWords, valueTypeOf, type AnyReading, type Reading } from '../../src/index';
+import {
+  isRecord,
+  openingKeyOf,
+  openings,
+  unitInWords,
+  valueTypeOf,
+  type AnyReading,
+  type Reading,
+} from '../../src/index';
 import type { Values } from '../node-red/i18n';
 import { clockTime, type StatusStyle } from '../node-red/node-status';
 
@@ -85,7 +93,8 @@ function describeOpenings(
 ): ReadingText | null {
   const { say } = words;
   const isUnlocked = locked === false;
-  const lock = locked === undefined || locked === null ? [] : [say(isUnlocked ? 'status.unlocked' : 'status.locked')];
+  const lock =
+    locked === undefined || locked === null ? [] : [say(isUnlocked ? 'reading.word.unlocked' : 'reading.word.locked')];
   if (open.length > 0)
     return { style: 'attention', text: [openText(read, open, words), ...(isUnlocked ? lock : [])].join(', ') };
   // A car that is known to be unlocked says so, whatever else is unknown.
@@ -98,11 +107,12 @@ function describeOpenings(
 /** "rear-right window open", "2 windows open", "hood, tailgate open". */
 function openText(read: string, open: readonly string[], words: Words): string {
   const { say } = words;
-  const isOfKind = (name: string): boolean => say(`members.${read}.${name}`, { defaultValue: '' }) !== '';
+  const isOfKind = (name: string): boolean => {
+    const key = openingKeyOf(name, read);
+    return key !== undefined && `${openings[key].kind}s` === read;
+  };
   if (open.length > 1 && open.every(isOfKind)) return counted(`${read}Open`, open.length, words);
-  const names = open
-    .slice(0, 8)
-    .map((name) => say(`members.${read}.${name}`, { defaultValue: say(`members.${name}`, { defaultValue: name }) }));
+  const names = open.slice(0, 8).map((name) => say(`part.${openingKeyOf(name, read)}`, { defaultValue: name }));
   return say('reading.open', { names: names.join(', ') });
 }
 
@@ -182,7 +192,7 @@ function textOf(measured: unknown, words: Words, read?: string): string | null {
 
 function booleanText(value: boolean, read: string | undefined, { say }: Words): string {
   const type = read === undefined ? undefined : valueTypeOf(read);
-  if (read === 'carLocked') return say(value ? 'status.locked' : 'status.unlocked');
+  if (read === 'carLocked') return say(value ? 'reading.word.locked' : 'reading.word.unlocked');
   if (type?.kind !== 'boolean') return String(value);
   const { words } = type;
   return say(`reading.word.${value ? words.true : words.false}`);

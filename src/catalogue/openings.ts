@@ -57,6 +57,13 @@ const stateIn =
   (word: unknown): 'open' | 'closed' | null =>
     typeof word === 'string' && Object.hasOwn(words, word) ? (words[word] ?? null) : null;
 
+/** The opening that has this name in a read or among the openings of a kind. */
+export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | undefined =>
+  openingKeys.find((key) => {
+    const { kind, read, name: own } = openings[key];
+    return own === name && (read === readOrKind || kind === readOrKind);
+  });
+
 /** The state of a door, a window or a lid. A word outside the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
 export const openingState = /* @__PURE__ */ stateIn(openingWords);
 /** The state of the lock: unlocked is "open". */

@@ -1,5 +1,5 @@
 import type { GuardEvent, NamedOpening, OpenOpening } from './types';
-import { openingKeys, openings, type OpeningKind } from '../catalogue/openings';
+import { openingKeyOf, openingKeys, openings, type OpeningKind } from '../catalogue/openings';
 
 /** The words of a language. */
 export interface GuardWords {
@@ -156,8 +156,7 @@ function groupsOf(open: readonly OpenOpening[]): [OpenOpening, ...OpenOpening[]]
   return [...groups.values()];
 }
 
-const keyOf = ({ kind, name }: NamedOpening): string =>
-  openingKeys.find((key) => openings[key].kind === kind && openings[key].name === name) ?? name;
+const keyOf = ({ kind, name }: NamedOpening): string => openingKeyOf(name, kind) ?? name;
 
 /** Braces, so that Node-RED's own `__name__` leaves them alone. */
 const fill = (text: string, values: Readonly<Record<string, string>>): string =>

@@ -370,7 +370,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     );
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.car-form');
-    assert.equal(await german.locator('label[for="node-input-poll"] span').innerText(), 'Wiederholen alle');
+    assert.equal(await german.locator('label[for="node-input-poll"] span').innerText(), 'Lesen alle');
     await german.close();
   });
 

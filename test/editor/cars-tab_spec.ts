@@ -170,7 +170,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await part('rearRightWindow').focus();
     await page.keyboard.press('Enter');
     await isIn('rearRightWindow', 'open');
-    assert.match((await part('rearRightWindow').getAttribute('aria-label')) ?? '', /^Rear right window: open$/);
+    assert.match((await part('rearRightWindow').getAttribute('aria-label')) ?? '', /^Rear-right window: open$/);
     await press('read');
     await says(row('rearRightWindow'), 'open');
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-part')), 'rearRightWindow');

@@ -151,7 +151,7 @@ describe(type, () => {
       .map((text) => String(text).replace(/6\d %/, '60 %'));
     assert.deepEqual(after.sort(), [
       'Battery is at 60 %',
-      'Charging cable is connected',
+      'Charging cable is plugged in',
       'Charging has started',
       'Charging is done',
     ]);

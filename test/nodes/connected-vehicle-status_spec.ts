@@ -102,7 +102,7 @@ describe(type, () => {
       await load();
       assert.equal(
         (await flow.fail({ read: written })).vehicle?.error?.['message'],
-        `There is no read “${written}”. Did you mean “${meant}”?`,
+        `There is no value “${written}”. Did you mean “${meant}”?`,
       );
     });
   }
@@ -111,7 +111,7 @@ describe(type, () => {
     await load();
     for (const read of ['xyzzy', 'w'.repeat(100_000), 'a\nb\u0007c']) {
       const message = String((await flow.fail({ read })).vehicle?.error?.['message']);
-      assert.match(message, /^There is no read “\w{1,40}”\. The help of the “car status” node lists all names\.$/);
+      assert.match(message, /^There is no value “\w{1,40}”\. The help of the “car status” node lists all names\.$/);
     }
   });
 

@@ -15,7 +15,7 @@ import {
  */
 
 export interface CarViewWords {
-  /** The name of a part: "Front left window". */
+  /** The name of a part: "Front-left window". */
   parts: Record<CarPart, string>;
   /** The word of a state, short enough to stand beside the part. */
   states: Record<Exclude<OpeningState, 'absent'> | 'locked' | 'unlocked' | 'plugged' | 'unplugged', string>;

@@ -97,7 +97,7 @@ const de: PageWords = {
 function wordsFrom({ part, state, outcome, fault, demo, word }: typeof enShared) {
   const { clicks, toggle, drive, driving, reset, level, fuel, ...switches } = demo;
   return {
-    parts: part,
+    parts: capitalized(part),
     states: state,
     outcome,
     fault,
@@ -111,6 +111,12 @@ function wordsFrom({ part, state, outcome, fault, demo, word }: typeof enShared)
     level,
     fuel,
   };
+}
+
+function capitalized<Words extends Record<string, string>>(words: Words): Words {
+  const entries = Object.entries(words).map(([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]);
+  // The keys stay.
+  return Object.fromEntries(entries) as Words;
 }
 
 /** The words of a language, also where a region is named, `de-AT`; else English. */

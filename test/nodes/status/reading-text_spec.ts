@@ -112,7 +112,7 @@ describe('The status text of a reading', () => {
     [charging('CHARGING', 'CONNECTED', 62), 'good: charging, 62 %', 'good: lädt, 62 %'],
     [reading('chargingDoneAt', value(done)), 'good: until 23:40', 'good: bis 23:40'],
     [reading('chargingDoneAt', value(null)), null, null],
-    [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht angesteckt, 62 %'],
+    [charging('IDLE', 'DISCONNECTED', 62), 'good: not plugged in, 62 %', 'good: nicht eingesteckt, 62 %'],
     [charging('DONE', 'CONNECTED', 85), 'good: charged, 85 %', 'good: geladen, 85 %'],
     [charging('ERROR', 'CONNECTED', null), 'attention: charging error', 'attention: Fehler beim Laden'],
     [charging(null, null, null), null, null],

@@ -42,21 +42,21 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
   it('closes a window at a click and opens it at the next, with its state beside it', async () => {
     const note = page.locator('[data-for=rearRightWindow] text');
     assert.equal(await note.textContent(), 'open');
-    await part('Rear right window').click();
-    await until('Rear right window: closed');
+    await part('Rear-right window').click();
+    await until('Rear-right window: closed');
     assert.equal(simulator.car().state.windows.rearRight, 'CLOSED');
     assert.equal(await note.isVisible(), false);
-    await part('Rear right window').click();
-    await until('Rear right window: open');
-    assert.equal(await part('Rear right window').getAttribute('aria-pressed'), 'true');
+    await part('Rear-right window').click();
+    await until('Rear-right window: open');
+    assert.equal(await part('Rear-right window').getAttribute('aria-pressed'), 'true');
   });
 
   it('is used by keyboard, too', async () => {
-    await part('Front left door').focus();
+    await part('Front-left door').focus();
     await page.keyboard.press('Enter');
-    await until('Front left door: open');
+    await until('Front-left door: open');
     await page.keyboard.press('Space');
-    await until('Front left door: closed');
+    await until('Front-left door: closed');
     await page.getByRole('radio', { name: 'opens or closes it' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
