@@ -350,8 +350,14 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       await list.locator('option').allInnerTexts(),
       [demoCar, electricCar].map(({ vin }) => `${hostile} …${vin.slice(-6)}`),
     );
+    await page.locator('.cars-pictures summary').press('Enter');
+    await page.locator('.cars-pictures img').nth(7).waitFor();
+    const asked = pictures.length;
     await list.selectOption({ index: 1 });
     await isIn('plug', 'plugged');
+    await page.locator('.cars-pictures img').first().waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.cars-pictures[open]').count(), 0);
+    assert.equal(pictures.length, asked, 'no pictures of a car that nobody asked for');
     assert.equal(await page.locator('.cars-switch[data-key=engine]').count(), 0, 'an electric car has no engine');
     assert.equal(await page.locator('.cars-switch[data-key=plug]').count(), 1);
     assert.equal(await page.locator('.cars-head').innerText(), '');
