@@ -8,7 +8,7 @@ export = (RED: NodeAPI): void => {
     credentials: {
       apiKey: { type: 'password' },
       accessToken: { type: 'password' },
-      // The client ID is no secret: every sign-in address contains it.
+      // Not a secret: every sign-in address contains it.
       clientId: { type: 'text' },
       clientSecret: { type: 'password' },
       refreshToken: { type: 'password' },

@@ -1,4 +1,4 @@
-// Writes the tables of docs/reference.md and docs/scopes.md anew from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
+// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';

@@ -52,11 +52,11 @@ function parseAnyReadName(input: unknown): AnyReadName {
     near === undefined
       ? asSentence('The help of the “car status” node lists all names.')
       : sentence`Did you mean “${near}”?`;
-  throw new VehicleError('INPUT_INVALID', sentence`There is no value “${shown(name)}”. ${hint}`);
+  throw new VehicleError('INPUT_INVALID', sentence`There is no value “${printable(name)}”. ${hint}`);
 }
 
 /** A short text without control characters, because it ends in a log. */
-const shown = (text: string): string => text.slice(0, 40).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
+const printable = (text: string): string => text.slice(0, 40).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
 
 const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 

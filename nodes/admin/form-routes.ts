@@ -68,7 +68,7 @@ export async function withAccount<Result>(
   }
 }
 
-/** A value that is unchanged from the flow file stands for the value that the runtime made of it, such as an environment variable. */
+/** A value that is unchanged from the flow file is replaced by the one that the runtime has resolved, for example from an environment variable. */
 function environmentOf(
   RED: NodeAPI,
   id: string,

@@ -30,10 +30,10 @@ export function protectRoute(RED: NodeAPI): Handler {
       return refuse(413, 'This request is larger than any that the editor sends.');
     const user = userOf(request);
     const now = clock().monotonic();
-    const lately = (requests.get(user) ?? []).filter((time) => time > now - 60_000);
-    if (lately.length >= maxPerMinute) return refuse(429, 'The editor asks too often. Try again in a minute.');
+    const recent = (requests.get(user) ?? []).filter((time) => time > now - 60_000);
+    if (recent.length >= maxPerMinute) return refuse(429, 'The editor asks too often. Try again in a minute.');
     if (requests.size >= maxUsers) requests.clear();
-    requests.set(user, [...lately, now]);
+    requests.set(user, [...recent, now]);
     next();
   };
 }

@@ -17,7 +17,7 @@ interface SignInResult {
   /** ISO-8601. */
   at: string;
   error: { code: string; message: Sentence } | null;
-  /** What was asked for and not granted. */
+  /** Scopes that were requested and not granted. */
   missing: SignedIn['missing'];
 }
 const results = new Map<string, SignInResult>();
@@ -115,7 +115,7 @@ function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): bool
   return found;
 }
 
-/** The page that the browser comes back to. Anybody can request it, so it says only whether the sign-in worked. */
+/** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
 export function callbackPage(RED: NodeAPI) {
   return async (request: Request, response: Response): Promise<void> => {
     const result = await finishSignIn(RED, request.originalUrl).then(

@@ -12,7 +12,7 @@ import {
 import { nodeStatusOf } from '../node-red/node-status';
 import { expiryNote } from '../node-red/expiry-note';
 import { onInput } from '../node-red/input-handler';
-import { given, type Message } from '../node-red/message';
+import { nonBlank, type Message } from '../node-red/message';
 import { commandOptions, type CommandOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { showOutcome } from '../node-red/outcome-status';
@@ -87,19 +87,19 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       const account = await vehicle.account();
       nodeStatus.note = () => expiryNote(RED, account);
       command ??= await typedProperty(RED, node, options, 'command', msg);
-      const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
+      const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
       const isGuarded = needsArming(command);
       const unlockDuration =
-        given(msg['unlockDuration']) ??
+        nonBlank(msg['unlockDuration']) ??
         (isUnlock(command) ? await typedProperty(RED, node, options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
       if (isGuarded) attempt.check = arming.take(options.arming);
       nodeStatus.show('busy', 'sending');
       const input = {
         vin,
-        interface: parseInterface(given(msg['interface']) ?? options.interface),
+        interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
         unlockDuration,
-        runtimeMinutes: given(msg['runtimeMinutes']) ?? options.runtimeMinutes,
+        runtimeMinutes: nonBlank(msg['runtimeMinutes']) ?? options.runtimeMinutes,
         ...waitPolicy(options, isGuarded),
         onWaiting: () => nodeStatus.show('waiting', 'waiting'),
         sentBy: node.name || node.id,

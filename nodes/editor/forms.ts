@@ -14,7 +14,7 @@ export type Field = (name: string) => JQuery;
 export const nodeField: Field = (name) => $(`#node-input-${name}`);
 export const configField: Field = (name) => $(`#node-config-input-${name}`);
 
-/** A part of an open form that is no property. */
+/** An element of the open form other than a field, by its `data-part`. */
 export const part = (name: string): JQuery => $(`.car-form [data-part="${name}"]`);
 
 /** The text of an input or a dropdown, without blanks around it. */

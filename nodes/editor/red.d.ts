@@ -127,7 +127,7 @@ declare const RED: {
       | null
       | undefined;
     eachConfig(callback: (config: { id: string; type: string; z?: string; service?: string }) => void): void;
-    /** Every node that is no configuration. */
+    /** Calls back with every node that is not a config node. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };

@@ -10,7 +10,7 @@ export const apis = ['connected', 'energy', 'location'] as const;
 
 /**
  * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive polling an estimate.
- * @param edited a node as it stands in an open form, in place of itself
+ * @param edited a node with the values of its open form, which replace the deployed ones
  */
 export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnType<typeof callsPerDay> {
   const { vin: own, polling, shareFor } = RED.nodes.node(vehicle ?? '') ?? {};

@@ -5,7 +5,7 @@ import { onInput, showFailure } from '../node-red/input-handler';
 import { eventOptions, type EventOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { nodeStatusOf } from '../node-red/node-status';
-import { openCar, startCarNode, type CarTools } from '../node-red/car-node';
+import { openCar, startCarNode, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
 export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef & Partial<EventOptions>): void {
@@ -14,14 +14,19 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
 
-  const carNode = startCarNode(RED, node, 'event', async ({ options: tools, signal, wake }: CarTools<EventRead>) => {
-    const options = parseOptions(eventOptions, config);
-    const { client, poller, vin, value: level } = await openCar(RED, node, options, 'level');
-    const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, client, vin });
-    if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-    const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-    return { vin, runner, endPolling };
-  });
+  const carNode = startCarNode(
+    RED,
+    node,
+    'event',
+    async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
+      const options = parseOptions(eventOptions, config);
+      const { client, poller, vin, value: level } = await openCar(RED, node, options, 'level');
+      const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, client, vin });
+      if (!signal.aborted) nodeStatus.show('waiting', 'checking');
+      const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+      return { vin, runner, endPolling };
+    },
+  );
 
   onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     const { vin, runner } = await carNode.running();

@@ -12,24 +12,29 @@ import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { nodeStatusOf } from '../node-red/node-status';
-import { openCar, startCarNode, type CarTools } from '../node-red/car-node';
+import { openCar, startCarNode, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
   RED.nodes.createNode(node, config);
   const nodeStatus = nodeStatusOf(RED, node);
 
-  const carNode = startCarNode(RED, node, 'guard', async ({ options: tools, signal, wake }: CarTools<GuardRead>) => {
-    const options = parseOptions(guardOptions, config);
-    const { client, poller, vin, value: minutes } = await openCar(RED, node, options, 'minutes');
-    const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
-    const polls = options.poll > 0;
-    if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
-    /** The result of the first read after the start, until a message carries it on. */
-    const initial = polls ? await runner.initialRead(signal) : null;
-    const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-    return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
-  });
+  const carNode = startCarNode(
+    RED,
+    node,
+    'guard',
+    async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
+      const options = parseOptions(guardOptions, config);
+      const { client, poller, vin, value: minutes } = await openCar(RED, node, options, 'minutes');
+      const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
+      const polls = options.poll > 0;
+      if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
+      /** The result of the first read after the start, until a message carries it on. */
+      const initial = polls ? await runner.initialRead(signal) : null;
+      const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+      return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
+    },
+  );
 
   onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
     const guard = await carNode.running();

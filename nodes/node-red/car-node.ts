@@ -11,7 +11,7 @@ import { selfMessages } from './self-message';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
-/** What a node runs for its car, from the first message until the node closes. */
+/** The runner of a node and its polling, from the first message until the node closes. */
 interface OpenedCar<Read, Event> {
   runner: {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
@@ -22,15 +22,15 @@ interface OpenedCar<Read, Event> {
   endPolling(): void;
 }
 
-/** The reads of a message that a node sends to itself; `due` where the poller asked for them. */
+/** The content of a message that a node sends to itself: what to read. `due` is set if the poller asked for it. */
 interface OwnPoll<Read> {
   reads: readonly Read[];
   due?: DuePoll;
 }
 
-/** What opens the runner of a node. */
-export interface CarTools<Read> {
-  /** Of the runner: where it stores what it knows, and whom it calls. */
+/** Everything that a node needs to open its runner. */
+export interface RunnerContext<Read> {
+  /** Store, clock and callbacks of the runner. */
   options: Omit<CarRunnerOptions, 'client' | 'vin'>;
   /** Aborted when the node closes. */
   signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface CarTools<Read> {
 }
 
 interface CarNode<Read, Event, Opened> {
-  /** Resolves with what was opened; it is opened again if that has failed. */
+  /** Resolves with the result of `open`, and calls it again after a failure. */
   running(): Promise<Opened>;
   /** Undefined for a message that came from a flow. */
   ownPoll(msg: Message): OwnPoll<Read> | undefined;
@@ -48,15 +48,15 @@ interface CarNode<Read, Event, Opened> {
 }
 
 /**
- * Opens what the node runs for its car, and lets the node poll by messages to itself. The first such message has no read: what the node
- * knew before a restart continues. While opening fails, it is tried again, and such a message reports each new reason.
- * @param collection of what the node stores; it is removed with the node
+ * Opens the runner of a node, and lets the node poll by messages to itself. The first such message has no reads: it sends the events that
+ * were stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
+ * @param collection of the node's stored state, which is removed with the node
  */
 export function startCarNode<Read, Event, Opened>(
   RED: NodeAPI,
   node: Node,
   collection: 'event' | 'guard',
-  open: (tools: CarTools<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
+  open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
 ): CarNode<Read, Event, Opened> {
   const store = stateStoreOf(RED);
   const key = `${collection}/${node.id}`;
@@ -65,8 +65,8 @@ export function startCarNode<Read, Event, Opened>(
   const closing = new AbortController();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
 
-  const wake: CarTools<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
-  const options: CarTools<Read>['options'] = {
+  const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
+  const options: RunnerContext<Read>['options'] = {
     store,
     key,
     clock: clock(),

@@ -1,10 +1,10 @@
 import type { NodeMessage } from 'node-red';
 
-/** A message as flows send it: anything may stand in it. */
+/** A message as flows send it, with any properties. */
 export type Message = NodeMessage & Record<string, unknown>;
 
-/** An empty property of a message stands for the setting of the node: its value, or undefined where it is missing or blank. */
-export const given = (value: unknown): unknown => (isBlank(value) ? undefined : value);
+/** The value of a property of a message; undefined if it is missing or blank, so that the setting of the node applies. */
+export const nonBlank = (value: unknown): unknown => (isBlank(value) ? undefined : value);
 
 export const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '');

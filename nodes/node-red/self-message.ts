@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { Message } from './message';
 
-/** What messages that a node sent to itself stand for: its input handler does the work, so that Complete and Catch nodes see it. */
+/** The contents of messages that a node sends to itself: its input handler does the work, so that Complete and Catch nodes see it. */
 interface SelfMessages<Content> {
   send(this: void, content: Content, msg?: Message): void;
   /** Undefined for a message that came from a flow. */

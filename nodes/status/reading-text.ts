@@ -20,7 +20,7 @@ interface ReadingText {
 interface Words {
   /** BCP 47 tag. */
   language: string;
-  /** @param key in `runtime.json`; `defaultValue` among the values stands for a key that is missing */
+  /** @param key in `runtime.json`; without a text, the result is `defaultValue` of the values */
   say: (key: string, values?: Values) => string;
 }
 
@@ -43,7 +43,7 @@ export function describeReading(reading: AnyReading, words: Words): ReadingText 
   return { style: isCalm ? 'good' : 'attention', text: texts.join(', ') };
 }
 
-/** @param isAlone the only read of the node; with others beside it, its text is shorter */
+/** @param isAlone whether the node has no other read; otherwise the text is shorter */
 function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boolean): ReadingText | null {
   const { read } = vehicle;
   if (vehicle.open !== undefined) return describeOpenings(read, vehicle, words, isAlone);
@@ -152,8 +152,8 @@ const chargedAt = (doneAt: unknown, { say }: Words): string | null =>
 /** The numbers that a car has; one without a tank says 0 liters. */
 function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {
   const members = names.map((name) => memberOf(payload, name)).filter(({ value }) => typeof value === 'number');
-  const telling = members.filter(({ value }) => value !== 0);
-  const texts = (telling.length > 0 ? telling : members).map((member) => textOf(member, words));
+  const nonZero = members.filter(({ value }) => value !== 0);
+  const texts = (nonZero.length > 0 ? nonZero : members).map((member) => textOf(member, words));
   if (texts.length > 0) return good(texts.join(', '));
   return Object.keys(payload).length === 0 ? null : good(counted('values', Object.keys(payload).length, words));
 }

@@ -13,7 +13,7 @@ import {
 import { nodeStatusOf } from '../node-red/node-status';
 import { expiryNote } from '../node-red/expiry-note';
 import { onInput } from '../node-red/input-handler';
-import { given, type Message } from '../node-red/message';
+import { nonBlank, type Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
 import { statusOptions, type StatusOptions } from './options';
 import { selfMessages } from '../node-red/self-message';
@@ -43,14 +43,14 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
     const account = await vehicle.account();
     nodeStatus.note = () => expiryNote(RED, account);
     const chosen = parseReads(
-      given(msg['read']) ??
+      nonBlank(msg['read']) ??
         (options.read === 'several' ? options.reads : await typedProperty(RED, node, options, 'read', msg)),
     );
-    const vin = vehicle.chooseVin(given(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
+    const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
     const duePoll = polls.contentOf(msg);
     const readOptions = {
       vin,
-      interface: parseInterface(given(msg['interface']) ?? options.interface),
+      interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
       signal,
       clear: msg['clear'] === true,
       ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
@@ -97,7 +97,7 @@ function fill(msg: Message, reading: AnyReading): Message {
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
   if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
-  // A place that came with the message is none of the car.
+  // Drop a location that came with the message: it is not the car's.
   const { location: _former, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
 }

@@ -229,7 +229,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   let changes = 0;
   let seen: string | undefined;
 
-  /** Asks about the open form. An answer that comes after a change of the form is about other values, so nobody is told. */
+  /** Asks about the open form. An answer that arrives after a change of the form is dropped: it is about other values. */
   const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
     const asked = changes;
     ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));

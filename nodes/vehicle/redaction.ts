@@ -12,7 +12,7 @@ export const shownFailure = ({ read, error }: { read: string; error: VehicleErro
   return { read, code, message: sentence };
 };
 
-/** Removes these credentials from every text from now on. The client id is no secret, because every sign-in address contains it. */
+/** Removes these credentials from every text from now on. The client ID is not a secret: every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
   redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
 

@@ -1,4 +1,4 @@
-/** Longer words are no misspelt names. */
+/** A longer word is not a misspelt name. */
 const maxLength = 64;
 
 /** The name that a misspelt word most likely means: a few edits away at most, apart from case and separators. Undefined where none is near. */

@@ -1,8 +1,8 @@
-/** An object with members, which is no list. */
+/** An object that is not an array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Undefined where the text is no JSON. Content types lie, so whether an answer is JSON shows only here (docs/field-notes.md 1.11). */
+/** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/field-notes.md 1.11). */
 export function parseJson(text: string): unknown {
   try {
     // Some servers begin with a byte order mark.

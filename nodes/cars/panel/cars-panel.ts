@@ -28,7 +28,7 @@ export interface PanelMessage {
   isProblem: boolean;
 }
 
-/** A part of the panel that is drawn anew only when its data has changed, so that the focus and the reader stay where they are. */
+/** A part of the panel that is redrawn only when its data changes, so that keyboard focus and scroll position are kept. */
 class Section<Data> {
   readonly root: HTMLElement;
   #shown = '';

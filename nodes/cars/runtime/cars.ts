@@ -37,7 +37,7 @@ interface CarReport {
   /** The address of the demo car's own page, on the machine that Node-RED runs on. */
   demoPage: string | null;
   session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
-  /** Why there is no session: the configuration cannot work. */
+  /** The error of the configuration if no account could be opened. */
   problem: Sentence | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
@@ -45,7 +45,7 @@ interface CarReport {
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
 }
 
-/** A car with what is needed to read it again. */
+/** A car and the configuration with which it is read. */
 interface FoundCar {
   key: string;
   vin: string | null;

@@ -4,16 +4,16 @@ import { demoService, simulator } from '../../vehicle/demo-car';
 import { notifyEditors } from './notify-editors';
 import { VehicleError } from '../../../src/index';
 
-/** The demo car as it really is, to look at and to click; without what the browser must not get of any car. */
+/** The simulated state of a demo car, without VIN and position, which the browser gets of no car. */
 export interface DemoView extends Omit<SimulatedCarView, 'vin' | 'latitude' | 'longitude'> {
-  /** The faults that wait for a request to the service. */
+  /** The faults that the next requests to the service get. */
   faults: DemoFault[];
 }
 
 let followed: Simulator | undefined;
 let endNext = (): void => undefined;
 
-/** Null where there is no demo car of this VIN. */
+/** Returns null if no demo car has this VIN. */
 export async function demoViewOf(vin: string): Promise<DemoView | null> {
   const service = await demoService();
   const car = service?.cars.get(vin);
@@ -28,7 +28,7 @@ export async function demoViewOf(vin: string): Promise<DemoView | null> {
 export const noDemoCar = (): VehicleError =>
   new VehicleError('INPUT_INVALID', 'Only a demo car can be changed here. Choose one in the list.');
 
-/** Does to the demo car what a click asks for. @throws VehicleError INPUT_INVALID */
+/** Applies a click to a demo car. @throws VehicleError INPUT_INVALID */
 export async function clickDemoCar(vin: string, click: unknown): Promise<void> {
   const { clickCar, parseClick } = simulator();
   const service = await demoService();

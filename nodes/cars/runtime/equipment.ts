@@ -1,6 +1,6 @@
 import { isRecord, isReadName, type Reading, type ReadName } from '../../../src/index';
 
-/** The reads that a car is known to have: true if it has told a value, false if the service says that it does not have it. */
+/** Whether a car has a read: true after its first value, false after the service has said that it is not supported. */
 export type Equipment = ReadonlyMap<ReadName, boolean>;
 
 /** Returns the reads that a reading proves or excludes. An unknown value proves nothing. */
@@ -16,7 +16,7 @@ function shownBy(read: ReadName, payload: unknown): [ReadName, boolean][] {
   return hasValue(payload) ? [[read, true]] : [];
 }
 
-/** A car that has neither a level nor a range to charge has none of these. */
+/** Reads of the traction battery: a car without charge level and electric range has none of them. */
 const ofBattery = [
   'charging',
   'distanceToEmptyBattery',
@@ -25,7 +25,7 @@ const ofBattery = [
   'averageEnergyConsumptionSinceCharge',
 ] as const satisfies ReadName[];
 
-/** Returns the reads that the other reads of a car exclude. What the car has told once is not among them. */
+/** Returns the reads that the other reads of a car exclude, but none that has had a value or an answer. */
 export const excludedBy = (equipment: Equipment): ReadName[] =>
   equipment.get('batteryChargeLevel') === false && equipment.get('electricRange') === false
     ? ofBattery.filter((read) => !equipment.has(read))

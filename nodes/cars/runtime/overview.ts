@@ -16,7 +16,7 @@ import { notifyEditors } from './notify-editors';
 
 /** The facts that flows have read of one car. */
 export interface KnownCar {
-  /** Stands for the car in the browser, which never gets the VIN. The same for as long as the overview lasts. */
+  /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
   readonly facts: Facts;
@@ -46,8 +46,8 @@ export class Overview implements VehicleObserver {
   readonly #cars = new Map<string, ReadCar>();
   readonly #watches = new Map<string, OpenWatchInfo>();
 
-  /** @param place the service that the cars belong to */
-  constructor(readonly place: string) {}
+  /** @param serviceKey identifies the service that the cars belong to */
+  constructor(readonly serviceKey: string) {}
 
   get cars(): readonly KnownCar[] {
     return [...this.#cars.values()];
@@ -57,7 +57,7 @@ export class Overview implements VehicleObserver {
     return [...this.#watches.values()];
   }
 
-  /** The car of a VIN; one without facts if no flow has read it lately. */
+  /** The car of a VIN, without facts if no flow has read it since the start. */
   car(vin: string): KnownCar {
     return this.#find(vin);
   }
@@ -136,11 +136,11 @@ const timesOfFact = ({ measuredAt, receivedAt }: Fact, at: number): ReturnType<t
 /** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
 const overviews = new Map<string, Overview>();
 
-/** @param place a configuration that points to another service begins anew */
-export function openOverview(id: string, place: string): Overview {
+/** @param serviceKey the overview is replaced by an empty one when the configuration points to another service */
+export function openOverview(id: string, serviceKey: string): Overview {
   let overview = overviews.get(id);
-  if (overview === undefined || overview.place !== place) {
-    overview = new Overview(place);
+  if (overview === undefined || overview.serviceKey !== serviceKey) {
+    overview = new Overview(serviceKey);
     overviews.set(id, overview);
   }
   notifyEditors();

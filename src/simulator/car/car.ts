@@ -148,7 +148,7 @@ export class Car {
     return this.replace(this.#initial);
   }
 
-  /** The car reports everything anew: all times become now. */
+  /** The car reports all its values again: all times become now. */
   report(): this {
     this.#runDue();
     this.#measured.clear();

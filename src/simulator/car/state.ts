@@ -4,7 +4,7 @@ import type { doorMembers, windowMembers } from '../../catalogue/members';
 import { resourceNames, type ChargingMemberName, type ResourceName } from '../../catalogue/reads';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
-/** The status of a step of a command plan that stands for the result of the car's own rules (docs/service.md 3). */
+/** The status of a step of a command plan: replaced by the result of the rules of the car (docs/service.md 3). */
 export const byRule = 'BY_RULE';
 
 export type WindowName = keyof typeof windowMembers | 'sunroof';

@@ -161,7 +161,7 @@ export class SimulatorServer {
     return ['127.0.0.1', 'localhost', '[::1]'].some((name) => host === `${name}:${port}`);
   }
 
-  /** Forgets the requests, and counts anew. */
+  /** Removes the recorded requests and resets the counters. */
   clear(): void {
     this.requests.splice(0);
     for (const count of [this.connections, this.inFlight])
