@@ -91,6 +91,7 @@ export function openAccount(options: AccountOptions): Account {
     throw new VehicleError(
       'CONFIG',
       'The API key is missing. Enter the key of your application in the vehicle configuration.',
+      { status: { word: 'API_KEY_MISSING' } },
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = options.transport ?? createTransport({ clock });

@@ -80,10 +80,20 @@ export class VehicleClient {
     return this.#requests.clockSkewMs;
   }
 
+  /**
+   * The VIN that a person or a message named. Where none is named and nobody is signed in, the error says the latter, because only then
+   * *Find my car* works.
+   * @throws VehicleError VIN_INVALID, and what getting a token throws
+   */
+  async requireVin(vin: unknown, signal?: AbortSignal): Promise<string> {
+    if (vin === undefined || vin === null || vin === '') await this.#requests.assertSignedIn(signal);
+    return parseVin(vin);
+  }
+
   /** One read (docs/message-contract.md 3). Its row in `reads` says what is asked, and `parseRead` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal } = options;
-    const vin = needsVehicle(read) ? parseVin(options.vin) : null;
+    const vin = needsVehicle(read) ? await this.requireVin(options.vin, signal) : null;
     const route = this.#routeOf(read, choice);
     const { interface: iface } = route;
     const fuel = route.needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;

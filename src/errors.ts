@@ -35,6 +35,13 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/** The cause of a failure in a word, such as that another command is under way. */
+interface StatusCause {
+  word: 'API_KEY_MISSING' | 'NOT_SIGNED_IN' | 'NO_CAR' | 'NO_VEHICLE' | 'ADD_PLACE' | 'BUSY';
+  /** The command that is under way. */
+  command?: string;
+}
+
 interface VehicleErrorDetails {
   /** Overrides the default of the code. */
   retryable?: boolean;
@@ -42,6 +49,8 @@ interface VehicleErrorDetails {
   retryAt?: Date;
   httpStatus?: number;
   operationId?: string;
+  /** What a node status says where it can be more exact than the code. */
+  status?: StatusCause;
   /** Kept for developers. It may hold secrets until `Redactor.error` has removed them. */
   cause?: unknown;
 }
@@ -64,6 +73,7 @@ export class VehicleError extends Error {
   readonly retryAt: Date | null;
   readonly httpStatus: number | null;
   readonly operationId: string | null;
+  readonly status: StatusCause | null;
   /** The message with its template and values, so that it can be worded in another language. */
   readonly sentence: Sentence;
 
@@ -76,6 +86,7 @@ export class VehicleError extends Error {
     this.retryAt = details.retryAt ?? null;
     this.httpStatus = details.httpStatus ?? null;
     this.operationId = details.operationId ?? null;
+    this.status = details.status ?? null;
   }
 
   /** The error as the plain record of docs/message-contract.md 6. */

@@ -43,6 +43,7 @@ export { unitInWords } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
 export { commandNames, isCommandName, proofReadOf, unlockDurationLimits } from './catalogue/commands';
+export { causeOf } from './catalogue/outcomes';
 export {
   accessNames,
   commandAccess,

@@ -89,6 +89,7 @@ export function createRedactor(): Redactor {
         ...(error.retryAt !== null && { retryAt: error.retryAt }),
         ...(error.httpStatus !== null && { httpStatus: error.httpStatus }),
         ...(operationId !== null && { operationId }),
+        ...(error.status !== null && { status: error.status }),
         ...(cause !== undefined && { cause }),
       });
     },

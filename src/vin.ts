@@ -12,7 +12,8 @@ export function parseVin(input: unknown): string {
   if (input === undefined || input === null || input === '') {
     throw new VehicleError(
       'VIN_INVALID',
-      'No vehicle is named. Enter the VIN in the vehicle configuration or send it in msg.vin.',
+      'No vehicle is named. Press “Find my car” in the vehicle configuration, enter the VIN there, or send it in msg.vin.',
+      { status: { word: 'NO_CAR' } },
     );
   }
   const vin = typeof input === 'string' ? input.trim().toUpperCase() : '';

@@ -56,7 +56,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       payload: safeRecord(record),
       vehicle: { vin: record.vin, command: record.command, interface: record.interface },
     });
-    showOutcome(nodeStatus, RED, record);
+    showOutcome(nodeStatus, record);
   };
   const handOn = handsOnCommands(RED, node, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import { parseVin, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
+import { type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
 import { stateStoreOf } from '../vehicle/state-store';
 import { vehicleOf } from '../vehicle/vehicle-node';
 import { beginWithRetries } from './begin-with-retries';
@@ -125,5 +125,5 @@ export async function openCar<Name extends string>(
   const own = await typedProperty(RED, node, options, 'vin', started);
   const value = await typedProperty(RED, node, options, name, started);
   const { client, poller } = await vehicle.account();
-  return { client, poller, vin: parseVin(vehicle.chooseVin(own)), value };
+  return { client, poller, vin: await client.requireVin(vehicle.chooseVin(own)), value };
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI } from 'node-red';
 import { isRecord, type VehicleError } from '../../src/index';
-import type { NodeStatus } from './node-status';
+import { localTime, type NodeStatus } from './node-status';
 import type { Message } from './message';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
@@ -99,5 +99,11 @@ function addError(msg: Message, failure: VehicleError, text: string): void {
   }
 }
 
-export const showFailure = (nodeStatus: NodeStatus, failure: VehicleError): void =>
-  nodeStatus.showWithTime('failed', `failed.${failure.code}`);
+/** Shows the cause of a failure, and until when it lasts where that is known; otherwise the time of day. */
+export function showFailure(nodeStatus: NodeStatus, { code, status, retryAt }: VehicleError): void {
+  if (status !== null)
+    nodeStatus.show('failed', `failed.${status.word}`, { command: nodeStatus.command(status.command) });
+  else if (code === 'QUOTA_SPENT' && retryAt !== null)
+    nodeStatus.show('failed', 'until.QUOTA_SPENT', { time: localTime(retryAt) });
+  else nodeStatus.showWithTime('failed', `failed.${code}`);
+}

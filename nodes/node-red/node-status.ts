@@ -34,6 +34,8 @@ export interface NodeStatus {
   showWithTime(style: StatusStyle, key: string, words?: Values): void;
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
+  /** The name of a command in the language of the runtime. */
+  command(name?: string): string;
   /** A sentence in the language of the runtime. */
   word(sentence: Sentence): string;
   /** Shown in place of the time while it is not null. */
@@ -84,12 +86,20 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
       standing = '';
       node.status({});
     },
+    command: (name = '') =>
+      RED._(`@connected-vehicle/node-red/connected-vehicle:command.${name}`, { defaultValue: name }),
     word: (sentence) => wordIn(languageOf(RED), sentence),
     note: () => null,
     keptNote: null,
   };
   return nodeStatus;
 }
+
+/** `14:05`, with the date on any other day: `23.11. 14:05`. In the machine's time. */
+export const localTime = (date: Date): string =>
+  date.toDateString() === new Date(clock().now()).toDateString()
+    ? clockTime(date)
+    : `${date.getDate()}.${date.getMonth() + 1}. ${clockTime(date)}`;
 
 /** `14:05`, in the machine's time. */
 export const clockTime = (date: Date): string =>

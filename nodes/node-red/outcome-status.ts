@@ -1,5 +1,4 @@
-import type { NodeAPI } from 'node-red';
-import type { CommandRecord } from '../../src/index';
+import { causeOf, type CommandRecord } from '../../src/index';
 import type { NodeStatus, StatusStyle } from './node-status';
 
 /** The style of each outcome of a command; only success is green. */
@@ -10,13 +9,13 @@ const styles = {
   undetermined: 'unclear',
 } as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
 
-/** Shows what became of a command, with the time of day. */
+/** Shows what became of a command and why, with the time of day. */
 export function showOutcome(
   nodeStatus: NodeStatus,
-  RED: NodeAPI,
-  { command, outcome }: Pick<CommandRecord, 'command' | 'outcome'>,
+  { command, outcome, requestStatus }: Pick<CommandRecord, 'command' | 'outcome' | 'requestStatus'>,
 ): void {
-  nodeStatus.showWithTime(styles[outcome], `outcome.${outcome}`, {
-    command: RED._(`@connected-vehicle/node-red/connected-vehicle:command.${command}`, { defaultValue: command }),
+  const cause = outcome === 'failed' ? causeOf(requestStatus) : undefined;
+  nodeStatus.showWithTime(styles[outcome], `${cause ?? 'outcome'}.${outcome}`, {
+    command: nodeStatus.command(command),
   });
 }

@@ -122,7 +122,7 @@ export function connectedVehicleCommandStatus(
       return handedOver;
     }
     await subscriptions.delivered(subscription);
-    showOutcome(nodeStatus, RED, report);
+    showOutcome(nodeStatus, report);
   };
 
   const cancel = async (id: string | null): Promise<void> => {

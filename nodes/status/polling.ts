@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import { needsVehicle, parseInterface, parseReads, parseVin, type AnyReadName, type DuePoll } from '../../src/index';
+import { needsVehicle, parseInterface, parseReads, type AnyReadName, type DuePoll } from '../../src/index';
 import { typedProperty } from '../node-red/typed-property';
 import type { StatusOptions } from './options';
 import { beginWithRetries } from '../node-red/begin-with-retries';
@@ -27,10 +27,10 @@ export function startPolling(
     ].flat();
     const vehicle = vehicleOf(RED, options.vehicle);
     // Only then the demo car's VIN is known.
-    const { poller } = await vehicle.account();
+    const { client, poller } = await vehicle.account();
     if (reads.length === 0) return closed ? undefined : poll(nothingDue);
     const vin = reads.some(needsVehicle)
-      ? parseVin(vehicle.chooseVin(await typedProperty(RED, node, options, 'vin', started)))
+      ? await client.requireVin(vehicle.chooseVin(await typedProperty(RED, node, options, 'vin', started)))
       : '';
     if (closed) return;
     stop = poller.start(

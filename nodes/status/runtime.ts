@@ -69,7 +69,10 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
       return last.filled(key(), await readEach(due, readOne), clock().now());
     };
 
-    if (alone) nodeStatus.show('busy', 'reading');
+    const { blockedUntil } = account.quota();
+    const wait = blockedUntil === null ? 0 : Math.ceil((Date.parse(blockedUntil) - clock().now()) / 1000);
+    if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
+    else if (alone) nodeStatus.show('busy', 'reading');
     try {
       const reading = await read();
       showReading(nodeStatus, RED, reading);

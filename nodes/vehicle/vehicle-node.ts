@@ -26,6 +26,7 @@ export function vehicleOf(RED: NodeAPI, id: string): VehicleNode {
   throw new VehicleError(
     'CONFIG',
     'No vehicle is chosen, or its configuration is missing or disabled. Open the node, choose a vehicle and deploy.',
+    { status: { word: 'NO_VEHICLE' } },
   );
 }
 
@@ -35,10 +36,10 @@ export function vehicleOf(RED: NodeAPI, id: string): VehicleNode {
  */
 export function showMissingVehicle(RED: NodeAPI, node: Node, nodeStatus: NodeStatus, id: string = ''): void {
   if (findVehicle(RED, id) !== null) return;
-  nodeStatus.show('failed', 'noVehicle');
+  nodeStatus.show('failed', 'failed.NO_VEHICLE');
   const stop = deploysOf(RED).onEnd(() => {
     if (findVehicle(RED, id) === null) return;
-    nodeStatus.clear('noVehicle');
+    nodeStatus.clear('failed.NO_VEHICLE');
     stop();
   });
   node.on('close', stop);

@@ -7,18 +7,23 @@ export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
 export interface StatusMeaning {
   outcome: Outcome;
   sentence: string;
+  /** The cause in a word, for a node status. */
+  cause?: 'asleep' | 'unreachable' | 'privacy' | 'usage' | 'doorOpen' | 'refused' | 'carError';
 }
 
 const asleep = {
   outcome: 'failed',
+  cause: 'asleep',
   sentence: 'The car is asleep and did not take the command. It wakes up when somebody starts it.',
 } as const;
 const unreachable = {
   outcome: 'failed',
+  cause: 'unreachable',
   sentence: 'The car could not be reached in time. It may be parked where there is no reception.',
 } as const;
 const privacy = {
   outcome: 'failed',
+  cause: 'privacy',
   sentence: 'The privacy settings in the car forbid remote commands. Change them on the car’s own screen.',
 } as const;
 
@@ -29,15 +34,20 @@ export const outcomes = {
   DELIVERED: { outcome: 'pending', sentence: 'The command reached the car; the car has not confirmed that it acted.' },
   COMPLETED: { outcome: 'succeeded', sentence: 'The car carried out the command.' },
   SUCCESS: { outcome: 'succeeded', sentence: 'The car carried out the command.' },
-  REJECTED: { outcome: 'failed', sentence: 'The car refused the command.' },
+  REJECTED: { outcome: 'failed', cause: 'refused', sentence: 'The car refused the command.' },
   NOT_SUPPORTED: { outcome: 'failed', sentence: 'This car does not know the command.' },
   NOT_ALLOWED_PRIVACY_ENABLED: privacy,
   PRIVACY_POLICY_ENABLED: privacy,
   NOT_ALLOWED_WRONG_USAGE_MODE: {
     outcome: 'failed',
+    cause: 'usage',
     sentence: 'The car does not take the command in its present state, for example while it is driven.',
   },
-  UNABLE_TO_LOCK_DOOR_OPEN: { outcome: 'failed', sentence: 'The car could not be locked because a door is open.' },
+  UNABLE_TO_LOCK_DOOR_OPEN: {
+    outcome: 'failed',
+    cause: 'doorOpen',
+    sentence: 'The car could not be locked because a door is open.',
+  },
   UNLOCK_TIME_FRAME_PASSED: {
     outcome: 'failed',
     sentence: 'The time to open the tailgate has passed; the car is locked again.',
@@ -56,8 +66,8 @@ export const outcomes = {
   VEHICLE_REQUEST_TIMEOUT: unreachable,
   VEHICLE_RESPONSE_TIMEOUT: unreachable,
   EXPIRED: { outcome: 'failed', sentence: 'The command expired before it reached the car.' },
-  CAR_ERROR: { outcome: 'failed', sentence: 'The car answered with an error.' },
-  VEHICLE_RESPONSE_ERROR: { outcome: 'failed', sentence: 'The car answered with an error.' },
+  CAR_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
+  VEHICLE_RESPONSE_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
   UNKNOWN: {
     outcome: 'undetermined',
     sentence: 'The service does not know the result of the command. Look at the car.',
@@ -90,3 +100,6 @@ export function meaningOf(requestStatus: string | null): StatusMeaning {
   if (word === '') return missingStatus;
   return Object.hasOwn(outcomes, word) ? outcomes[word as keyof typeof outcomes] : unnamedStatus;
 }
+
+/** The cause of a failed command, for a node status; undefined where a word cannot name it. */
+export const causeOf = (requestStatus: string | null): StatusMeaning['cause'] => meaningOf(requestStatus).cause;

@@ -5,7 +5,6 @@ import { VehicleError } from '../errors';
 import { addressOf, chooseInterface, followLink, mediaType } from '../http/addresses';
 import { listOf, needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
-import { parseVin } from '../vin';
 
 /** A command as a message or a node names it. */
 export interface CommandInput {
@@ -29,7 +28,7 @@ export interface CommandRoute {
   scopes: readonly string[];
 }
 
-type Client = Pick<VehicleClient, 'service' | 'read'>;
+type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin'>;
 
 /**
  * Validates a command and finds its address: POST …/commands/{command} (docs/service.md 4.1, 4.2). A command that the specification does
@@ -42,7 +41,7 @@ export async function commandRoute(
   client: Client,
   signal?: AbortSignal,
 ): Promise<CommandRoute> {
-  const vin = parseVin(input.vin);
+  const vin = await client.requireVin(input.vin, signal);
   const command = parseCommandName(name);
   if (!isCommandName(command)) return routeFromList(command, vin, input, client, signal);
   const { service } = client;

@@ -188,6 +188,7 @@ const busy = ({ command, logged, sentAt }: QueueEntry): VehicleError => {
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+    { status: { word: 'BUSY', command } },
   );
 };
 

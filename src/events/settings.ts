@@ -43,7 +43,9 @@ export function parseEventSettings({
   if (!isEmpty(places) && !Array.isArray(places)) throw config('The places must be a list.');
   const parsed = (isEmpty(places) ? [] : (places as unknown[])).map(parsePlace);
   if (parsed.length === 0 && chosen.some(hasPlace))
-    throw config('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.');
+    throw config('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.', {
+      status: { word: 'ADD_PLACE' },
+    });
   const percent = levelShape.safeParse(isEmpty(level) ? 20 : level);
   if (!percent.success) throw config('The battery level must be a number from 1 to 100.');
   return { events: chosen, level: percent.data, places: parsed };
@@ -68,5 +70,8 @@ function parsePlace(input: unknown): EventSettings['places'][number] {
   return { name, latitude, longitude, radius: radius.data };
 }
 
-const config = (problem: string | Sentence): VehicleError =>
-  new VehicleError('CONFIG', sentence`The node cannot watch for events. ${asSentence(problem)}`);
+const config = (
+  problem: string | Sentence,
+  details: ConstructorParameters<typeof VehicleError>[2] = {},
+): VehicleError =>
+  new VehicleError('CONFIG', sentence`The node cannot watch for events. ${asSentence(problem)}`, details);

@@ -290,6 +290,11 @@ export class Requests {
     throw failure;
   }
 
+  /** @throws VehicleError where there is no token to send */
+  async assertSignedIn(signal?: AbortSignal): Promise<void> {
+    await this.#options.tokens.get(signal);
+  }
+
   /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
   async #tokenAndSlot(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;

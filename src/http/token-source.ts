@@ -105,6 +105,7 @@ class PastedToken implements TokenSource {
       return new VehicleError(
         'TOKEN_MISSING',
         'There is no access token. Sign in, or paste an access token, in the vehicle configuration.',
+        { status: { word: 'NOT_SIGNED_IN' } },
       );
     if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
     if (!this.#isExpired()) return null;

@@ -408,4 +408,6 @@ const newTokenRefused = (): VehicleError =>
   );
 
 export const nobodySignedIn = (): VehicleError =>
-  new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.');
+  new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.', {
+    status: { word: 'NOT_SIGNED_IN' },
+  });

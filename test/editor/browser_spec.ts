@@ -435,7 +435,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     });
     const fresh = await open('en-US');
     for (const id of ['lost0', 'lost1', 'lost2'])
-      await fresh.locator(`#${id} .red-ui-flow-node-status-label`, { hasText: /^no vehicle$/ }).waitFor();
+      await fresh.locator(`#${id} .red-ui-flow-node-status-label`, { hasText: /^no car chosen$/ }).waitFor();
     await fresh
       .locator('#read .red-ui-flow-node-status-label', {
         hasText: /^(all windows closed|rear-right window open) · \d\d:\d\d$/,

@@ -55,7 +55,7 @@ describe('connected-vehicle', () => {
     it(`shows that a ${type} node has no vehicle only until the vehicle is deployed`, async () => {
       await flow.load({ type: `connected-vehicle-${type}`, vehicle: 'later' });
       await flow.add({ id: 'other', type: 'connected-vehicle', service: 'demo' });
-      assert.ok(flow.badges.every(({ text }) => text === 'no vehicle'));
+      assert.ok(flow.badges.every(({ text }) => text === 'no car chosen'));
       await flow.add({ id: 'later', type: 'connected-vehicle', service: 'demo' });
       await flow.until(() => flow.badges.some(({ text }) => text === undefined));
     });

@@ -16,8 +16,8 @@ describe('The note of a token that ends', () => {
   };
 
   it('counts the last half hour of a pasted token', () => {
-    assert.equal(note('pasted', 12), 'expires in 12 min');
-    assert.equal(note('pasted', 0.2), 'expires in 1 min');
+    assert.equal(note('pasted', 12), 'token expires in 12 min');
+    assert.equal(note('pasted', 0.2), 'token expires in 1 min');
     assert.equal(note('pasted', 30), 'expires in 30 min');
   });
 

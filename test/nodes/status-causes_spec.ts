@@ -1,0 +1,109 @@
+import { strict as assert } from 'node:assert';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, Flow } from '../support/flow';
+
+const status = { type: 'connected-vehicle-status' };
+const command = { type: 'connected-vehicle-command', command: 'lock' };
+const signIn = {
+  authorizeUrl: 'https://id.example/authorize',
+  tokenUrl: 'https://id.example/token',
+};
+
+describe('The status of a node that cannot work', () => {
+  let service: Simulator;
+  let flow: Flow;
+  beforeEach(async () => {
+    service = await startSimulator();
+    flow = new Flow();
+  });
+  afterEach(async () => {
+    await flow.end();
+    await service.close();
+  });
+
+  const badge = async (code: string) => flow.until(() => flow.badges.find((shown) => shown.code === code));
+
+  for (const [what, config, vehicle, credentials, code, text] of [
+    ['the API key is missing', status, {}, {}, 'api-key-missing', 'API key missing'],
+    [
+      'nobody has signed in, although no car was found yet',
+      status,
+      { vin: '' },
+      { apiKey: 'demo-key' },
+      'not-signed-in',
+      'not signed in',
+    ],
+    [
+      'nobody has signed in with the client that is entered',
+      status,
+      { ...signIn, vin: '' },
+      { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' },
+      'not-signed-in',
+      'not signed in',
+    ],
+    [
+      'nobody has signed in for a command',
+      command,
+      { vin: '' },
+      { apiKey: 'demo-key' },
+      'not-signed-in',
+      'not signed in',
+    ],
+    ['no car was found yet', status, { vin: '' }, demoCredentials, 'no-car', 'no car found yet'],
+    ['no car was found yet for a command', command, { vin: '' }, demoCredentials, 'no-car', 'no car found yet'],
+    [
+      'an event of a place has no place',
+      { type: 'connected-vehicle-event', events: ['arrived'], places: [] },
+      {},
+      demoCredentials,
+      'add-place',
+      'add a place',
+    ],
+    [
+      'an event node has nobody signed in',
+      { type: 'connected-vehicle-event' },
+      { vin: '' },
+      { apiKey: 'demo-key' },
+      'not-signed-in',
+      'not signed in',
+    ],
+  ] as const) {
+    it(`names the cause: ${what}`, async () => {
+      await flow.load(config, customVehicle(service, vehicle), credentials);
+      await flow.fail();
+      const { fill, shape, text: shown } = await badge(code);
+      assert.deepEqual([fill, shape, shown], ['red', 'ring', text]);
+    });
+  }
+
+  it('names the command that is under way', async () => {
+    service.faults.add({ match: { path: '/commands/lock' }, latencyMs: 2000, times: 1 });
+    await flow.load(command, customVehicle(service), demoCredentials);
+    flow.send();
+    await badge('sending');
+    await flow.fail();
+    // Node-RED gives no texts of the forms to this runtime, so the command is shown by its key.
+    assert.match((await badge('busy')).text ?? '', /^busy with .*command\.lock$/);
+  });
+
+  it('says why a command failed', async () => {
+    service.faults.add({
+      match: { path: '/commands/lock' },
+      status: 200,
+      body: { data: { invokeStatus: 'UNABLE_TO_LOCK_DOOR_OPEN' } },
+      times: 1,
+    });
+    await flow.load(command, customVehicle(service), demoCredentials);
+    flow.send();
+    assert.match((await badge('failed')).text ?? '', /command\.lock: failed, a door is o/);
+  });
+
+  it('says until when the quota is used up', async () => {
+    service.faults.add({ error: 'quota', times: 1 });
+    await flow.load(status, customVehicle(service), demoCredentials);
+    await flow.fail();
+    assert.match((await badge('quota-spent')).text ?? '', /^quota used up until (\d+\.\d+\. )?\d\d:\d\d$/);
+    flow.send();
+    assert.match((await badge('waits-for-quota')).text ?? '', /^waits for the quota, \d+ s$/);
+  });
+});
