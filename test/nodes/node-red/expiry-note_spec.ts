@@ -18,7 +18,7 @@ describe('The note of a token that ends', () => {
   it('counts the last half hour of a pasted token', () => {
     assert.equal(note('pasted', 12), 'token expires in 12 min');
     assert.equal(note('pasted', 0.2), 'token expires in 1 min');
-    assert.equal(note('pasted', 30), 'expires in 30 min');
+    assert.equal(note('pasted', 30), 'token expires in 30 min');
   });
 
   it('says nothing while there is time, when it is over, where nobody knows, and of what renews itself', () => {
