@@ -137,6 +137,7 @@ export function openAccount(options: AccountOptions): Account {
     log,
     account: id,
     clock,
+    onLocked: (vin) => poller.commandLocked(vin),
     onSaveFailed,
   });
   return {

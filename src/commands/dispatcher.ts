@@ -1,3 +1,4 @@
+import { commands, isCommandName } from '../catalogue/commands';
 import { interfaceNames } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
@@ -36,6 +37,8 @@ export interface DispatcherOptions {
   /** The name of the account in the log. */
   account: string;
   clock: Clock;
+  /** Called when a command has locked the car. */
+  onLocked: (vin: string) => void;
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
 }
@@ -108,6 +111,8 @@ export class Dispatcher {
       const logged = await this.#sendLogged(route, attempt, options);
       if (logged.mayAct) slot.sent(logged);
       else slot.end();
+      if (logged.mayAct) logged.onFinal.push(() => this.#noteLock(logged));
+      else this.#noteLock(logged);
       return logged.record;
     } catch (error) {
       slot.end();
@@ -135,6 +140,11 @@ export class Dispatcher {
     observer.commandSent(vin);
     for (const iface of interfaceNames)
       requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
+  }
+
+  #noteLock({ record: { command, vin, outcome } }: LoggedCommand): void {
+    if (outcome === 'succeeded' && isCommandName(command) && commands[command].access === 'lock')
+      this.#options.onLocked(vin);
   }
 
   /** The commands that may still be under way. A simulated service knows nothing from before it was started. */

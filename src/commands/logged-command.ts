@@ -90,7 +90,7 @@ export class LoggedCommand {
   /** Whether a person has emptied the journal since. */
   isCleared = false;
   /** Called when the link of the command gives a final status. */
-  onFinal: () => void = () => undefined;
+  readonly onFinal: (() => void)[] = [];
   #isRestored = false;
 
   /** A command that leaves now, with the record that is valid if no answer ever comes. */
@@ -158,7 +158,7 @@ export class LoggedCommand {
     const { outcome, sentence } = meaningOf(requestStatus);
     this.states.push({ requestStatus, at: timestamp(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
-    if (isFinal(outcome)) this.onFinal();
+    if (isFinal(outcome)) for (const call of this.onFinal) call();
   }
 
   /**

@@ -137,7 +137,7 @@ export class VehicleCommandQueue {
   #block(entry: QueueEntry, logged: LoggedCommand, sentAt: number): void {
     entry.logged = logged;
     entry.sentAt = sentAt;
-    logged.onFinal = () => this.#end(entry);
+    logged.onFinal.push(() => this.#end(entry));
   }
 
   #queueFor(vin: string): readonly QueueEntry[] {

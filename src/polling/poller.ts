@@ -14,6 +14,7 @@ import type { Clock } from '../util/clock';
 import { DailyPacer, noSlowdown, slowdownFor, type Demand, type Slowdown } from './daily-pacer';
 import {
   isSecurityRead,
+  leastPauseMs,
   PollingProfile,
   type DueOptions,
   type LastFailure,
@@ -123,6 +124,10 @@ export class Poller {
     this.#vehicles.get(vin)?.commandSent();
   }
 
+  commandLocked(vin: string): void {
+    this.#vehicles.get(vin)?.commandLocked();
+  }
+
   #slowdownsNow(): Readonly<Record<ApiName, Slowdown>> {
     const { clock, options } = this.#shared;
     const now = clock.monotonic();
@@ -163,6 +168,8 @@ class VehiclePoller {
   #startsAt = 0;
   /** How often somebody polls the doors; null: nobody does. */
   #doorsMs: number | null = null;
+  /** When a command last locked the car. */
+  #lockedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => undefined;
 
   constructor(id: string, shared: AccountContext) {
@@ -225,6 +232,12 @@ class VehiclePoller {
 
   commandSent(): void {
     this.#profile?.commandSent(this.#shared.clock.monotonic());
+    this.#schedule();
+  }
+
+  /** The car reports its position when somebody parks and locks it. */
+  commandLocked(): void {
+    this.#lockedAt = this.#shared.clock.monotonic();
     this.#schedule();
   }
 
@@ -301,7 +314,15 @@ class VehiclePoller {
     subscription.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(subscription, read, failure) });
   }
 
-  #dueAt({ user, since, lastRead, answeredAt, lastFailure }: Subscription, read: AnyReadName): number {
+  #dueAt(subscription: Subscription, read: AnyReadName): number {
+    const due = this.#regularlyDueAt(subscription, read);
+    const { user, lastRead, lastFailure } = subscription;
+    const last = lastRead.get(read) ?? this.#lockedAt;
+    if (read !== 'location' || last >= this.#lockedAt || lastFailure.has(read)) return due;
+    return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(user.everyMs)));
+  }
+
+  #regularlyDueAt({ user, since, lastRead, answeredAt, lastFailure }: Subscription, read: AnyReadName): number {
     const everyMs = intervalAfter(lastFailure.get(read)?.inARow ?? 0, user.everyMs);
     const last = lastRead.get(read) ?? null;
     // A read that costs no request is never slowed.

@@ -644,6 +644,54 @@ describe('the dispatcher', () => {
     });
   });
 
+  describe('the position after a lock', () => {
+    const positions = (): number => service.requests.filter(({ path }) => path.endsWith('/location')).length;
+    const poll = (owner: Account): (() => void) =>
+      owner.poller.start({ vin, reads: ['location', 'doors'], everyMs: 86_400_000 }, ({ reads, maxAgeMs, failed }) => {
+        for (const read of reads as ('location' | 'doors')[])
+          void owner.client.read(read, { vin, maxAgeMs }).catch((error: VehicleError) => failed(read, error));
+      });
+    /** The requests for the position in the five minutes after a command. */
+    const after = async (owner: Account, command: string, options: DispatchOptions = {}): Promise<number> => {
+      await clock.advanceInSteps(300_000, 5_000);
+      const before = positions();
+      const record = await moving(owner.dispatcher.send(command, { vin, interface: 'v2', ...options }));
+      await clock.advanceInSteps(5_000);
+      await followed(record, { client: owner.client });
+      await clock.advanceInSteps(300_000, 5_000);
+      return positions() - before;
+    };
+
+    for (const polling of ['fixed', 'adaptive'] as const)
+      it(`is read again once, where it is polled (${polling})`, async () => {
+        const owner = openTestAccount(service, { clock, polling, owner: 'home' });
+        poll(owner);
+        assert.equal(await after(owner, 'lock'), 1);
+        assert.equal(await after(owner, 'lock-reduced-guard'), 1);
+        assert.equal(await after(owner, 'lock', { interface: 'v1' }), 1);
+      });
+
+    it('is not read again after another command, or after a lock that failed', async () => {
+      account = openTestAccount(service, { clock, owner: 'home' });
+      poll(account);
+      assert.equal(await after(account, 'flash', { interface: 'v1' }), 0);
+      service.car().set({ commandPlan: { answerAfterMs: 2_000, steps: [{ afterMs: 0, status: 'REJECTED' }] } });
+      assert.equal(await after(account, 'lock'), 0);
+    });
+
+    it('costs no request where nobody polls it', async () => {
+      account = openTestAccount(service, { clock, owner: 'home' });
+      let polls = 0;
+      account.poller.start({ vin, reads: ['doors'], everyMs: 86_400_000 }, () => (polls += 1));
+      assert.equal(await after(account, 'lock'), 0);
+      assert.equal(polls, 1);
+      const end = poll(account);
+      await clock.advanceInSteps(60_000, 5_000);
+      end();
+      assert.equal(await after(account, 'lock'), 0);
+    });
+  });
+
   describe('the journal of the account', () => {
     it('records each command with its sender, states, result and operation id', async () => {
       service.car().set({ lock: 'UNLOCKED' });
