@@ -3,14 +3,14 @@ import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
 import { deployedOf, readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
-import { beginSignIn, callbackPage, signInResultOf, finishSignIn } from './sign-in';
+import { beginSignIn, callbackPage, signInResultsOf, finishSignIn } from './sign-in';
 import { redactor, safeError, shownFailure } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { inLanguage, languageOfRequest } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, picturesOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../cars/runtime/demo';
-import { knownOverview } from '../cars/runtime/overview';
+import { overviewsOf } from '../cars/runtime/overview';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { parseBody } from '../node-red/options';
 import { finishBody, formBody, readBody, vehicleBody } from './bodies';
@@ -83,7 +83,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = parseBody(finishBody, input);
     const { scopes, missing, expiresAt } = await finishSignIn(RED, redirected, id);
-    notifyEditors();
+    notifyEditors(RED);
     return { scopes, missing, expiresAt };
   });
 
@@ -96,8 +96,8 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     return redactor().value({
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,
-      signIn: signInResultOf(id),
-      demoPage: await demoPage(),
+      signIn: signInResultsOf(RED).find(id),
+      demoPage: await demoPage(RED),
     });
   });
 
@@ -127,7 +127,9 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const chosen = String(deployedOf(RED, id)?.chooseVin(vin) ?? '')
       .trim()
       .toUpperCase();
-    const car = knownOverview(id)?.cars.find((known) => known.vin === chosen);
+    const car = overviewsOf(RED)
+      .find(id)
+      ?.cars.find((known) => known.vin === chosen);
     return { equipment: Object.fromEntries(car?.equipment ?? []) };
   });
 
@@ -151,7 +153,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       if (handle === undefined) next();
       else handle(request, response);
     },
-    callback: (request, response) => void callbackPage(RED)(request, response).then(notifyEditors),
+    callback: (request, response) => void callbackPage(RED)(request, response).then(() => notifyEditors(RED)),
   };
 }
 

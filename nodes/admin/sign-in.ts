@@ -3,8 +3,8 @@ import type { NodeAPI, NodeDef } from 'node-red';
 import { signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
-import { sessionOf } from '../vehicle/session';
-import { throwIfInUse } from '../vehicle/state-store';
+import { partOf } from '../pack';
+import { sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { languageOf, translate } from '../node-red/i18n';
 import { wordIn } from '../node-red/sentences';
@@ -20,15 +20,26 @@ interface SignInResult {
   /** Scopes that were requested and not granted. */
   missing: SignedIn['missing'];
 }
-const results = new Map<string, SignInResult>();
 const maxResults = 100;
 
-export const signInResultOf = (id: string): SignInResult | null => results.get(id) ?? null;
+class SignInResults {
+  readonly #byId = new Map<string, SignInResult>();
 
-function remember(id: string, error: SignInResult['error'], missing: SignInResult['missing'] = []): void {
-  if (results.size >= maxResults) results.clear();
-  results.set(id, { at: new Date(clock().now()).toISOString(), error, missing });
+  find(id: string): SignInResult | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  remember(id: string, error: SignInResult['error'], missing: SignInResult['missing'] = []): void {
+    if (this.#byId.size >= maxResults) this.#byId.clear();
+    this.#byId.set(id, { at: new Date(clock().now()).toISOString(), error, missing });
+  }
+
+  forget(id: string): void {
+    this.#byId.delete(id);
+  }
 }
+
+export const signInResultsOf = (RED: NodeAPI): SignInResults => partOf(RED, SignInResults);
 
 /** @throws VehicleError CONFIG */
 export function beginSignIn(
@@ -46,7 +57,7 @@ export function beginSignIn(
   }
   const redirectUrl = service.redirectUrl || callback;
   learnCredentials(credentials);
-  results.delete(id);
+  signInResultsOf(RED).forget(id);
   const { url, state } = requireSession(RED).signIns.begin({
     authorizeUrl: service.authorizeUrl,
     client: clientOf(service, credentials),
@@ -72,11 +83,11 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, configNodeI
       ?.account()
       .then((account) => account.refreshToken())
       .catch(() => undefined);
-    remember(signedIn.configNodeId, null, signedIn.missing);
+    signInResultsOf(RED).remember(signedIn.configNodeId, null, signedIn.missing);
     return signedIn;
   } catch (error) {
     const { code, sentence: message } = safeError(error);
-    if (id !== null) remember(id, { code, message });
+    if (id !== null) signInResultsOf(RED).remember(id, { code, message });
     throw error;
   }
 }

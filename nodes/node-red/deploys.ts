@@ -1,4 +1,5 @@
 import type { NodeAPI } from 'node-red';
+import { partOf } from '../pack';
 import { withSignals, type Clock } from '../../src/index';
 
 /** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
@@ -11,16 +12,26 @@ class Deploys {
   #over = new AbortController();
   readonly #listeners = new Set<() => void>();
 
-  constructor(events: NodeAPI['events']) {
-    events.on('flows:stopping', () => {
-      this.#begun += 1;
-      if (this.#over.signal.aborted) this.#over = new AbortController();
-    });
-    events.on('flows:started', () => {
-      this.#over.abort();
-      for (const listener of this.#listeners) listener();
-    });
+  readonly #events: NodeAPI['events'];
+
+  constructor({ events }: NodeAPI) {
+    this.#events = events;
+    events.on('flows:stopping', this.#onStopping).on('flows:started', this.#onStarted);
   }
+
+  end(): void {
+    this.#events.off('flows:stopping', this.#onStopping).off('flows:started', this.#onStarted);
+  }
+
+  readonly #onStopping = (): void => {
+    this.#begun += 1;
+    if (this.#over.signal.aborted) this.#over = new AbortController();
+  };
+
+  readonly #onStarted = (): void => {
+    this.#over.abort();
+    for (const listener of this.#listeners) listener();
+  };
 
   /** Calls back at the end of each deploy, until the returned function is called. */
   onEnd(listener: () => void): () => void {
@@ -62,11 +73,5 @@ class Deploys {
   }
 }
 
-const byEvents = new WeakMap<NodeAPI['events'], Deploys>();
-
 /** First called while a node is constructed, so that its `flows:started` is still to come. */
-export function deploysOf({ events }: NodeAPI): Deploys {
-  const known = byEvents.get(events) ?? new Deploys(events);
-  byEvents.set(events, known);
-  return known;
-}
+export const deploysOf = (RED: NodeAPI): Deploys => partOf(RED, Deploys);

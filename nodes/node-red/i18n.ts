@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
+import { partOf } from '../pack';
 
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
@@ -13,25 +14,19 @@ export type Values = Record<string, string | number>;
 /** The parts of a text: words, the name of a place, words, and so on. */
 type Text = readonly string[];
 
-interface MessageCatalog {
-  /** BCP 47 tag. */
-  language: string;
-  texts: ReadonlyMap<string, Text>;
-}
-
 const fallback = 'en-US';
-const catalogs = new WeakMap<NodeAPI, MessageCatalog>();
 
 /** The texts in the language of the runtime. The message catalogue that Node-RED has loaded names this language. */
-function catalogOf(RED: NodeAPI): MessageCatalog {
-  let found = catalogs.get(RED);
-  if (found === undefined) {
+class Texts {
+  /** BCP 47 tag. */
+  readonly language: string;
+  readonly texts: ReadonlyMap<string, Text>;
+
+  constructor(RED: NodeAPI) {
     const named = RED._('@connected-vehicle/node-red/connected-vehicle:language');
-    const language = /^[\w-]+$/.test(named) && existsSync(fileOf(named)) ? named : fallback;
-    found = { language, texts: new Map([...textsOf(fallback), ...textsOf(language)]) };
-    catalogs.set(RED, found);
+    this.language = /^[\w-]+$/.test(named) && existsSync(fileOf(named)) ? named : fallback;
+    this.texts = new Map([...textsOf(fallback), ...textsOf(this.language)]);
   }
-  return found;
 }
 
 /** The build puts the locales beside the bundle. */
@@ -47,11 +42,11 @@ function flat(path: string, value: unknown): [string, Text][] {
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
 }
 
-export const languageOf = (RED: NodeAPI): string => catalogOf(RED).language;
+export const languageOf = (RED: NodeAPI): string => partOf(RED, Texts).language;
 
 /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
 export function translate(RED: NodeAPI, key: string, values: Values = {}): string {
-  const text = catalogOf(RED).texts.get(key);
+  const text = partOf(RED, Texts).texts.get(key);
   if (text === undefined) return String(values['defaultValue'] ?? key);
   return text.reduce((filled, part, index) => filled + (index % 2 === 0 ? part : (values[part] ?? `__${part}__`)), '');
 }

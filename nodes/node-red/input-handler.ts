@@ -59,7 +59,7 @@ export function onInput(
       addError(task.msg, failure, nodeStatus.word(failure.sentence));
       if (!isShown && !task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
-      notifyEditors();
+      notifyEditors(RED);
       done(failure);
     } finally {
       underWay -= 1;

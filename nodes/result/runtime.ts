@@ -24,7 +24,7 @@ import { parseOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
 import { packOf } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
-import { knownOverview } from '../cars/runtime/overview';
+import { overviewsOf } from '../cars/runtime/overview';
 import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
 
 /** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
@@ -82,7 +82,7 @@ export function connectedVehicleCommandStatus(
     { msg, send, signal, ending }: Pick<Task, 'msg' | 'send' | 'signal'> & { ending: AbortSignal },
   ): Promise<void | typeof handedOver> => {
     const { client } = await vehicleOf(RED, options.vehicle).account();
-    const shown = knownOverview(options.vehicle)?.watch(subscription.command.record);
+    const shown = overviewsOf(RED).find(options.vehicle)?.watch(subscription.command.record);
     nodeStatus.show('busy', 'watching', { count: following.size });
     const messageOf = (report: FollowReport): Message => ({ ...RED.util.cloneMessage(msg), payload: report });
     try {

@@ -217,10 +217,4 @@ function memberOf(
   return { value, unit, timestamp };
 }
 
-const formats = new Map<string, Intl.NumberFormat>();
-
-function numberIn(language: string): Intl.NumberFormat {
-  const format = formats.get(language) ?? new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-  formats.set(language, format);
-  return format;
-}
+const numberIn = (language: string): Intl.NumberFormat => new Intl.NumberFormat(language, { maximumFractionDigits: 1 });

@@ -3,8 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
 import type { VehicleCredentials, VehicleOptions } from './options';
 import { learnCredentials, redactor } from './redaction';
-import { sessionOf } from './session';
-import { packOf } from './state-store';
+import { packOf, sessionOf } from './state-store';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */

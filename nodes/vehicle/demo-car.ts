@@ -4,6 +4,7 @@ import type { Simulator } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
+import { partOf } from '../pack';
 
 /** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
@@ -13,20 +14,29 @@ export const simulator = (): typeof import('../../src/simulator/index') =>
  * The simulated service of the demo cars. It starts when the first demo vehicle is opened and runs until Node-RED ends: a
  * deploy changes neither its address nor the state of its cars.
  */
-let running: { service: Promise<Simulator>; since: number } | undefined;
+class DemoService {
+  /** Null before the first demo vehicle was opened. */
+  running: Promise<Simulator> | null = null;
+  /** When it was started, in milliseconds since 1970. */
+  since = 0;
 
-/** The two cars of the demo. The VIN decides which of them a request is about, so both are always there. */
-function start(): { service: Promise<Simulator>; since: number } {
-  const { startSimulator, demoCars } = simulator();
-  const service = startSimulator({
-    open: true,
-    cars: Object.values(demoCars),
-    clock: clock(),
-    keepsProcessAlive: false,
-  });
-  // The next vehicle tries again.
-  service.catch(() => (running = undefined));
-  return { service, since: clock().now() };
+  /** Both cars of the demo are always there, because the VIN decides which of them a request is about. */
+  start(): Promise<Simulator> {
+    if (this.running !== null) return this.running;
+    const { startSimulator, demoCars } = simulator();
+    const cars = Object.values(demoCars);
+    this.running = startSimulator({ open: true, cars, clock: clock(), keepsProcessAlive: false });
+    this.since = clock().now();
+    // The next vehicle tries again.
+    this.running.catch(() => (this.running = null));
+    return this.running;
+  }
+
+  async end(): Promise<void> {
+    const ending = this.running;
+    this.running = null;
+    await (await ending)?.close();
+  }
 }
 
 /** Nobody pays for requests to the simulated service. */
@@ -41,11 +51,11 @@ export async function demoAccountOptions(
   RED: NodeAPI,
   options: VehicleOptions,
 ): Promise<AccountOptions & { vin: string }> {
-  const { service, since } = (running ??= start());
-  const { url: baseUrl } = await service;
+  const demo = partOf(RED, DemoService);
+  const { url: baseUrl } = await demo.start();
   return {
     vin: simulator().demoCars[options.demoCar].vin,
-    service: { ...resolveService('demo', { baseUrl }), since },
+    service: { ...resolveService('demo', { baseUrl }), since: demo.since },
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),
     owner: 'demo',
@@ -57,11 +67,5 @@ export async function demoAccountOptions(
 }
 
 /** The simulated service, to show and to change its cars. Null where no demo vehicle was opened yet. */
-export const demoService = async (): Promise<Simulator | null> => (await running?.service) ?? null;
-
-/** For tests: the next demo vehicle finds the cars as they are at first. */
-export async function endDemoService(): Promise<void> {
-  const ending = running;
-  running = undefined;
-  await (await ending?.service)?.close();
-}
+export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
+  partOf(RED, DemoService).running ?? Promise.resolve(null);

@@ -3,8 +3,7 @@ import { openAccount, VehicleError, type Account } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
-import { forgetOverview, openOverview } from '../cars/runtime/overview';
-import { publishWith } from '../cars/runtime/notify-editors';
+import { overviewsOf } from '../cars/runtime/overview';
 import { translate } from '../node-red/i18n';
 import { isDeleted } from '../node-red/flows';
 import { redactor, safeError } from './redaction';
@@ -16,8 +15,6 @@ import { vehicleCredentials, vehicleOptions } from './options';
 /** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
   RED.nodes.createNode(node, config);
-  // Without data, because it reaches every editor that is connected; the routes check who may read what.
-  publishWith(RED.events, () => RED.comms.publish('connected-vehicle/changed', {}, false));
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let isClosed = false;
@@ -28,7 +25,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     if (isClosed)
       throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = parseOptions(vehicleOptions, config);
-    const observer = openOverview(node.id, `${options.service} ${options.baseUrl}`);
+    const observer = overviewsOf(RED).open(node.id, `${options.service} ${options.baseUrl}`);
     if (options.service !== 'demo')
       return openAccount({
         ...accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {})),
@@ -76,7 +73,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     isClosed = true;
     const deleted = isDeleted(RED, node, removed);
     if (removed) forgetSignIns(RED, node.id);
-    if (deleted) forgetOverview(node.id);
+    if (deleted) overviewsOf(RED).forget(node.id);
     clearImmediate(openEarly);
     const close = async (): Promise<void> => {
       await (await opened?.catch(() => undefined))?.close();

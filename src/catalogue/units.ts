@@ -17,15 +17,12 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
   days: ['day'],
 };
 
-let words: Map<string, string> | undefined;
+const words = new Map(
+  Object.entries(spellings).flatMap(([word, others]) => [word, ...others].map((spelling) => [spelling, word] as const)),
+);
 
 /** A unit of the wire in words; verbatim where it has none, and null where the service names no unit. */
 export function unitInWords(given: string | null): string | null {
-  words ??= new Map(
-    Object.entries(spellings).flatMap(([word, others]) =>
-      [word, ...others].map((spelling) => [spelling, word] as const),
-    ),
-  );
   const written = given?.trim() ?? '';
   // Some services put the type of the value there.
   if (written === '' || written.toLowerCase() === 'string') return null;

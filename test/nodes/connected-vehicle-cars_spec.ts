@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
+import type { NodeAPI } from 'node-red';
 import type { CarSummary } from '../../nodes/cars/runtime/cars';
-import { notifyEditors, publishWith, useClock } from '../../nodes/runtime';
+import { notifyEditors, useClock } from '../../nodes/runtime';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
@@ -182,10 +183,19 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await load();
     await flow.ask();
     // Of two signals, the second one waits: after it, nothing is left to be signalled.
-    const signal = (): Promise<void> => new Promise((resolve) => publishWith(flow, resolve));
+    const signal = (): Promise<void> =>
+      new Promise((resolve) => {
+        const { events } = flow.RED;
+        const listener = ({ topic }: { topic: string }): void => {
+          if (topic !== 'connected-vehicle/changed') return;
+          events.off('comms', listener);
+          resolve();
+        };
+        events.on('comms', listener);
+      });
     const rest = signal();
-    notifyEditors();
-    notifyEditors();
+    notifyEditors(flow.RED);
+    notifyEditors(flow.RED);
     await rest;
     const next = signal();
     service.faults.add({ match: { path: '/doors' }, error: 'token-refused' });
@@ -193,10 +203,16 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await next;
   });
 
-  it('signals a change to the editors of every Node-RED in the process', async () => {
-    const signals = [{}, {}].map((runtime) => new Promise<void>((resolve) => publishWith(runtime, resolve)));
-    notifyEditors();
-    await Promise.all(signals);
+  it('signals a change to the editors of its Node-RED alone, with a pause between two signals', () => {
+    const signals: string[] = [];
+    const [one, other] = ['one', 'other'].map(
+      (name) => ({ events: {}, comms: { publish: () => signals.push(name) } }) as unknown as NodeAPI,
+    ) as [NodeAPI, NodeAPI];
+    notifyEditors(one);
+    notifyEditors(one);
+    assert.deepEqual(signals, ['one']);
+    notifyEditors(other);
+    assert.deepEqual(signals, ['one', 'other']);
   });
 
   describe('Read now', () => {

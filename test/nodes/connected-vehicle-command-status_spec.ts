@@ -1,7 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { promises as disk, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endDemoService } from '../../nodes/runtime';
 import helper = require('node-red-node-test-helper');
 import { CommandLog, FileStateStore, Subscriptions, type Account, type CommandRecord } from '../../src/index';
 import { demoCar, type Simulator } from '../../src/simulator/index';
@@ -238,8 +237,7 @@ describe(type, () => {
       const payload = await dispatcher.send(command, { vin: demoCar.vin, interface: 'v1' });
       flow.send({ payload });
       await pass(() => kept().length === 1);
-      await flow.unload();
-      await endDemoService();
+      await flow.endProcess();
       await clock.advance(1_000);
       await flow.load({ type, timeout: 3600 });
       await pass(() => verdicts().length === 1);

@@ -9,7 +9,7 @@ import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
 import vehicle = require('../../nodes/connected-vehicle');
-import { endDemoService, endStore, useClock } from '../../nodes/runtime';
+import { endPack, useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
 import { ManualClock } from './manual-clock';
 import { removeFolder } from './remove-folder';
@@ -36,6 +36,7 @@ export class Flow {
   texts: ((key: string, values?: Record<string, string>) => string) | undefined;
   #waiting: (() => void)[] = [];
   #flow: NodeConfig[] = [];
+  #RED: NodeAPI | undefined;
   outputs: Received[][] = [[], []];
   caught: Received[] = [];
   badges: { fill?: string; shape?: string; text?: string; code?: string; source?: { id: string } }[] = [];
@@ -64,7 +65,10 @@ export class Flow {
       ...more,
     ];
     this.#flow = flow;
-    const setTexts = (RED: NodeAPI): void => void Object.assign(RED, this.texts && { _: this.texts });
+    const setTexts = (RED: NodeAPI): void => {
+      this.#RED = RED;
+      Object.assign(RED, this.texts && { _: this.texts });
+    };
     await helper.load(
       [setTexts, ...nodeTypes] as never,
       flow as never,
@@ -82,6 +86,12 @@ export class Flow {
       keep(msg as Received);
       this.#waiting.splice(0).forEach((wake) => wake());
     });
+  }
+
+  /** Of the last load. */
+  get RED(): NodeAPI {
+    if (this.#RED === undefined) throw new Error('No flow was loaded.');
+    return this.#RED;
   }
 
   node(id: string): Node {
@@ -145,7 +155,7 @@ export class Flow {
   /** As when Node-RED ends: what is loaded next is the next process. */
   async endProcess(): Promise<void> {
     await helper.unload();
-    await endStore(this.userDir);
+    if (this.#RED !== undefined) await endPack(this.#RED);
   }
 
   /** Keeps what is on disk now. The returned function ends the process, with that on disk, as if it had been killed at this moment. */
@@ -162,7 +172,6 @@ export class Flow {
 
   async end(): Promise<void> {
     await this.endProcess();
-    await endDemoService();
     await removeFolder(this.userDir);
   }
 }

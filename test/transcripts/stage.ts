@@ -1,4 +1,4 @@
-import { endDemoService, useClock } from '../../nodes/runtime';
+import { useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
 import type { RecordedRequest } from '../../src/simulator/service/server';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
@@ -183,7 +183,6 @@ export class Stage {
     Math.random = random;
     await this.flow.end();
     await this.service.close();
-    await endDemoService();
     useClock(undefined);
     this.clock.close();
   }

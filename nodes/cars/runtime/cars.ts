@@ -14,7 +14,7 @@ import type { VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Worded } from '../../node-red/sentences';
 import type { Facts } from './facts';
-import { isOlderFact, knownOverview, type Overview } from './overview';
+import { isOlderFact, overviewsOf, type Overview } from './overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
 import { clock } from '../../node-red/time';
@@ -72,7 +72,7 @@ const maxCars = 50;
 /** Every car of the deployed flows. Sends no request to the service. */
 export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
   const found = await findCars(RED);
-  const views = await Promise.all(found.slice(0, maxCars).map(summaryOf));
+  const views = await Promise.all(found.slice(0, maxCars).map((car) => summaryOf(RED, car)));
   return redactor().value(views);
 }
 
@@ -115,7 +115,7 @@ async function knownCar(RED: NodeAPI, key: string): Promise<{ client: Account['c
 export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): Promise<void> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.options.service !== 'demo' || car.vin === null) throw noDemoCar();
-  await clickDemoCar(car.vin, click);
+  await clickDemoCar(RED, car.vin, click);
 }
 
 /** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
@@ -150,7 +150,7 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
     // Null for one that is disabled.
     const node = RED.nodes.getNode(id) as VehicleNode | null;
     if (node === null || node.type !== 'connected-vehicle') continue;
-    const source = await sourceOf(node);
+    const source = await sourceOf(RED, node);
     const named = { config: id, name: node.name ?? '' };
     const place = source.options.service === 'demo' ? 'demo' : id;
     const shared = sources.get(place);
@@ -179,7 +179,7 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   return cars;
 }
 
-async function sourceOf(node: VehicleNode): Promise<Source> {
+async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
   const source: Source = {
     options: { service: '', readOnly: false },
     account: null,
@@ -195,7 +195,7 @@ async function sourceOf(node: VehicleNode): Promise<Source> {
   } catch (error) {
     source.problem = safeError(error).sentence;
   }
-  const overview = knownOverview(node.id);
+  const overview = overviewsOf(RED).find(node.id);
   if (overview !== undefined) source.overviews.push(overview);
   return source;
 }
@@ -209,7 +209,7 @@ function newest(one: Facts, other: Facts): Facts {
   return merged;
 }
 
-async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): Promise<CarReport> {
+async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }: FoundCar): Promise<CarReport> {
   const { options, account, problem, overviews, journals } = source;
   const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
   const token = account?.token() ?? null;
@@ -222,8 +222,8 @@ async function summaryOf({ key, vin, facts, config, name, source }: FoundCar): P
     readOnly: options.readOnly,
     vin: vin === null ? null : shortVin(vin),
     facts,
-    demo: isDemo ? await demoViewOf(vin) : null,
-    demoPage: isDemo ? await demoPage() : null,
+    demo: isDemo ? await demoViewOf(RED, vin) : null,
+    demoPage: isDemo ? await demoPage(RED) : null,
     session: token && {
       kind: token.kind,
       expiresAt: token.expiresAt,

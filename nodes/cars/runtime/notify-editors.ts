@@ -1,23 +1,33 @@
+import type { NodeAPI } from 'node-red';
+import { partOf } from '../../pack';
+
 /** The least time between two signals to the editors. */
 const signalEveryMs = 2_000;
 
-/** Several instances of Node-RED in one process share the modules of the pack. */
-const publishers = new Map<object, () => void>();
-let waiting = false;
-let pending = false;
+/** The editors of a Node-RED. */
+class Editors {
+  readonly #publish: () => void;
+  #isWaiting = false;
+  #isPending = false;
 
-/** Sets the function that notifies the editors of one Node-RED of a change. @param runtime the same object at each call for this Node-RED */
-export const publishWith = (runtime: object, publisher: () => void): void => void publishers.set(runtime, publisher);
+  constructor({ comms }: NodeAPI) {
+    // Without data, because it reaches every editor that is connected; the routes check who may read what.
+    this.#publish = () => comms.publish('connected-vehicle/changed', {}, false);
+  }
 
-/** Tells the editors that there is something new: at once, and then every two seconds at most. */
-export function notifyEditors(): void {
-  pending = true;
-  if (waiting) return;
-  pending = false;
-  waiting = true;
-  for (const publish of publishers.values()) publish();
-  setTimeout(() => {
-    waiting = false;
-    if (pending) notifyEditors();
-  }, signalEveryMs).unref();
+  /** Tells them that there is something new: at once, and then every two seconds at most. */
+  notify(): void {
+    this.#isPending = true;
+    if (this.#isWaiting) return;
+    this.#isPending = false;
+    this.#isWaiting = true;
+    this.#publish();
+    setTimeout(() => {
+      this.#isWaiting = false;
+      if (this.#isPending) this.notify();
+    }, signalEveryMs).unref();
+  }
 }
+
+/** Tells the editors of this Node-RED that there is something new. */
+export const notifyEditors = (RED: NodeAPI): void => partOf(RED, Editors).notify();

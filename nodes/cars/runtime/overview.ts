@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { NodeAPI } from 'node-red';
 import {
   isOlder,
   receiptAsOf,
@@ -12,6 +13,7 @@ import {
 import { clock } from '../../node-red/time';
 import { equipmentOf, excludedBy, type Equipment } from './equipment';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
+import { partOf } from '../../pack';
 import { notifyEditors } from './notify-editors';
 
 /** The facts that flows have read of one car. */
@@ -46,8 +48,11 @@ export class Overview implements VehicleObserver {
   readonly #cars = new Map<string, ReadCar>();
   readonly #watches = new Map<string, OpenWatchInfo>();
 
-  /** @param serviceKey identifies the service that the cars belong to */
-  constructor(readonly serviceKey: string) {}
+  /** @param serviceKey identifies the service that the cars belong to, @param notify is called at each change */
+  constructor(
+    readonly serviceKey: string,
+    readonly notify: () => void,
+  ) {}
 
   get cars(): readonly KnownCar[] {
     return [...this.#cars.values()];
@@ -90,7 +95,7 @@ export class Overview implements VehicleObserver {
       facts[name] = fact;
       isNews = true;
     }
-    if (isNews) notifyEditors();
+    if (isNews) this.notify();
   }
 
   failed(read: ReadName, vin: string, { code }: VehicleError): void {
@@ -102,7 +107,7 @@ export class Overview implements VehicleObserver {
   }
 
   commandSent(): void {
-    notifyEditors();
+    this.notify();
   }
 
   /** A node follows a command from now on, until `end` is called. */
@@ -112,15 +117,15 @@ export class Overview implements VehicleObserver {
   } {
     const info: OpenWatchInfo = { vin, command, sentAt, requestStatus };
     this.#watches.set(id, info);
-    notifyEditors();
+    this.notify();
     return {
       update: (status) => {
         info.requestStatus = status;
-        notifyEditors();
+        this.notify();
       },
       end: () => {
         if (this.#watches.get(id) === info) this.#watches.delete(id);
-        notifyEditors();
+        this.notify();
       },
     };
   }
@@ -134,23 +139,31 @@ const timesOfFact = ({ measuredAt, receivedAt }: Fact, at: number): ReturnType<t
   timesOf(measuredAt, { at, receivedAt: receiptAsOf(Date.parse(receivedAt), at) });
 
 /** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
-const overviews = new Map<string, Overview>();
+class Overviews {
+  readonly #notify: () => void;
+  readonly #byId = new Map<string, Overview>();
 
-/** @param serviceKey the overview is replaced by an empty one when the configuration points to another service */
-export function openOverview(id: string, serviceKey: string): Overview {
-  let overview = overviews.get(id);
-  if (overview === undefined || overview.serviceKey !== serviceKey) {
-    overview = new Overview(serviceKey);
-    overviews.set(id, overview);
+  constructor(RED: NodeAPI) {
+    this.#notify = () => notifyEditors(RED);
   }
-  notifyEditors();
-  return overview;
+
+  /** @param serviceKey the overview is replaced by an empty one when the configuration points to another service */
+  open(id: string, serviceKey: string): Overview {
+    let overview = this.#byId.get(id);
+    if (overview?.serviceKey !== serviceKey) this.#byId.set(id, (overview = new Overview(serviceKey, this.#notify)));
+    this.#notify();
+    return overview;
+  }
+
+  forget(id: string): void {
+    this.#byId.delete(id);
+    this.#notify();
+  }
+
+  /** Undefined before the account of the configuration was opened. */
+  find(id: string): Overview | undefined {
+    return this.#byId.get(id);
+  }
 }
 
-export function forgetOverview(id: string): void {
-  overviews.delete(id);
-  notifyEditors();
-}
-
-/** The overview of a configuration; undefined before its account was opened. */
-export const knownOverview = (id: string): Overview | undefined => overviews.get(id);
+export const overviewsOf = (RED: NodeAPI): Overviews => partOf(RED, Overviews);

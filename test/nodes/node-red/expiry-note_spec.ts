@@ -9,7 +9,7 @@ describe('The note of a token that ends', () => {
   before(() => useClock(clock));
   after(() => useClock(undefined));
 
-  const RED = { _: () => 'en-US' } as unknown as NodeAPI;
+  const RED = { _: () => 'en-US', events: {} } as unknown as NodeAPI;
   const note = (kind: string, minutes: number | null): string | null => {
     const expiresAt = minutes === null ? null : new Date(clock.now() + minutes * 60_000).toISOString();
     return expiryNote(RED, { token: () => ({ kind, expiresAt }) } as unknown as Account);

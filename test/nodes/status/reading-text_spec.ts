@@ -36,7 +36,7 @@ const charging = (
 const noWarning = value('NO_WARNING');
 
 const say = (one: AnyReading, language = 'en-US'): string | null => {
-  const RED = { _: () => language } as never;
+  const RED = { _: () => language, events: {} } as never;
   const described = describeReading(one, {
     language: languageOf(RED),
     say: (key, values = {}) => translate(RED, key, values),
@@ -169,7 +169,7 @@ describe('The status text of a reading', () => {
       const words: readonly string[] = type !== undefined && 'values' in type ? type.values : [];
       return words.filter((word) => {
         const key = `reading.word.${word}`;
-        return ['en-US', 'de'].some((language) => translate({ _: () => language } as never, key) === key);
+        return ['en-US', 'de'].some((language) => translate({ _: () => language, events: {} } as never, key) === key);
       });
     });
     assert.deepEqual(missing, []);

@@ -14,7 +14,7 @@ describe('What the tab "Cars" knows of a car', () => {
   let overview: Overview;
   beforeEach(() => {
     useClock(new ManualClock('2026-11-22T10:00:05.000Z'));
-    overview = new Overview('demo');
+    overview = new Overview('demo', () => undefined);
   });
   afterEach(() => useClock(undefined));
   const observe = (read: ReadName, payload: unknown, receivedAt?: string): void =>
@@ -164,7 +164,7 @@ describe('What the tab "Cars" knows of a car', () => {
     assert.equal(value('carLocked'), undefined);
     observe('carLocked', member(true));
     assert.equal(overview.car(vin).key, key);
-    assert.notEqual(new Overview('demo').car(vin).key, key);
+    assert.notEqual(new Overview('demo', () => undefined).car(vin).key, key);
     assert.ok(!key.includes(vin.slice(-6)));
   });
 });

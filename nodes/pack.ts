@@ -1,0 +1,27 @@
+import type { NodeAPI } from 'node-red';
+
+/** A part of the pack that a Node-RED has once. */
+type PartOfPack<Part> = new (RED: NodeAPI) => Part;
+
+/**
+ * The parts of the pack by Node-RED, as several instances of Node-RED in one process share the modules of the pack. Each node type gets a
+ * `RED` of its own; the emitter of events is the same for all of them.
+ */
+const packs = new WeakMap<NodeAPI['events'], Map<PartOfPack<unknown>, unknown>>();
+
+/** What this Node-RED has of a class: created at the first call, and kept over deploys. */
+export function partOf<Part>(RED: NodeAPI, type: PartOfPack<Part>): Part {
+  const parts = packs.get(RED.events) ?? new Map<PartOfPack<unknown>, unknown>();
+  packs.set(RED.events, parts);
+  // A key of the map is the class of its value.
+  const part = (parts.get(type) as Part | undefined) ?? new type(RED);
+  parts.set(type, part);
+  return part;
+}
+
+/** For tests: the Node-RED ends, and what is loaded next is another process. */
+export async function endPack(RED: NodeAPI): Promise<void> {
+  const parts = packs.get(RED.events)?.values() ?? [];
+  packs.delete(RED.events);
+  for (const part of parts) await (part as { end?: () => unknown }).end?.();
+}
