@@ -1,9 +1,25 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { sleepOn, type Clock } from '../../src/util/clock';
 
 interface Timer {
   due: number;
   callback: () => void;
 }
+
+/** Each request on the wire, and when it began. The bundle of the nodes has an undici of its own, which has the same channels. */
+const requests = new Map<unknown, number>();
+const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
+subscribe('undici:request:create', (message) => void requests.set(requestOf(message), performance.now()));
+for (const end of ['undici:request:trailers', 'undici:request:error'])
+  subscribe(end, (message) => void requests.delete(requestOf(message)));
+
+/** A service that answers later, by the clock of the test, is not waited for. */
+const longestAnswerMs = 200;
+
+/** Whether this process waits for its disk, or for an answer that can come without the clock of the test. */
+const isWorking = (): boolean =>
+  process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq')) ||
+  [...requests.values()].some((begun) => performance.now() - begun < longestAnswerMs);
 
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
@@ -59,7 +75,7 @@ export class ManualClock implements Clock {
     await settled();
   }
 
-  /** Moves time on in steps until it is so. Each step leaves real time, however little, to what is on the wire or on disk. */
+  /** Moves time on in steps until it is so. Each step leaves real time to what is on the wire or on disk. */
   async advanceUntil(isSo: () => boolean, stepMs = 500): Promise<void> {
     while (!isSo()) await this.#step(stepMs);
   }
@@ -71,7 +87,8 @@ export class ManualClock implements Clock {
 
   async #step(ms: number): Promise<void> {
     await this.advance(ms);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    do await new Promise((resolve) => setTimeout(resolve, 1));
+    while (isWorking());
   }
 
   /** Waits, in real time and without guessing how long, until so much sleeps on this clock. */
