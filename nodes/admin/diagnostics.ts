@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
+import { version } from '../../package.json';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { parseOptions } from '../node-red/options';
@@ -14,7 +13,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
   const account = await node.account().catch(safeError);
   const opened = 'client' in account ? account : null;
   return redactor().value({
-    pack: packVersion(),
+    pack: version,
     nodeRed: RED.version?.(),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -39,10 +38,4 @@ function countNodes(RED: NodeAPI, id: string): Record<string, number> {
       counts[node.type] = (counts[node.type] ?? 0) + 1;
   });
   return counts;
-}
-
-function packVersion(): string {
-  // From dist/nodes, where the bundle is.
-  const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version?: unknown };
-  return String(version);
 }

@@ -2,10 +2,12 @@ import { isIP, Socket, type LookupFunction } from 'node:net';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
-import { userAgent } from '../util/user-agent';
+import { version } from '../../package.json';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { parseProxies, type Environment, type Proxy } from './environment';
 import { codeOf, noTunnel, proxyFaults, serviceFaults, timedOut, type PeerFaults } from './network-faults';
+
+const userAgent = `connected-vehicle-node-red/${version}`;
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {

@@ -9,7 +9,6 @@ import {
   type Transport,
   type TransportRequest,
 } from '../../../src/http/transport';
-import { userAgent } from '../../../src/util/user-agent';
 import { packageJson } from '../../package/checkout';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
@@ -246,7 +245,6 @@ describe('transport behind a proxy', () => {
   it('names itself with name and version of the pack', async () => {
     use({ HTTP_PROXY: proxy.url });
     await ask();
-    assert.equal(requests[0]?.headers['user-agent'], userAgent);
-    assert.ok(userAgent.endsWith(`/${packageJson.version}`));
+    assert.equal(requests[0]?.headers['user-agent'], `connected-vehicle-node-red/${packageJson.version}`);
   });
 });
