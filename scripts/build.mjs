@@ -86,7 +86,7 @@ const carsTabApart = {
   name: 'cars-tab-apart',
   setup({ onResolve }) {
     onResolve({ filter: /\/panel\/cars-tab$/ }, () => ({
-      path: './resources/@connected-vehicle/node-red/connected-vehicle-cars.js',
+      path: './resources/@connected-vehicle/node-red/connected-vehicle-cars.mjs',
       external: true,
     }));
   },
@@ -162,7 +162,7 @@ async function buildEditor() {
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
-  await writeFile(`${root}resources/connected-vehicle-cars.js`, carsTab);
+  await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
   for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
     const script = await bundleForBrowser(`${folder}/form.ts`, { plugins: [carsTabApart] });
     const form = await minifyForm(expandRows(await readFile(`${from}${folder}/form.html`, 'utf8')));

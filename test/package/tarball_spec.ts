@@ -143,7 +143,7 @@ describe('The packed tarball', function () {
         /^dist\/nodes\/LICENSES$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
         /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
-        /^resources\/connected-vehicle(-cars)?\.js$/,
+        /^resources\/connected-vehicle(\.js|-cars\.mjs)$/,
       ];
       assert.deepEqual(
         tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))),
@@ -164,7 +164,7 @@ describe('The packed tarball', function () {
         'CHANGELOG.md',
         'LICENSE',
         'resources/connected-vehicle.js',
-        'resources/connected-vehicle-cars.js',
+        'resources/connected-vehicle-cars.mjs',
         ...parts,
         ...filesBelow('examples'),
         ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`),
