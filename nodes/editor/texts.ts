@@ -13,13 +13,16 @@ export const sharedText = wordsOf('connected-vehicle');
 /** In the language of the editor, which need not be that of the browser. */
 export const editorLanguage = (): string => RED.i18n.lang();
 
-/** `14:05` today, with the date on any other day. */
+/** `14:05` today, `23 Nov, 14:05` on any other day: the format of `clockTime` for a browser. */
 export function timeText(iso: string): string {
   const date = new Date(iso);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday
-    ? date.toLocaleTimeString(editorLanguage(), { hour: '2-digit', minute: '2-digit' })
-    : date.toLocaleString(editorLanguage(), { dateStyle: 'medium', timeStyle: 'short' });
+  return date.toLocaleString(editorLanguage().replace(/^en.*/, 'en-GB'), {
+    ...(!isToday && { day: 'numeric', month: 'short' }),
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
 }
 
 export const numberText = (value: number, digits = 0): string =>

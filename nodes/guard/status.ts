@@ -2,7 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { guardText, openingKeyOf, openings, type GuardRunner, type VehicleError } from '../../src/index';
 import { showFailure } from '../node-red/input-handler';
 import { languageOf, translate } from '../node-red/i18n';
-import { clockTime, type NodeStatus } from '../node-red/node-status';
+import type { NodeStatus } from '../node-red/node-status';
 
 /**
  * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is
@@ -20,13 +20,13 @@ export function showGuardState(
     const isLock = first.kind === 'lock';
     const text = translate(RED, `status.${isLock ? 'unlockedSince' : 'openSince'}`, {
       names: translate(RED, `part.${openingKeyOf(first.name, first.kind)}`) + more,
-      time: clockTime(new Date(first.since)) + (isLock ? more : ''),
+      time: nodeStatus.time(Date.parse(first.since)) + (isLock ? more : ''),
     });
     if (snoozedUntil === null && alertedAt !== null)
-      return nodeStatus.show('attention', 'alerted', { text, time: clockTime(new Date(alertedAt)) });
+      return nodeStatus.show('attention', 'alerted', { text, time: nodeStatus.time(alertedAt) });
     if (snoozedUntil === null) return nodeStatus.show('attention', 'value', { value: text });
     if (snoozedUntil === Infinity) return nodeStatus.show('waiting', 'silentUntilClosed', { text });
-    return nodeStatus.show('waiting', 'silentUntil', { text, time: clockTime(new Date(snoozedUntil)) });
+    return nodeStatus.show('waiting', 'silentUntil', { text, time: nodeStatus.time(snoozedUntil) });
   }
   if (failure !== null) return showFailure(nodeStatus, failure);
   if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');

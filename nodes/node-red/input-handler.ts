@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI } from 'node-red';
 import { isRecord, type VehicleError } from '../../src/index';
-import { localTime, type NodeStatus } from './node-status';
+import type { NodeStatus } from './node-status';
 import type { Message } from './message';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
@@ -104,6 +104,6 @@ export function showFailure(nodeStatus: NodeStatus, { code, status, retryAt }: V
   if (status !== null)
     nodeStatus.show('failed', `failed.${status.word}`, { command: nodeStatus.command(status.command) });
   else if (code === 'QUOTA_SPENT' && retryAt !== null)
-    nodeStatus.show('failed', 'until.QUOTA_SPENT', { time: localTime(retryAt) });
+    nodeStatus.show('failed', 'until.QUOTA_SPENT', { time: nodeStatus.time(retryAt.getTime()) });
   else nodeStatus.showWithTime('failed', `failed.${code}`);
 }

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
-import type { Sentence } from '../../src/index';
+import { clockTime, type Sentence } from '../../src/index';
 import { languageOf, translate, type Values } from './i18n';
 import { wordIn } from './sentences';
 import { clock } from './time';
@@ -38,6 +38,8 @@ export interface NodeStatus {
   command(name?: string): string;
   /** A sentence in the language of the runtime. */
   word(sentence: Sentence): string;
+  /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */
+  time(at: number): string;
   /** Shown in place of the time while it is not null. */
   note: () => string | null;
   /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
@@ -76,7 +78,7 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
           key,
           textOf('at', {
             text: textOf(key, words),
-            time: (style === 'failed' ? nodeStatus.keptNote : nodeStatus.note()) ?? clockTime(new Date(clock().now())),
+            time: (style === 'failed' ? nodeStatus.keptNote : nodeStatus.note()) ?? nodeStatus.time(clock().now()),
           }),
           true,
         ),
@@ -89,18 +91,9 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
     command: (name = '') =>
       RED._(`@connected-vehicle/node-red/connected-vehicle:command.${name}`, { defaultValue: name }),
     word: (sentence) => wordIn(languageOf(RED), sentence),
+    time: (at) => nodeStatus.word(clockTime(at, clock().now())),
     note: () => null,
     keptNote: null,
   };
   return nodeStatus;
 }
-
-/** `14:05`, with the date on any other day: `23.11. 14:05`. In the machine's time. */
-export const localTime = (date: Date): string =>
-  date.toDateString() === new Date(clock().now()).toDateString()
-    ? clockTime(date)
-    : `${date.getDate()}.${date.getMonth() + 1}. ${clockTime(date)}`;
-
-/** `14:05`, in the machine's time. */
-export const clockTime = (date: Date): string =>
-  `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;

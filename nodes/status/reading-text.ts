@@ -1,4 +1,5 @@
 import {
+  clockTime,
   isRecord,
   openingKeyOf,
   openings,
@@ -8,7 +9,9 @@ import {
   type Reading,
 } from '../../src/index';
 import type { Values } from '../node-red/i18n';
-import { clockTime, type StatusStyle } from '../node-red/node-status';
+import type { StatusStyle } from '../node-red/node-status';
+import { wordIn } from '../node-red/sentences';
+import { clock } from '../node-red/time';
 
 /** The node status of a reading. */
 interface ReadingText {
@@ -144,9 +147,9 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
-const chargedAt = (doneAt: unknown, { say }: Words): string | null =>
+const chargedAt = (doneAt: unknown, { language, say }: Words): string | null =>
   isRecord(doneAt) && typeof doneAt['value'] === 'string'
-    ? say('reading.until', { time: clockTime(new Date(doneAt['value'])) })
+    ? say('reading.until', { time: wordIn(language, clockTime(Date.parse(doneAt['value']), clock().now())) })
     : null;
 
 /** The numbers that a car has; one without a tank says 0 liters. */

@@ -5,6 +5,7 @@ import { openingKeys, openings } from '../catalogue/openings';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
+import { clockTime, wordSentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import type { LoggedCommand, StatusChange } from './logged-command';
 import type { CommandRecord } from './record';
@@ -357,7 +358,9 @@ function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): s
   if (record.outcome === 'succeeded' && proof?.verified === false)
     sentences.push(`But ${proof.source} that it did not happen. Check the car.`);
   if (record.outcome === 'succeeded' && record.assumedUntil !== undefined)
-    sentences.push(`The car does not report whether it still runs. It is assumed to run until ${record.assumedUntil}.`);
+    sentences.push(
+      `The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
+    );
   return sentences.join(' ');
 }
 
@@ -368,19 +371,22 @@ function doorName(name: string): string {
 }
 
 /** Only the tailgate is released, and for a limited time (docs/service.md 4.1 rule 2, 4.2 rule 1). */
-function unlockSentences(record: CommandRecord, { now, lastChangeAt }: Ending): string[] {
+function unlockSentences(record: CommandRecord, ending: Ending): string[] {
   const { openUntil, sentAt } = record;
+  const { now, lastChangeAt } = ending;
   if (
     openUntil !== undefined &&
     now > lastMomentOf(openUntil, sentAt, record.interface === 'connected-v1' ? lastChangeAt : undefined)
   ) {
     return [
-      `The time to open the tailgate ended at ${openUntil}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
+      `The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
     ];
   }
-  const until = openUntil === undefined ? [] : [`Open it before ${openUntil}.`];
+  const until = openUntil === undefined ? [] : [`Open it before ${timeOf(openUntil, ending)}.`];
   return ['The tailgate can be opened now. The doors unlock when it is opened.', ...until];
 }
+
+const timeOf = (iso: string, { now }: Ending): string => wordSentence(clockTime(Date.parse(iso), now));
 
 /** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
 const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>

@@ -3,7 +3,7 @@ import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
-import { sentence } from '../sentence';
+import { clockTime, sentence } from '../sentence';
 import { maxUnclearPolls, pollCommand } from './follow';
 import type { LoggedCommand } from './logged-command';
 import { raceAbort, withSignals } from '../util/abort';
@@ -95,7 +95,7 @@ export class VehicleCommandQueue {
     if (whenBusy === 'refuse' && this.#queueFor(vin).length > 0) {
       await this.#poll(vin, client, signal);
       const [head] = this.#queueFor(vin);
-      if (head !== undefined) throw busy(head);
+      if (head !== undefined) throw busy(head, this.#clock.now());
     }
     const entry = new QueueEntry(vin, command);
     const waited = this.#queueFor(vin).length > 0;
@@ -183,8 +183,8 @@ export class VehicleCommandQueue {
   }
 }
 
-const busy = ({ command, logged, sentAt }: QueueEntry): VehicleError => {
-  const since = logged === null ? '' : sentence`, sent at ${new Date(sentAt).toISOString().slice(11, 16)} UTC`;
+const busy = ({ command, logged, sentAt }: QueueEntry, now: number): VehicleError => {
+  const since = logged === null ? '' : sentence`, sent at ${clockTime(sentAt, now)}`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,

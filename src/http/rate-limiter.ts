@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
-import { asSentence, sentence } from '../sentence';
+import { asSentence, clockTime, sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
@@ -331,7 +331,7 @@ export class RateLimiter {
 
   #tooLong({ at, code, reason }: Slot): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
-    const message = sentence`${asSentence(reason || 'Too many requests wait')}. The next request can be sent at ${clockTime(retryAt, this.#clock.now())}.`;
+    const message = sentence`${asSentence(reason || 'Too many requests wait')}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
   }
 
@@ -458,9 +458,3 @@ const withThousands = (number: number): string =>
   number < 1000 || !Number.isFinite(number)
     ? String(number)
     : `${withThousands(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
-
-/** The time of day, with the date unless it is today's. */
-const clockTime = (at: Date, now: number): string => {
-  const date = at.toDateString();
-  return `${date === new Date(now).toDateString() ? '' : `${date}, `}${at.toTimeString().slice(0, 8)}`;
-};

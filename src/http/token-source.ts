@@ -1,5 +1,5 @@
 import { cancelledError, VehicleError } from '../errors';
-import { asSentence, sentence, type Sentence } from '../sentence';
+import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { readClaims } from './claims';
 
@@ -111,7 +111,7 @@ class PastedToken implements TokenSource {
     if (!this.#isExpired()) return null;
     return new VehicleError(
       'SIGN_IN_REQUIRED',
-      sentence`The pasted access token expired at ${isoTime(this.#expiresAt) ?? ''}. Paste a new one, or sign in, in the vehicle configuration.`,
+      sentence`The pasted access token has expired (${clockTime(this.#expiresAt ?? 0, this.#clock.now())}). Paste a new one, or sign in, in the vehicle configuration.`,
     );
   }
 

@@ -138,6 +138,7 @@ export class Transcript {
         const seconds = Math.round((Date.parse(time) - start) / 1000);
         return `T${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}s`;
       })
+      .replace(/\b(\d+ [A-Z][a-z]{2}, )?\d\d:\d\d(?=[.)])/g, '<time>')
       .replace(/\b[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\b/g, (id) => {
         const name = this.#ids.get(id) ?? `<id ${this.#ids.size + 1}>`;
         this.#ids.set(id, name);

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { describeReading, languageOf, translate } from '../../../nodes/runtime';
+import { describeReading, languageOf, translate, useClock } from '../../../nodes/runtime';
 import { isReadName, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
 import { readNames } from '../../../src/catalogue/reads';
+import { ManualClock } from '../../support/manual-clock';
 import { severalReading, type ReadingInfo } from '../../../src/car/reading';
 
 const at = '2026-06-01T21:40:00.000';
@@ -45,6 +46,9 @@ const say = (one: AnyReading, language = 'en-US'): string | null => {
 };
 
 describe('The status text of a reading', () => {
+  before(() => useClock(new ManualClock(Date.parse(at))));
+  after(() => useClock(undefined));
+
   const cases: [one: AnyReading, english: string | null, german: string | null][] = [
     [windows(), 'good: all windows closed', 'good: alle Fenster geschlossen'],
     [windows('rearRight'), 'attention: rear-right window open', 'attention: Fenster hinten rechts offen'],

@@ -215,7 +215,8 @@ describe('the watch', () => {
     assert.equal(verdict.outcome, 'succeeded');
     assert.equal(verdict.verified, null);
     assert.match(verdict.reason, /tailgate/);
-    assert.ok(verdict.reason.includes(verdict.openUntil ?? 'no time given'));
+    assert.match(verdict.openUntil ?? '', /^2026-06-01T08:01:30/);
+    assert.match(verdict.reason, / Open it before \d\d:01\.$/);
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
@@ -471,7 +472,7 @@ describe('the watch', () => {
         [verdict?.outcome, verdict?.verified, verdict?.assumedUntil],
         ['succeeded', null, record.assumedUntil],
       );
-      assert.match(verdict?.reason ?? '', /assumed to run until 2026-/);
+      assert.match(verdict?.reason ?? '', /climate control is still on\. It is assumed to be on until \d\d:\d\d\.$/);
       assert.equal(service.requests.length, 0);
     });
 
