@@ -1,9 +1,9 @@
-// `npm run picture`: takes the pictures of docs/cookbook.md from the editor of a running `npm start` (PORT, as there).
-// Begin with a fresh `.node-red`, so that the demo cars are as in the examples.
-import { mkdir, readdir } from 'node:fs/promises';
+// `npm run picture`: takes the pictures of docs/cookbook.md in the editor of a real Node-RED with every example flow.
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import realNodeRed from '../dist/test/support/real-node-red.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pictures = `${root}docs/images/examples`;
@@ -20,12 +20,19 @@ const buttons = {
   'Home Assistant through MQTT': [],
 };
 
+const files = (await readdir(`${root}examples`, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
+const flows = await Promise.all(files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))));
+const nodeRed = await realNodeRed.startNodeRed(
+  [...new Map(flows.flat().map((node) => [node.id, node])).values()],
+  undefined,
+  { editorTheme: { tours: false, palette: { catalogues: [] } } },
+);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
 });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-await page.goto(`http://127.0.0.1:${process.env.PORT || 1880}/`);
+await page.goto(nodeRed.url);
 await page.waitForSelector('.red-ui-flow-node');
 
 /** Shows a tab and presses some of its buttons, or the first one. */
@@ -56,7 +63,6 @@ async function settle() {
 }
 
 await mkdir(pictures, { recursive: true });
-const files = (await readdir(`${root}examples`, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
 for (const file of files) {
   const label = basename(file, '.json').slice(3);
   await show(label, buttons[label]);
@@ -70,3 +76,4 @@ for (const file of files) {
 }
 
 await browser.close();
+await nodeRed.stop();

@@ -1,8 +1,7 @@
-// `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the example flows, in a user
+// `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow "Start here", in a user
 // directory of its own inside the checkout.
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import RED from 'node-red';
 
@@ -24,19 +23,9 @@ async function install() {
   });
 }
 
-/** The folders of the examples, in the order of their tabs: the one that shows the way comes first. */
-const folders = ['Start', 'Watch', 'Command', 'Charging', 'Bridge'];
-
-/** Every example in a tab of its own, all with the same demo cars; later changes of the user stay. */
-async function addExamples() {
-  const examples = `${root}examples`;
-  const files = (await readdir(examples, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
-  const ordered = folders.flatMap((folder) => files.filter((file) => dirname(file) === folder));
-  const flows = await Promise.all(
-    ordered.map(async (file) => JSON.parse(await readFile(`${examples}/${file}`, 'utf8'))),
-  );
-  await writeOnce('flows.json', [...new Map(flows.flat().map((node) => [node.id, node])).values()]);
-}
+/** The example that shows the way; the others are in *Import*, *Examples*. Later changes of the user stay. */
+const addFirstFlow = async () =>
+  writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Start/01 Start here.json`, 'utf8')));
 
 async function writeOnce(file, content) {
   await writeFile(`${userDir}/${file}`, JSON.stringify(content, null, 2), { flag: 'wx' }).catch((error) => {
@@ -69,7 +58,7 @@ async function main() {
   const openPort = await listen(server);
   await import('./build.mjs');
   await install();
-  await addExamples();
+  await addFirstFlow();
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',
@@ -89,8 +78,9 @@ async function main() {
   await started;
   answer = (request, response) => RED.httpAdmin(request, response, () => RED.httpNode(request, response));
   const demo = await demoAddress();
-  console.log(`\n  Node-RED, with the pack and the example flows: http://${address}:${openPort}/`);
-  if (demo !== null) console.log(`  The demo cars, to see and to click:            ${demo}/`);
+  console.log(`\n  Node-RED, with the pack and its demo car: http://${address}:${openPort}/`);
+  if (demo !== null) console.log(`  The demo cars, to see and to click:       ${demo}/`);
+  console.log('  More flows: menu Import, Examples, @connected-vehicle/node-red.');
   console.log('  Flows are kept in .node-red; delete it to begin afresh. Ctrl-C ends.\n');
 }
 
