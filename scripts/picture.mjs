@@ -21,7 +21,9 @@ const buttons = {
 };
 
 const files = (await readdir(`${root}examples`, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
-const flows = await Promise.all(files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))));
+const flows = await Promise.all(
+  files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
+);
 const nodeRed = await realNodeRed.startNodeRed(
   [...new Map(flows.flat().map((node) => [node.id, node])).values()],
   undefined,
