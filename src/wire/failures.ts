@@ -115,7 +115,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 403 && failure.shape !== 'other',
     code: 'SCOPE_MISSING',
     sentence:
-      'The token lacks a scope that this needs: {0}. Tick it under “Allow” in the vehicle configuration and sign in again. If the sign-in then fails, the application was published without it: make a new one.',
+      'The token lacks a scope that this needs: {0}. Tick what you want to use under “Allow” in the vehicle configuration, sign in again, and tick every box of the consent page. If the sign-in then fails, the application was published without it: make a new one.',
   },
   {
     when: said(/allowed markets/, 404),

@@ -76,6 +76,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   const answered: string[] = [];
   /** The addresses of pictures that the browser asked for. */
   const pictures: string[] = [];
+  let askedForPictures = 0;
 
   before(async function () {
     browser = await launchBrowser(this);
@@ -100,6 +101,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
         });
         opened.on('request', (request) => {
           if (request.url().includes('/images/exterior')) pictures.push(request.url());
+          if (request.url().endsWith('/pictures')) askedForPictures += 1;
         });
         opened.on('websocket', (socket) =>
           socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
@@ -289,6 +291,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await summary.press('Enter');
     await images.first().waitFor({ state: 'detached' });
     assert.equal(await images.count(), 0);
+    assert.equal(askedForPictures, 1);
     await page.unroute(/angle=6/);
   });
 

@@ -16,7 +16,10 @@ describe('a node that is closed while it works on a message', () => {
     await flow.load(config, customVehicle(service), demoCredentials);
     service.faults.add({ match: { method }, latencyMs: 1e9 });
     flow.send({ payload: 'mine' });
-    while (!service.requests.some((request) => request.method === method)) await turn();
+    while (!service.requests.some((request) => request.method === method)) {
+      assert.deepEqual(flow.caught, []);
+      await turn();
+    }
     await (flow.node('n') as unknown as { close(removed: boolean): Promise<void> }).close(false);
   };
 

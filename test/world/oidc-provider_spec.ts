@@ -175,8 +175,8 @@ describe('A sign-in at oidc-provider', () => {
 
     it('names what to leave out where the application lacks a scope', async () => {
       await assert.rejects(signIn('limited'), {
-        code: 'SIGN_IN_REQUIRED',
-        message: /lacks one of the scopes .*“unlock” \(conve:unlock\)/,
+        code: 'SCOPE_MISSING',
+        message: /published without a scope .*Untick under “Allow”/,
       });
     });
 

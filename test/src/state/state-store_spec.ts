@@ -1,5 +1,14 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -228,6 +237,21 @@ describe('the state store', () => {
     writeFileSync(`${onlyFileOf('guard')}.0123456789ab.new`, '{');
     await open().write('guard/a', 2);
     onlyFileOf('guard');
+  });
+
+  it('removes no file of others, also where the folder is a link', async () => {
+    const others = mkdtempSync(join(tmpdir(), 'others-'));
+    const names = ['notes.new', 'notes.json.0123456789ab.new', `${'0'.repeat(31)}.json.0123456789ab.new`];
+    try {
+      for (const name of names) writeFileSync(join(others, name), '');
+      mkdirSync(join(directory, 'state'), { recursive: true });
+      symlinkSync(others, join(directory, 'state', 'guard'), 'dir');
+      await open().write('guard/a', 1);
+      await open().remove('guard/a');
+      assert.deepEqual(readdirSync(others).sort(), names.sort());
+    } finally {
+      rmSync(others, { recursive: true });
+    }
   });
 
   it('removes what was put aside together with its key, also what a former process put aside', async () => {
