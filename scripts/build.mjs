@@ -140,7 +140,7 @@ const sharedWords = {
   }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word }) => ({
     ...texts,
-    part: { ...part, tailGate: part.tailgate, carLocked: part.lock },
+    part: { ...part, carLocked: part.lock },
     reading: { ...texts.reading, unit, word: { ...word, locked, unlocked } },
   }),
 };

@@ -85,6 +85,8 @@ export {
   defaultWatch,
   openingKeyOf,
   openingKeys,
+  openingState,
+  lockState,
   openingKinds,
   openings,
   openingsNamed,

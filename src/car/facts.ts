@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { FittedName } from '../catalogue/openings';
 import { setNewest } from '../util/bounded';
 import { readUndamaged, type StateStore } from '../state/state-store';
 
 /** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
 const isFitted = z.catch(z.nullable(z.boolean()), false);
 const factsShape = z.object({
-  hasSunroof: isFitted,
-  hasTankLid: isFitted,
+  sunroof: isFitted,
+  tankLid: isFitted,
   fuelType: z.catch(z.nullable(z.string()), null),
 });
 type Facts = z.infer<typeof factsShape>;
-
-const factOf = { sunroof: 'hasSunroof', tankLid: 'hasTankLid' } as const;
-/** An opening that not every car has. */
-export type FittedName = keyof typeof factOf;
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
@@ -40,14 +37,14 @@ export class CarFacts {
 
   /** Whether the car has an opening: true as soon as the service has reported a state once; null if that is not known. */
   async isFitted(vin: string, name: FittedName): Promise<boolean | null> {
-    return (await this.#of(vin)).facts[factOf[name]];
+    return (await this.#of(vin)).facts[name];
   }
 
   /** The service has reported a state of an opening, so the car has it. */
   async learnFitted(vin: string, name: FittedName): Promise<void> {
     const car = await this.#of(vin);
-    if (car.facts[factOf[name]] === true) return;
-    car.facts[factOf[name]] = true;
+    if (car.facts[name] === true) return;
+    car.facts[name] = true;
     await this.#save(vin, car);
   }
 
@@ -95,6 +92,6 @@ export class CarFacts {
   }
 }
 
-const nothingKnown = (): Facts => ({ hasSunroof: null, hasTankLid: null, fuelType: null });
+const nothingKnown = (): Facts => ({ sunroof: null, tankLid: null, fuelType: null });
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;

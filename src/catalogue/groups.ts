@@ -1,3 +1,5 @@
+import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } from './openings';
+
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
  * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
@@ -7,8 +9,6 @@
  * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
  */
 export interface Group {
-  /** Below the base path of connected v2; `{vin}` is filled in. */
-  path: string;
   /** Besides `openid` (docs/field-notes.md 4.4; portal). */
   scopes: readonly string[];
 }
@@ -16,30 +16,32 @@ export interface Group {
 /** The groups that can be read as a whole (docs/energy-location-api.md 4), by their heading in the list of reads. */
 export const groupReads = {
   fuel: {
-    path: '/vehicles/{vin}/fuel',
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
     theme: 'fuel',
   },
-  statistics: { path: '/vehicles/{vin}/statistics', scopes: ['conve:trip_statistics'], theme: 'trip' },
-  tyres: { path: '/vehicles/{vin}/tyres', scopes: ['conve:tyre_status'], theme: 'tyres' },
-  warnings: { path: '/vehicles/{vin}/warnings', scopes: ['conve:warnings'], theme: 'warnings' },
-  diagnostics: { path: '/vehicles/{vin}/diagnostics', scopes: ['conve:diagnostics_workshop'], theme: 'service' },
-  brakes: { path: '/vehicles/{vin}/brakes', scopes: ['conve:brake_status'], theme: 'service' },
-  engine: { path: '/vehicles/{vin}/engine', scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
-  'engine-status': { path: '/vehicles/{vin}/engine-status', scopes: ['conve:engine_status'], theme: 'engine' },
+  statistics: { scopes: ['conve:trip_statistics'], theme: 'trip' },
+  tyres: { scopes: ['conve:tyre_status'], theme: 'tyres' },
+  warnings: { scopes: ['conve:warnings'], theme: 'warnings' },
+  diagnostics: { scopes: ['conve:diagnostics_workshop'], theme: 'service' },
+  brakes: { scopes: ['conve:brake_status'], theme: 'service' },
+  engine: { scopes: ['conve:diagnostics_engine_status'], theme: 'engine' },
+  'engine-status': { scopes: ['conve:engine_status'], theme: 'engine' },
 } as const satisfies Record<string, Group & { theme: string }>;
 
 export type GroupReadName = keyof typeof groupReads;
 export const groupReadNames = /* @__PURE__ */ Object.keys(groupReads) as GroupReadName[];
 
 export const groups = {
-  doors: { path: '/vehicles/{vin}/doors', scopes: ['conve:doors_status', 'conve:lock_status'] },
-  windows: { path: '/vehicles/{vin}/windows', scopes: ['conve:windows_status'] },
-  odometer: { path: '/vehicles/{vin}/odometer', scopes: ['conve:odometer_status'] },
+  doors: { scopes: ['conve:doors_status', 'conve:lock_status'] },
+  windows: { scopes: ['conve:windows_status'] },
+  odometer: { scopes: ['conve:odometer_status'] },
   ...groupReads,
 } as const satisfies Record<string, Group>;
 
 export type GroupName = keyof typeof groups;
+
+/** Below the base path of connected v2; `{vin}` is filled in. */
+export const groupPath = (name: GroupName): string => `/vehicles/{vin}/${name}`;
 
 interface Place {
   group: GroupName;
@@ -88,8 +90,6 @@ const hours = { hours: 1 } as const;
 /** Some cars give days and others months (docs/field-notes.md 6.2). */
 const months = { months: 1, days: 12 / 365.25 } as const;
 
-/** AJAR is not closed (docs/field-notes.md 6.2), so it counts as open, as it does for the doors themselves. */
-const opening = { OPEN: true, AJAR: true, CLOSED: false } as const;
 /** v2 reports warnings where v1 reported levels; none means that the level is as it should be (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
@@ -100,8 +100,13 @@ const pressure = {
   HIGH_PRESSURE: 'HIGH',
 } as const;
 
-const door = (...members: string[]): GroupedWord => ({ group: 'doors', members, words: opening });
-const window = (...members: string[]): GroupedWord => ({ group: 'windows', members, words: opening });
+/** Whether an opening is open, or the lock locked. */
+function opening(key: OpeningKey): GroupedWord {
+  const { kind, read, name, v2 = key }: OpeningRow = openings[key];
+  const [table, isTrue] = kind === 'lock' ? [lockWords, 'closed'] : [openingWords, 'open'];
+  const words = Object.entries(table).map(([word, state]) => [word, state === isTrue]);
+  return { group: read, members: [v2, name], words: Object.fromEntries(words) };
+}
 const tyre = (member: string): GroupedWord => ({ group: 'tyres', members: [member], words: pressure });
 
 export const groupedResources = {
@@ -144,8 +149,7 @@ export const groupedResources = {
     },
   },
   cabOpen: { group: null, reason: 'connected v2 has no member for the cab; its tank lid is something else' },
-  // docs/field-notes.md 1.5.
-  carLocked: { group: 'doors', members: ['centralLock', 'carLocked'], words: { LOCKED: true, UNLOCKED: false } },
+  carLocked: opening('carLocked'),
   // OAS: distanceToEmpty; fixtures: distanceToEmptyTank and distanceToEmptyBattery.
   distanceToEmpty: {
     group: 'statistics',
@@ -165,15 +169,13 @@ export const groupedResources = {
     words: { RUNNING: true, STOPPED: false },
   },
   externalTemp: { group: null, reason: 'connected v2 says nothing of the temperature outside' },
-  // docs/field-notes.md 1.5.
-  frontLeftDoorOpen: door('frontLeftDoor', 'frontLeft'),
-  frontRightDoorOpen: door('frontRightDoor', 'frontRight'),
-  rearLeftDoorOpen: door('rearLeftDoor', 'rearLeft'),
-  rearRightDoorOpen: door('rearRightDoor', 'rearRight'),
+  frontLeftDoorOpen: opening('frontLeftDoor'),
+  frontRightDoorOpen: opening('frontRightDoor'),
+  rearLeftDoorOpen: opening('rearLeftDoor'),
+  rearRightDoorOpen: opening('rearRightDoor'),
   // Portal: always l; fixtures: 47.3, also as text.
   fuelAmount: { group: 'fuel', members: ['fuelAmount'], units: volumes },
-  // docs/field-notes.md 1.5.
-  hoodOpen: door('hood'),
+  hoodOpen: opening('hood'),
   // Fixtures: unit km.
   kmToService: {
     group: 'diagnostics',
@@ -213,7 +215,7 @@ export const groupedResources = {
     words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
   },
   // docs/field-notes.md 1.5: both spellings.
-  tailGateOpen: door('tailgate', 'tailGate'),
+  tailGateOpen: opening('tailGate'),
   // OAS: tripMeter1, tripMeter2; fixtures: Manual and Automatic, in the same order.
   tripMeter1: { group: 'statistics', members: ['tripMeter1', 'tripMeterManual'], units: lengths },
   tripMeter2: { group: 'statistics', members: ['tripMeter2', 'tripMeterAutomatic'], units: lengths },
@@ -223,11 +225,10 @@ export const groupedResources = {
   rearRightTyrePressure: tyre('rearRight'),
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
   washerFluidLevel: { group: 'diagnostics', members: ['washerFluidLevelWarning'], words: level },
-  // docs/field-notes.md 1.6.
-  frontLeftWindowOpen: window('frontLeftWindow', 'frontLeft'),
-  frontRightWindowOpen: window('frontRightWindow', 'frontRight'),
-  rearLeftWindowOpen: window('rearLeftWindow', 'rearLeft'),
-  rearRightWindowOpen: window('rearRightWindow', 'rearRight'),
+  frontLeftWindowOpen: opening('frontLeftWindow'),
+  frontRightWindowOpen: opening('frontRightWindow'),
+  rearLeftWindowOpen: opening('rearLeftWindow'),
+  rearRightWindowOpen: opening('rearRightWindow'),
 } as const satisfies Record<string, GroupedResource>;
 
 /** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */

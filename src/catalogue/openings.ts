@@ -1,5 +1,3 @@
-import { lockWords, openingWords } from './members';
-
 /** The kinds of openings, in the guard's options `watch` and `minutesFor` and in its events. */
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
 export type OpeningKind = (typeof openingKinds)[number];
@@ -13,16 +11,18 @@ export type OpeningRead = 'windows' | 'doors';
 export interface OpeningRow {
   kind: OpeningKind;
   read: OpeningRead;
-  /** Its member in the read's payload (docs/message-contract.md 3). */
+  /** Its member in the read's payload (docs/message-contract.md 3), which is also that of v1 (docs/service.md 2.3, 2.4). */
   name: string;
+  /** Its member in the answer of v2 (docs/field-notes.md 1.5, 1.6). Default: its key. */
+  v2?: string;
   /**
    * Equipment that not every car has: a car that lacks it says UNSPECIFIED for ever (docs/field-notes.md 1.6), so the guard counts it
-   * from the first time that its state was known.
+   * from the first time that its state was known. v1 does not have it.
    */
   ifFitted?: true;
 }
 
-/** Every opening under a name that is unique, which is also the key of its text (src/guard/text.ts). */
+/** Every opening under a name that is unique, which is also the key of its text and its part in drawings. */
 export const openings = {
   frontLeftWindow: { kind: 'window', read: 'windows', name: 'frontLeft' },
   frontRightWindow: { kind: 'window', read: 'windows', name: 'frontRight' },
@@ -33,14 +33,20 @@ export const openings = {
   frontRightDoor: { kind: 'door', read: 'doors', name: 'frontRight' },
   rearLeftDoor: { kind: 'door', read: 'doors', name: 'rearLeft' },
   rearRightDoor: { kind: 'door', read: 'doors', name: 'rearRight' },
-  tailGate: { kind: 'tailGate', read: 'doors', name: 'tailGate' },
+  tailGate: { kind: 'tailGate', read: 'doors', name: 'tailGate', v2: 'tailgate' },
   hood: { kind: 'hood', read: 'doors', name: 'hood' },
   tankLid: { kind: 'tankLid', read: 'doors', name: 'tankLid', ifFitted: true },
-  carLocked: { kind: 'lock', read: 'doors', name: 'carLocked' },
+  carLocked: { kind: 'lock', read: 'doors', name: 'carLocked', v2: 'centralLock' },
 } as const satisfies Record<string, OpeningRow>;
 
 export type OpeningKey = keyof typeof openings;
 export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[];
+
+/** The openings of a read in the order of its payload: the lock comes first. */
+export const openingsOf = (read: OpeningRead): (OpeningRow & { v2: string })[] =>
+  Object.entries<OpeningRow>(openings)
+    .flatMap(([key, row]) => (row.read === read ? [{ v2: key, ...row }] : []))
+    .sort((one, other) => Number(other.kind === 'lock') - Number(one.kind === 'lock'));
 
 /** A kind (all windows) or one opening (the left front window). */
 export type WatchName = OpeningKind | OpeningKey;
@@ -51,6 +57,11 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 /** The openings that a list of names means, in the order of the table. */
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
+
+/** The state of an opening for each word on the wire; a word that is not in the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
+export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const;
+/** The state of the lock for each word on the wire (docs/service.md 3): unlocked is "open". */
+export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const;
 
 const stateIn =
   (words: Readonly<Record<string, 'open' | 'closed'>>) =>
@@ -64,9 +75,8 @@ export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | und
     return own === name && (read === readOrKind || kind === readOrKind);
   });
 
-/** The state of a door, a window or a lid. A word outside the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
+/** The state of a door, a window or a lid. */
 export const openingState = /* @__PURE__ */ stateIn(openingWords);
-/** The state of the lock: unlocked is "open". */
 export const lockState = /* @__PURE__ */ stateIn(lockWords);
 
 /** The state of the windows or doors (docs/message-contract.md 3). */
@@ -114,9 +124,14 @@ export function judgeOpenings(members: Iterable<readonly [name: string, value: u
   return isAbsent ? { allClosed, open, unknown: [], absent: [sunroofName] } : { allClosed, open, unknown };
 }
 
+/** An opening that not every car has. */
+export type FittedName = {
+  [Key in OpeningKey]: (typeof openings)[Key] extends { ifFitted: true } ? Key : never;
+}[OpeningKey];
+
 /** The opening of a read that not every car has. */
-export const openingIfFitted = (read: string): 'sunroof' | 'tankLid' | undefined =>
-  read === 'windows' ? 'sunroof' : read === 'doors' ? 'tankLid' : undefined;
+export const openingIfFitted = (read: string): FittedName | undefined =>
+  openingKeys.find((key): key is FittedName => openings[key].read === read && 'ifFitted' in openings[key]);
 
 /** Whether a value of an opening that not every car has proves that this car has it. */
 export const provesFitted = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;

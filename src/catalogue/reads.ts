@@ -1,11 +1,13 @@
 import {
   groupedResources,
   groupReadNames,
+  groupPath,
   groupReads,
   groups,
   type GroupedResource,
   type GroupReadName,
 } from './groups';
+import type { OpeningRead } from './openings';
 
 /**
  * Everything that can be read, as rows of one table, `reads` (docs/service.md 2.1 to 2.8 and 4.1 to 4.3,
@@ -60,22 +62,18 @@ export interface ConnectedRead {
 
 const vehicleData = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';
 
+const openingsRead = (name: OpeningRead) => ({
+  routes: {
+    'connected-v2': { path: groupPath(name), accept: json },
+    'connected-v1': { path: groupPath(name), accept: vehicleData },
+  },
+  scopes: groups[name].scopes,
+});
+
 /** The connected vehicle reads (docs/service.md 4.1, 4.2). */
 export const connectedReads = {
-  windows: {
-    routes: {
-      'connected-v2': { path: groups.windows.path, accept: json },
-      'connected-v1': { path: groups.windows.path, accept: vehicleData },
-    },
-    scopes: groups.windows.scopes,
-  },
-  doors: {
-    routes: {
-      'connected-v2': { path: groups.doors.path, accept: json },
-      'connected-v1': { path: groups.doors.path, accept: vehicleData },
-    },
-    scopes: groups.doors.scopes,
-  },
+  windows: openingsRead('windows'),
+  doors: openingsRead('doors'),
   details: {
     routes: { 'connected-v2': { path: '/vehicles/{vin}', accept: json } },
     scopes: ['conve:vehicle_relation'],
@@ -327,7 +325,7 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
     request: 'charging',
   });
   const groupRow = (theme: Theme, request: GroupReadName): ReadRow =>
-    rowOf(theme, { interface: 'connected-v2', ...groups[request], request });
+    rowOf(theme, { interface: 'connected-v2', path: groupPath(request), scopes: groups[request].scopes, request });
   return {
     ...rowsFor(connectedReadNames, connectedRow),
     charging: energyState,
@@ -379,15 +377,13 @@ function resourceRow(name: ResourceName): ReadRow {
   };
   if (grouped.group === null)
     return { theme: resource.theme, routes: [extended], value: resource, onlyExtended: grouped.reason };
-  const { path, scopes } = groups[grouped.group];
-  const needsFuelType = 'withoutFuel' in grouped;
   const ofGroup: ReadRoute = {
     interface: 'connected-v2',
-    path,
+    path: groupPath(grouped.group),
     accept: json,
-    scopes,
+    scopes: groups[grouped.group].scopes,
     request: grouped.group,
-    needsFuelType,
+    needsFuelType: 'withoutFuel' in grouped,
   };
   return { theme: resource.theme, routes: [extended, ofGroup], value: resource };
 }

@@ -1,6 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
-import { openingState } from '../catalogue/openings';
+import { lockWords, openingsOf, openingWords, type OpeningKind, type OpeningRead } from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import type { EventName, EventSettings, Position } from './types';
 
@@ -57,25 +57,13 @@ const wordSignal = (
   more: Partial<Signal> = {},
 ): Signal => ({ read, members, isKnown: isWordOf(classes), changes: changesOfWords(classes, events), ...more });
 
-const corners = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'] as const;
 const same = (member: string): string => member;
 
-/** AJAR is open, as everywhere (src/catalogue/openings.ts). */
-const openingSignal = (
-  read: 'windows' | 'doors',
-  members: readonly string[],
-  opened: EventName,
-  closed: EventName,
-): Signal => ({
-  read,
-  members,
-  nameOf: same,
-  isKnown: (value): value is string => openingState(value) !== null,
-  changes(from, to) {
-    const now = openingState(to);
-    return openingState(from) === now ? [] : [{ event: now === 'open' ? opened : closed }];
-  },
-});
+const membersOf = (read: OpeningRead, ...kinds: OpeningKind[]): string[] =>
+  openingsOf(read).flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
+
+const openingSignal = (read: OpeningRead, kinds: OpeningKind[], opened: EventName, closed: EventName): Signal =>
+  wordSignal(read, membersOf(read, ...kinds), openingWords, { open: opened, closed }, { nameOf: same });
 
 const chargingClasses: Classes = {
   CHARGING: 'charging',
@@ -130,16 +118,11 @@ function metersBetween(one: Position, other: Position): number {
 }
 
 export const signals: readonly Signal[] = [
-  wordSignal(
-    'doors',
-    ['carLocked'],
-    { LOCKED: 'locked', UNLOCKED: 'unlocked' },
-    { locked: 'locked', unlocked: 'unlocked' },
-  ),
-  openingSignal('doors', corners, 'door-opened', 'door-closed'),
+  wordSignal('doors', membersOf('doors', 'lock'), lockWords, { closed: 'locked', open: 'unlocked' }),
+  openingSignal('doors', ['door'], 'door-opened', 'door-closed'),
   openingSignal('doors', ['tailGate'], 'tailgate-opened', 'tailgate-closed'),
   openingSignal('doors', ['hood'], 'hood-opened', 'hood-closed'),
-  openingSignal('windows', [...corners, 'sunroof'], 'window-opened', 'window-closed'),
+  openingSignal('windows', ['window', 'sunroof'], 'window-opened', 'window-closed'),
   {
     read: 'engineRunning',
     members: null,

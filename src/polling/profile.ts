@@ -1,5 +1,5 @@
 import { inUseOf } from '../catalogue/accessibility';
-import { doorMembers, windowMembers } from '../catalogue/members';
+import { openingsOf, type OpeningRead } from '../catalogue/openings';
 import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
 import { noSlowdown, type Slowdown } from './daily-pacer';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
@@ -282,9 +282,9 @@ function observationOf(
   };
   switch (group) {
     case 'doors':
-      return { ...unknown, locked: vehicle.locked ?? null, allClosed: allClosed(vehicle, Object.keys(doorMembers)) };
+      return { ...unknown, locked: vehicle.locked ?? null, allClosed: allClosed(vehicle, group) };
     case 'windows':
-      return { ...unknown, allClosed: allClosed(vehicle, Object.keys(windowMembers)) };
+      return { ...unknown, allClosed: allClosed(vehicle, group) };
     case 'engine':
       return { ...unknown, inUse: isRunning(payload) };
     case 'accessibility':
@@ -296,11 +296,11 @@ function observationOf(
   }
 }
 
-/** A car without a sunroof or a tank lid never tells them (docs/field-notes.md 1.6), so only the members of every car count. */
-function allClosed({ open, unknown }: PolledReading['vehicle'], members: readonly string[]): boolean | null {
+/** A car without a sunroof or a tank lid never tells them (docs/field-notes.md 1.6), so they do not count. */
+function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRead): boolean | null {
   if (open === undefined || unknown === undefined) return null;
   if (open.length > 0) return false;
-  return unknown.some((member) => members.includes(member)) ? null : true;
+  return openingsOf(read).some(({ name, ifFitted }) => !ifFitted && unknown.includes(name)) ? null : true;
 }
 
 const member = (payload: unknown, name: string): unknown =>

@@ -1,10 +1,17 @@
 import { commandFromWire } from '../catalogue/commands';
-import { doorMembers, lockWords, openingWords, windowMembers, type Member } from '../catalogue/members';
 import { unitInWords } from '../catalogue/units';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { judgeOpenings, provesFitted, type Openness } from '../catalogue/openings';
+import {
+  judgeOpenings,
+  lockState,
+  openingsOf,
+  openingState,
+  provesFitted,
+  type OpeningRead,
+  type Openness,
+} from '../catalogue/openings';
 import { isRecord } from '../util/json';
 import {
   accessibilityShape,
@@ -105,56 +112,41 @@ function unwrapList(body: unknown, name: string): unknown[] {
  * @param isComplete whether an answer has every opening of the car, so that a missing one is unknown
  */
 export const parseWindows = (body: unknown, isFitted: boolean | null = null, isComplete = false): Parsed<Members> =>
-  parseOpenings(body, windows, 'the state of the windows', isFitted, isComplete);
+  parseOpenings('windows', body, 'the state of the windows', isFitted, isComplete);
 /** docs/service.md 2.4, otherwise as `parseWindows`. */
 export const parseDoors: typeof parseWindows = (body, isFitted = null, isComplete = false) =>
-  parseOpenings(body, doors, 'the state of the doors', isFitted, isComplete);
-
-/** The members of windows or doors, by their names in every spelling. */
-interface MemberTable {
-  /** The name of each member and its other spellings. */
-  spellings: ReadonlyMap<string, readonly string[]>;
-  /** Every spelling of every member. */
-  known: ReadonlySet<string>;
-  /** The member that not every car has. */
-  ifFitted: string;
-}
-
-const memberTable = (members: Record<string, Member>, ifFitted: string): MemberTable => {
-  const spellings = new Map(Object.entries(members).map(([name, { aliases }]) => [name, [name, ...aliases]] as const));
-  return {
-    spellings,
-    known: new Set([...spellings.values()].flat()),
-    ifFitted,
-  };
-};
-
-const windows = /* @__PURE__ */ memberTable(windowMembers, 'sunroof');
-const doors = /* @__PURE__ */ memberTable(doorMembers, 'tankLid');
+  parseOpenings('doors', body, 'the state of the doors', isFitted, isComplete);
 
 /** docs/field-notes.md 1.5 and 1.6. */
 function parseOpenings(
+  read: OpeningRead,
   body: unknown,
-  { spellings, known, ifFitted }: MemberTable,
   what: string,
   isFitted: boolean | null,
   isComplete: boolean,
 ): Parsed<Members> {
   const data = unwrap(body, what);
   const members: [string, MemberState][] = [];
-  for (const [name, spelled] of spellings) members.push([name, agreed(statesOf(data, spelled))]);
+  const known = new Set<string>();
+  let isProven = false;
+  for (const { name, v2, ifFitted } of openingsOf(read)) {
+    const spellings = new Set([name, v2]);
+    const states = statesOf(data, spellings);
+    for (const spelling of spellings) known.add(spelling);
+    if (ifFitted && states.length === 0 && !(isFitted === true && isComplete)) continue;
+    const state = agreed(states);
+    members.push([name, state]);
+    if (ifFitted) isProven = provesFitted(state.value);
+  }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!known.has(name) && (name === ifFitted || isMeasured(data[name])))
-      members.push([name, agreed(statesOf(data, [name]))]);
+    if (!known.has(name) && isMeasured(data[name])) members.push([name, agreed(statesOf(data, [name]))]);
   }
-  if (isFitted === true && isComplete && !Object.hasOwn(data, ifFitted))
-    members.push([ifFitted, { value: null, timestamp: null }]);
   // fromEntries defines own properties, so a member called `__proto__` stays a member.
   const payload = Object.fromEntries(members);
   return {
     payload,
-    provesFitted: provesFitted(payload[ifFitted]?.value),
+    provesFitted: isProven,
     measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
     openness: judgeOpenings(
       members.map(([name, { value }]) => [name, value]),
@@ -163,9 +155,9 @@ function parseOpenings(
   };
 }
 
-function statesOf(data: Record<string, unknown>, spelled: readonly string[]): MemberState[] {
+function statesOf(data: Record<string, unknown>, spellings: Iterable<string>): MemberState[] {
   const states: MemberState[] = [];
-  for (const name of spelled) {
+  for (const name of spellings) {
     if (!Object.hasOwn(data, name)) continue;
     const { value, timestamp } = parseMeasured(data[name]);
     states.push({ value, timestamp });
@@ -177,9 +169,7 @@ function statesOf(data: Record<string, unknown>, spelled: readonly string[]): Me
 function agreed(states: readonly MemberState[]): MemberState {
   const [only] = states;
   if (states.length === 1 && only !== undefined && only.value !== null) return only;
-  const known = states.filter(
-    ({ value }) => typeof value === 'string' && (Object.hasOwn(openingWords, value) || Object.hasOwn(lockWords, value)),
-  );
+  const known = states.filter(({ value }) => openingState(value) !== null || lockState(value) !== null);
   const [first, ...others] = known.length > 0 ? known : states.filter(({ value }) => value !== null);
   if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
   return first;

@@ -71,8 +71,8 @@ describe('the extended resources of a service without the extended interface', (
   });
 
   it('are read from paths that the service has', async () => {
-    for (const [name, group] of Object.entries(groups)) {
-      const response = await fetch(`${service.url}/connected-vehicle/v2${group.path.replace('{vin}', vin)}`, {
+    for (const name of Object.keys(groups)) {
+      const response = await fetch(`${service.url}/connected-vehicle/v2/vehicles/${vin}/${name}`, {
         headers: { accept: 'application/json', authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' },
       });
       assert.equal(response.status, 200, name);

@@ -1,5 +1,13 @@
+import { openings } from '../../../src/index';
 import type { CarPart, CarViewState, OpeningName, OpeningState } from '../../../src/simulator/index';
-import { carSvg, drawCar, partOf, signalCar, type CarViewWords } from '../../../src/simulator/page/car-view';
+import {
+  carSvg,
+  drawCar,
+  openingNames,
+  partOf,
+  signalCar,
+  type CarViewWords,
+} from '../../../src/simulator/page/car-view';
 import type { CarSummary } from '../runtime/cars';
 import type { FactName } from '../runtime/facts';
 import { element } from './elements';
@@ -8,31 +16,12 @@ const { wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** The names of the openings in the drawing, and those of the facts. */
-const openings: Readonly<Record<OpeningName, FactName>> = {
-  frontLeftDoor: 'frontLeftDoor',
-  frontRightDoor: 'frontRightDoor',
-  rearLeftDoor: 'rearLeftDoor',
-  rearRightDoor: 'rearRightDoor',
-  frontLeftWindow: 'frontLeftWindow',
-  frontRightWindow: 'frontRightWindow',
-  rearLeftWindow: 'rearLeftWindow',
-  rearRightWindow: 'rearRightWindow',
-  sunroof: 'sunroof',
-  hood: 'hood',
-  tailgate: 'tailGate',
-  tankLid: 'tankLid',
-};
-const names = Object.keys(openings) as OpeningName[];
-
-/** Not every car has these: until one was read, it is not drawn. */
-const ifFitted: ReadonlySet<OpeningName> = new Set(['sunroof', 'tankLid']);
-
 /** The drawing of what flows have read. */
 export function stateOf(facts: CarSummary['facts']): CarViewState {
   const opening = (name: OpeningName): OpeningState => {
-    const fact = facts[openings[name]];
-    if (fact === undefined) return ifFitted.has(name) ? 'absent' : 'unknown';
+    const fact = facts[name];
+    // Not every car has a sunroof: until one was read, it is not drawn.
+    if (fact === undefined) return 'ifFitted' in openings[name] ? 'absent' : 'unknown';
     const known: readonly unknown[] = ['open', 'ajar', 'closed', 'absent'] satisfies OpeningState[];
     return known.includes(fact.value) ? (fact.value as OpeningState) : 'unknown';
   };
@@ -48,8 +37,8 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
   const plug = facts.chargerConnectionStatus?.value;
   const charging = facts.chargingStatus?.value;
   return {
-    ...(Object.fromEntries(names.map((name) => [name, opening(name)])) as Record<OpeningName, OpeningState>),
-    notRead: new Set(names.filter((name) => facts[openings[name]] === undefined)),
+    ...(Object.fromEntries(openingNames.map((name) => [name, opening(name)])) as Record<OpeningName, OpeningState>),
+    notRead: new Set(openingNames.filter((name) => facts[name] === undefined)),
     locked: flag('carLocked'),
     engineRunning: flag('engineRunning'),
     ...(has('chargerConnectionStatus') && {
@@ -115,7 +104,7 @@ export class CarDrawing {
 }
 
 function wordsOfDrawing(): CarViewWords {
-  const parts = Object.fromEntries([...names, 'lock', 'plug'].map((name) => [name, say(`part.${name}`)]));
+  const parts = Object.fromEntries([...openingNames, 'lock', 'plug'].map((name) => [name, say(`part.${name}`)]));
   const states = ['open', 'ajar', 'closed', 'unknown', 'locked', 'unlocked', 'plugged', 'unplugged'];
   return {
     parts: parts as CarViewWords['parts'],

@@ -1,3 +1,5 @@
+import { openingKeys, openings } from '../../../src/index';
+import type { OpeningName } from '../../../src/simulator/index';
 import type { CarSummary } from '../runtime/cars';
 import type { Fact, FactName } from '../runtime/facts';
 
@@ -21,10 +23,15 @@ interface CarRowGroup {
 
 type Facts = CarSummary['facts'];
 
+/** All but the lock, which has a line of its own. */
+const isOpening = (name: FactName): name is OpeningName => name !== 'carLocked' && Object.hasOwn(openings, name);
+const openingsIn = (read: 'windows' | 'doors') =>
+  openingKeys.filter((key) => isOpening(key) && openings[key].read === read);
+
 const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
   ['car', ['carLocked', 'availability', 'engineRunning']],
-  ['windows', ['frontLeftWindow', 'frontRightWindow', 'rearLeftWindow', 'rearRightWindow', 'sunroof']],
-  ['doors', ['frontLeftDoor', 'frontRightDoor', 'rearLeftDoor', 'rearRightDoor', 'tailGate', 'hood', 'tankLid']],
+  ['windows', openingsIn('windows')],
+  ['doors', openingsIn('doors')],
   [
     'energy',
     [
@@ -41,9 +48,7 @@ const groups: readonly (readonly [title: string, names: readonly FactName[]])[] 
 
 /** Every car has these: they are shown before they were read. */
 const isAlwaysShown = (name: FactName): boolean =>
-  name === 'carLocked' || (isOpening(name) && name !== 'sunroof' && name !== 'tankLid');
-
-const isOpening = (name: FactName): boolean => /(Window|Door|^tailGate|^hood|^sunroof|^tankLid)$/.test(name);
+  name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
 /** Other spellings of the units that the service uses. */
 const unitNames: Readonly<Record<string, string>> = { km: 'kilometers', mi: 'miles', percentage: 'percent' };

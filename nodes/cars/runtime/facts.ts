@@ -1,4 +1,12 @@
-import { isRecord, openingKeys, openings, type Reading, type ReadName } from '../../../src/index';
+import {
+  isRecord,
+  lockState,
+  openingKeys,
+  openings,
+  openingState,
+  type Reading,
+  type ReadName,
+} from '../../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {
@@ -88,13 +96,13 @@ const isAbsent = (key: OpeningKey, member: unknown, { absent }: Reading['vehicle
 /** Only words that are known mean something; any other one is as good as none. */
 function valueOf(name: FactName, value: unknown): Fact['value'] {
   if (name === 'carLocked') {
-    if (value === 'LOCKED' || value === true) return true;
-    return value === 'UNLOCKED' || value === false ? false : null;
+    const state = lockState(value);
+    if (typeof value === 'boolean') return value;
+    return state === null ? null : state === 'closed';
   }
   if (isOpening(name)) {
-    if (value === 'OPEN' || value === true) return 'open';
-    if (value === 'AJAR') return 'ajar';
-    return value === 'CLOSED' || value === false ? 'closed' : null;
+    if (typeof value === 'boolean') return value ? 'open' : 'closed';
+    return value === 'AJAR' ? 'ajar' : openingState(value);
   }
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   return typeof value === 'boolean' ? value : textOf(value);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../util/clock';
 import { isResourceName, type ResourceName } from '../../catalogue/reads';
+import { openingState } from '../../catalogue/openings';
 import { VehicleError } from '../../errors';
 import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
 import { asBoolean, modelPathOf, type ResourceValue } from './resources';
@@ -467,7 +468,7 @@ const reportedOnTrips = [
 ];
 
 const isLock = (command: string): boolean => command === 'lock' || command === 'lock-reduced-guard';
-const isOpen = (word: string | null): boolean => word === 'OPEN' || word === 'AJAR';
+const isOpen = (word: string | null): boolean => openingState(word) === 'open';
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 

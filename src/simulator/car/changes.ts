@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { chargingMemberNames, isResourceName, resourceNames, type ResourceName } from '../../catalogue/reads';
 import { VehicleError } from '../../errors';
 import { modelPathOf, resourceWords, valueProblem, type ResourceValue } from './resources';
-import { newState } from './state';
+import { eachOpening, newState } from './state';
 import { groups } from './groups';
 
 const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));
@@ -25,16 +25,8 @@ const step = z.strictObject({
   acts: z.optional(flag),
 });
 
-const windows = { frontLeft: anyWord, frontRight: anyWord, rearLeft: anyWord, rearRight: anyWord, sunroof: anyWord };
-const doors = {
-  frontLeft: anyWord,
-  frontRight: anyWord,
-  rearLeft: anyWord,
-  rearRight: anyWord,
-  tailGate: anyWord,
-  hood: anyWord,
-  tankLid: anyWord,
-};
+const windows = eachOpening('windows', anyWord);
+const doors = eachOpening('doors', anyWord);
 
 const changes = z.partial(
   z.strictObject({

@@ -1,3 +1,4 @@
+import { lockState, openingKeys, openings, openingState } from '../../catalogue/openings';
 import { resources, type Resource, type ResourceName } from '../../catalogue/reads';
 
 /** The value of an extended resource of a simulated car (docs/service.md 2.8). */
@@ -8,16 +9,9 @@ const modelled: Partial<Record<string, string>> = {
   carLocked: 'lock',
   engineRunning: 'engineRunning',
   cabOpen: 'cab',
-  frontLeftDoorOpen: 'doors.frontLeft',
-  frontRightDoorOpen: 'doors.frontRight',
-  rearLeftDoorOpen: 'doors.rearLeft',
-  rearRightDoorOpen: 'doors.rearRight',
-  tailGateOpen: 'doors.tailGate',
-  hoodOpen: 'doors.hood',
-  frontLeftWindowOpen: 'windows.frontLeft',
-  frontRightWindowOpen: 'windows.frontRight',
-  rearLeftWindowOpen: 'windows.rearLeft',
-  rearRightWindowOpen: 'windows.rearRight',
+  ...Object.fromEntries(
+    openingKeys.map((key) => [`${key}Open`, `${openings[key].read}.${openings[key].name}`] as const),
+  ),
 };
 
 /** The path in the car that a resource follows from, or null. */
@@ -58,17 +52,13 @@ export function valueProblem(name: ResourceName, value: ResourceValue): string {
   return value === null || typeof value === type ? '' : `resources.${name}: must be a ${type}, or null`;
 }
 
-const truths: Partial<Record<string, boolean>> = {
-  OPEN: true,
-  AJAR: true,
-  CLOSED: false,
-  LOCKED: true,
-  UNLOCKED: false,
-};
-
 /** A word of the car as the boolean of an extended resource; null for a word that means neither. */
-export const asBoolean = (word: unknown): boolean | null =>
-  typeof word === 'boolean' ? word : (truths[String(word)] ?? null);
+export function asBoolean(word: unknown): boolean | null {
+  if (typeof word === 'boolean') return word;
+  const [opening, lock] = [openingState(word), lockState(word)];
+  if (opening !== null) return opening === 'open';
+  return lock === null ? null : lock === 'closed';
+}
 
 /** The boolean of an extended resource as a word of the car. */
 export function resourceWords(path: string, value: ResourceValue): string | null {

@@ -1,14 +1,26 @@
 /** The state of a simulated car. */
 
-import type { doorMembers, windowMembers } from '../../catalogue/members';
+import { openingsOf, type OpeningKey, type OpeningRead, type openings } from '../../catalogue/openings';
 import { resourceNames, type ChargingMemberName, type ResourceName } from '../../catalogue/reads';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
 /** The status of a step of a command plan: replaced by the result of the rules of the car (docs/service.md 3). */
 export const byRule = 'BY_RULE';
 
-export type WindowName = keyof typeof windowMembers | 'sunroof';
-export type DoorName = Exclude<keyof typeof doorMembers, 'carLocked'> | 'tankLid';
+type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
+export type WindowName = NameIn<'windows'>;
+export type DoorName = Exclude<NameIn<'doors'>, 'carLocked'>;
+
+/** The openings of a read, without the lock, each with a value. */
+export const eachOpening = <Read extends OpeningRead, Value>(
+  read: Read,
+  value: Value,
+): Record<Exclude<NameIn<Read>, 'carLocked'>, Value> =>
+  // `fromEntries` forgets the names.
+  Object.fromEntries(openingsOf(read).flatMap(({ kind, name }) => (kind === 'lock' ? [] : [[name, value]]))) as Record<
+    Exclude<NameIn<Read>, 'carLocked'>,
+    Value
+  >;
 
 /** A step in the course of a command. */
 export interface PlanStep {
@@ -100,22 +112,8 @@ export const newState = (): CarState => ({
     images: { exteriorImageUrl: null, internalImageUrl: null },
     descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
   },
-  windows: {
-    frontLeft: 'CLOSED',
-    frontRight: 'CLOSED',
-    rearLeft: 'CLOSED',
-    rearRight: 'CLOSED',
-    sunroof: 'UNSPECIFIED',
-  },
-  doors: {
-    frontLeft: 'CLOSED',
-    frontRight: 'CLOSED',
-    rearLeft: 'CLOSED',
-    rearRight: 'CLOSED',
-    tailGate: 'CLOSED',
-    hood: 'CLOSED',
-    tankLid: 'CLOSED',
-  },
+  windows: { ...eachOpening('windows', 'CLOSED'), sunroof: 'UNSPECIFIED' },
+  doors: eachOpening('doors', 'CLOSED'),
   cab: 'CLOSED',
   lock: 'LOCKED',
   engineRunning: false,

@@ -1,23 +1,11 @@
-/** The state of a car as the drawing of it shows it (src/simulator/page/car-view.ts). Types alone, for runtimes and browsers. */
+/** The state of a car as the drawing of it shows it (src/simulator/page/car-view.ts). */
+import { openingKeys, type OpeningKey } from '../../catalogue/openings';
 
 /** `absent`: the car does not have it; it is not drawn. */
 export type OpeningState = 'open' | 'ajar' | 'closed' | 'unknown' | 'absent';
 
-export const openingNames = [
-  'frontLeftDoor',
-  'frontRightDoor',
-  'rearLeftDoor',
-  'rearRightDoor',
-  'frontLeftWindow',
-  'frontRightWindow',
-  'rearLeftWindow',
-  'rearRightWindow',
-  'sunroof',
-  'hood',
-  'tailgate',
-  'tankLid',
-] as const;
-export type OpeningName = (typeof openingNames)[number];
+export type OpeningName = Exclude<OpeningKey, 'carLocked'>;
+export const openingNames = /* @__PURE__ */ openingKeys.filter((key): key is OpeningName => key !== 'carLocked');
 
 /** A part that can be clicked where the drawing is interactive. */
 export type CarPart = OpeningName | 'lock' | 'plug';

@@ -1,31 +1,16 @@
 /** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
 
 import * as z from 'zod/mini';
+import { openings, type OpeningRow } from '../../catalogue/openings';
 import { meaningOf, type Outcome } from '../../catalogue/outcomes';
 import { VehicleError } from '../../errors';
 import { chargingStatus, hasTank } from '../car/battery';
 import type { Car } from '../car/car';
 import type { CarChanges } from '../car/changes';
-import type { DoorName, WindowName } from '../car/state';
+import type { CarState } from '../car/state';
 import { demoFaultNames, demoFaultOf, demoFaults, type DemoFault } from './demo-faults';
 import type { Faults } from '../service/faults';
 import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
-
-/** The group and the member of the car's state that hold an opening. */
-const places = {
-  frontLeftDoor: ['doors', 'frontLeft'],
-  frontRightDoor: ['doors', 'frontRight'],
-  rearLeftDoor: ['doors', 'rearLeft'],
-  rearRightDoor: ['doors', 'rearRight'],
-  frontLeftWindow: ['windows', 'frontLeft'],
-  frontRightWindow: ['windows', 'frontRight'],
-  rearLeftWindow: ['windows', 'rearLeft'],
-  rearRightWindow: ['windows', 'rearRight'],
-  sunroof: ['windows', 'sunroof'],
-  hood: ['doors', 'hood'],
-  tailgate: ['doors', 'tailGate'],
-  tankLid: ['doors', 'tankLid'],
-} as const satisfies Record<OpeningName, readonly ['doors', DoorName] | readonly ['windows', WindowName]>;
 
 const openingWords = { open: 'OPEN', ajar: 'AJAR', closed: 'CLOSED' } as const;
 const lockWords = { locked: 'LOCKED', unlocked: 'UNLOCKED', unknown: 'UNSPECIFIED' } as const;
@@ -106,16 +91,18 @@ function changesOf({ state }: Car, input: SimpleClick): CarChanges {
     case 'timeLapse':
       return { battery: { timeLapse: input.to } };
     default: {
-      const [group, member] = places[input.part];
-      const word = group === 'doors' ? state.doors[member] : state.windows[member];
-      const to = input.to ?? (openingOf(word) === 'closed' ? 'open' : 'closed');
-      return { [group]: { [member]: to === 'unknown' ? null : openingWords[to] } };
+      const { read, name } = openings[input.part];
+      const to = input.to ?? (openingOf(state, input.part) === 'closed' ? 'open' : 'closed');
+      return { [read]: { [name]: to === 'unknown' ? null : openingWords[to] } };
     }
   }
 }
 
-const openingStates: Partial<Record<string, OpeningState>> = { OPEN: 'open', AJAR: 'ajar', CLOSED: 'closed' };
-const openingOf = (word: string | null): OpeningState => openingStates[word ?? ''] ?? 'unknown';
+function openingOf(state: CarState, key: OpeningName): OpeningState {
+  const { read, name }: OpeningRow = openings[key];
+  const words: Readonly<Record<string, string | null>> = state[read];
+  return (['open', 'ajar', 'closed'] as const).find((to) => openingWords[to] === words[name]) ?? 'unknown';
+}
 
 /** A simulated car as a page shows it. */
 export interface SimulatedCarView extends CarViewState {
@@ -137,16 +124,12 @@ export interface SimulatedCarView extends CarViewState {
 
 export function viewOf(car: Car): SimulatedCarView {
   const { state } = car;
-  const openings = Object.fromEntries(
-    openingNames.map((name) => {
-      const [group, member] = places[name];
-      return [name, openingOf(group === 'doors' ? state.doors[member] : state.windows[member])];
-    }),
-  ) as Record<OpeningName, OpeningState>;
+  const parts = Object.fromEntries(openingNames.map((name) => [name, openingOf(state, name)]));
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
   const last = car.invocations.at(-1);
   return {
-    ...openings,
+    // `fromEntries` forgets the names.
+    ...(parts as Record<OpeningName, OpeningState>),
     ...(!hasTank(state) && { tankLid: 'absent' }),
     // A car without a sunroof says this for ever.
     ...(state.windows.sunroof === 'UNSPECIFIED' && { sunroof: 'absent' }),

@@ -6,6 +6,8 @@ import {
   type OpeningState,
 } from '../control/car-view-state';
 
+export { openingNames };
+
 /**
  * A car from above, as one SVG: what is open, locked, plugged in and charging. It depends on nothing but the DOM, so that
  * every page can show it: put `carSvg()` into a page, then call `drawCar` with each new state.
@@ -70,7 +72,7 @@ const callouts: Record<OpeningName, { x: number; y: number; to: [number, number]
   rearRightDoor: { x: 132, y: 452, to: [94, 440] },
   sunroof: { x: 0, y: 290, to: [0, 290] },
   hood: { x: 0, y: 136, to: [0, 136] },
-  tailgate: { x: 0, y: 596, to: [0, 560] },
+  tailGate: { x: 0, y: 596, to: [0, 560] },
   tankLid: { x: 132, y: 504, to: [88, 504] },
 };
 
@@ -107,8 +109,8 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view .cv-door[data-state=ajar] .cv-leaf{transform:rotate(11deg)}
 .car-view [data-part=hood][data-state=open] .cv-flap{transform:scaleY(.36)}
 .car-view [data-part=hood][data-state=ajar] .cv-flap{transform:scaleY(.9)}
-.car-view [data-part=tailgate][data-state=open] .cv-flap{transform:scaleY(.34)}
-.car-view [data-part=tailgate][data-state=ajar] .cv-flap{transform:scaleY(.86)}
+.car-view [data-part=tailGate][data-state=open] .cv-flap{transform:scaleY(.34)}
+.car-view [data-part=tailGate][data-state=ajar] .cv-flap{transform:scaleY(.86)}
 .car-view [data-part=tankLid][data-state=open] .cv-leaf{transform:rotate(-62deg)}
 .car-view [data-part=tankLid][data-state=ajar] .cv-leaf{transform:rotate(-24deg)}
 .car-view [data-part=sunroof][data-state=open] .cv-slide{transform:translateY(16px)}
@@ -218,7 +220,7 @@ export function carSvg({ interactive = false } = {}): string {
   <path class="cv-crease" d="M-44 108 C-40 140 -44 170 -50 182 M44 108 C40 140 44 170 50 182"/><path class="cv-glass" d="${windshield}"/><path class="cv-wiper" d="M-46 204 L-6 196 M4 196 L44 204"/><path class="cv-shine" d="M-60 210 C-40 199 -14 197 0 197 L-24 254 C-34 255 -44 257 -50 259 Z"/>
   <g class="cv-air"><path d="M-24 236 q6 -8 12 0 t12 0"/><path d="M0 222 q6 -8 12 0 t12 0"/><path d="M0 244 q6 -8 12 0 t12 0"/></g>
   <path class="cv-roof" d="${roof}"/><path class="cv-glass" d="${rearWindow}"/>
-  <g class="cv-part cv-panel" data-part="tailgate"><g transform="translate(0 486)"><g class="cv-flap"><path class="cv-shape" d="${tailgate}"/></g></g></g>
+  <g class="cv-part cv-panel" data-part="tailGate"><g transform="translate(0 486)"><g class="cv-flap"><path class="cv-shape" d="${tailgate}"/></g></g></g>
   ${side(false)}${side(true)}
   <g class="cv-part cv-roof-light" data-part="sunroof"><rect class="cv-hole" x="-40" y="272" width="80" height="36" rx="8"/><g class="cv-slide"><rect class="cv-shape" x="-40" y="272" width="80" height="36" rx="8"/></g></g>
   <g class="cv-part" data-part="tankLid"><g transform="translate(82 494)"><rect class="cv-gap" x="-6" y="0" width="12" height="20" rx="3"/><g class="cv-leaf"><rect class="cv-shape" x="-5" y="0" width="11" height="20" rx="3"/></g><rect class="cv-hit" x="-12" y="-5" width="30" height="30"/></g></g>

@@ -1,3 +1,4 @@
+import { openingsOf, type OpeningRead } from '../../catalogue/openings';
 import { resources, type InterfaceName, type ResourceName } from '../../catalogue/reads';
 import type { Car } from '../car/car';
 import { optionalCommands } from '../car/profiles';
@@ -45,6 +46,24 @@ export function putMember(
   const override = car.override(path);
   if (override === undefined) body[name] = member();
   else if (override !== 'missing') body[name] = override.json ?? null;
+}
+
+/** The windows or doors of a car: under the names of v1, which lacks the openings that not every car has, or under those of v2. */
+export function openingMembers(
+  car: Car,
+  read: OpeningRead,
+  version: 'v1' | 'v2',
+  memberOf: (value: string | null, ms: number) => unknown,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  const words: Readonly<Record<string, string | null>> = car.state[read];
+  for (const { kind, name, v2, ifFitted } of openingsOf(read)) {
+    if (version === 'v1' && ifFitted) continue;
+    const path = kind === 'lock' ? 'lock' : `${read}.${name}`;
+    const value = kind === 'lock' ? car.state.lock : (words[name] ?? null);
+    putMember(body, version === 'v1' ? name : v2, car, path, () => memberOf(value, car.measuredAt(path)));
+  }
+  return body;
 }
 
 /** Most members of an answer have the same time: the last one is kept. */

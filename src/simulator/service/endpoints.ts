@@ -23,7 +23,7 @@ import {
   type ReadName,
   type Route,
 } from '../../catalogue/reads';
-import { groups as groupRows } from '../../catalogue/groups';
+import { groupPath, groups as groupRows } from '../../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from '../car/car';
 import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
@@ -318,8 +318,9 @@ function resourceEndpoints({ dialect }: EndpointParts): Endpoint[] {
 /** The groups of connected v2 (docs/energy-location-api.md 4). */
 const groupEndpoints = (parts: EndpointParts): Endpoint[] =>
   Object.entries(groups).map(([name, group]) => {
-    const { path, scopes } = groupRows[name as keyof typeof groups];
-    return connectedRead(parts, name, 'connected-v2', { path, accept: json }, scopes, ({ car }) =>
+    const known = name as keyof typeof groups;
+    const route = { path: groupPath(known), accept: json };
+    return connectedRead(parts, name, 'connected-v2', route, groupRows[known].scopes, ({ car }) =>
       groupBody(car, name, group),
     );
   });

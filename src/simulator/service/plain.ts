@@ -1,8 +1,15 @@
 import { commands, isCommandName, type Command } from '../../catalogue/commands';
-import { doorMembers, windowMembers } from '../../catalogue/members';
 import { interfacePaths, resources, type Resource } from '../../catalogue/reads';
-import type { Car } from '../car/car';
-import { commandsOf, imageUrl, iso, putMember, resourceValue, yearAfter, type Dialect } from './dialect';
+import {
+  commandsOf,
+  imageUrl,
+  iso,
+  openingMembers,
+  resourceValue,
+  putMember,
+  yearAfter,
+  type Dialect,
+} from './dialect';
 
 /**
  * The specification's shapes. Where it shows none, these stand in, all of them covered by the field notes:
@@ -14,20 +21,8 @@ import { commandsOf, imageUrl, iso, putMember, resourceValue, yearAfter, type Di
 export const plain: Dialect = {
   name: 'plain',
   envelope: (data) => ({ data }),
-  windows: (car) =>
-    members(
-      car,
-      Object.keys(windowMembers),
-      (name) => `windows.${name}`,
-      (name) => word(car.state.windows, name),
-    ),
-  doors: (car) =>
-    members(
-      car,
-      Object.keys(doorMembers),
-      (name) => (name === 'carLocked' ? 'lock' : `doors.${name}`),
-      (name) => (name === 'carLocked' ? car.state.lock : word(car.state.doors, name)),
-    ),
+  windows: (car) => openingMembers(car, 'windows', 'v1', specified),
+  doors: (car) => openingMembers(car, 'doors', 'v1', specified),
   details(car, context) {
     const { images, descriptions, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
@@ -86,19 +81,4 @@ function isOnV2(name: string): boolean {
   return routes['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
 }
 
-const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
-
-function members(
-  car: Car,
-  names: readonly string[],
-  pathOf: (name: string) => string,
-  valueOf: (name: string) => string | null,
-): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const name of names)
-    putMember(body, name, car, pathOf(name), () => ({
-      value: valueOf(name),
-      timestamp: iso(car.measuredAt(pathOf(name))),
-    }));
-  return body;
-}
+const specified = (value: string | null, ms: number): unknown => ({ value, timestamp: iso(ms) });

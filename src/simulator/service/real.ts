@@ -1,10 +1,11 @@
-import { doorMembers, windowMembers, type Member } from '../../catalogue/members';
+import type { OpeningRead } from '../../catalogue/openings';
 import { resources, type Resource } from '../../catalogue/reads';
 import type { Car } from '../car/car';
 import {
   commandsOf,
   imageUrl,
   iso,
+  openingMembers,
   putMember,
   resourceValue,
   withDigits,
@@ -18,12 +19,8 @@ export const real: Dialect = {
   name: 'real',
   envelope: (data, status, { interface: name, operationId }) =>
     name === 'connected-v1' ? { status, operationId, data } : { data },
-  windows: (car, context) =>
-    members(car, context, windowMembers, ['sunroof'], (name) => [`windows.${name}`, word(car.state.windows, name)]),
-  doors: (car, context) =>
-    members(car, context, doorMembers, ['tankLid'], (name) =>
-      name === 'carLocked' ? ['lock', car.state.lock] : [`doors.${name}`, word(car.state.doors, name)],
-    ),
+  windows: (car, context) => members(car, 'windows', context),
+  doors: (car, context) => members(car, 'doors', context),
   details(car, context) {
     const { images, ...details } = car.state.details;
     const body: Record<string, unknown> = { vin: car.vin };
@@ -80,28 +77,11 @@ export const real: Dialect = {
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
-const word = (words: Record<string, string | null>, name: string): string | null => words[name] ?? null;
-
 /** Six digits of the second (docs/field-notes.md 6.1). */
 const micros = (ms: number): string => withDigits(ms, 6);
 
-/** v1 has the names of the specification; v2 has its own, two more members, and a unit that is null (docs/field-notes.md 1.5, 1.6, 2.1). */
-function members(
-  car: Car,
-  { interface: name }: ViewContext,
-  table: Record<string, Member>,
-  extra: readonly string[],
-  partOf: (name: string) => [path: string, value: string | null],
-): unknown {
-  const body: Record<string, unknown> = {};
-  const isV1 = name === 'connected-v1';
-  for (const member of [...Object.keys(table), ...(isV1 ? [] : extra)]) {
-    const [path, value] = partOf(member);
-    putMember(body, isV1 ? member : (table[member]?.aliases[0] ?? member), car, path, () =>
-      isV1
-        ? { value, timestamp: iso(car.measuredAt(path)) }
-        : { timestamp: micros(car.measuredAt(path)), unit: null, value },
-    );
-  }
-  return body;
-}
+/** v2 has names of its own, two more members, and a unit that is null (docs/field-notes.md 1.5, 1.6, 2.1). */
+const members = (car: Car, read: OpeningRead, { interface: name }: ViewContext): unknown =>
+  name === 'connected-v1'
+    ? openingMembers(car, read, 'v1', (value, ms) => ({ value, timestamp: iso(ms) }))
+    : openingMembers(car, read, 'v2', (value, ms) => ({ timestamp: micros(ms), unit: null, value }));

@@ -108,7 +108,7 @@ describe('the control interface of the simulator', () => {
       'rearLeftWindow',
       'sunroof',
       'hood',
-      'tailgate',
+      'tailGate',
       'tankLid',
     ]) {
       await click({ part, to: 'closed' });
