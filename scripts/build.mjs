@@ -92,6 +92,16 @@ const carsTabApart = {
   },
 };
 
+const styleAsText = {
+  name: 'style-as-text',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path), { loader: 'css', minify: true });
+      return { contents: code, loader: 'text' };
+    });
+  },
+};
+
 /** A script for the editor. Syntax is not minified, because the flow library reads the definitions with a parser. */
 async function bundleForBrowser(entry, options) {
   const { outputFiles } = await build({
@@ -138,8 +148,10 @@ const sharedWords = {
     unit,
     word: { open, closed, locked, running, 'not running': word['not running'] },
   }),
-  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word }) => ({
+  'connected-vehicle.json': (texts, { cause }) => ({ ...texts, cause }),
+  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause }) => ({
     ...texts,
+    status: { ...texts.status, failed: { ...texts.status.failed, ...cause } },
     part: { ...part, carLocked: part.lock },
     reading: { ...texts.reading, unit, word: { ...word, locked, unlocked } },
   }),
@@ -158,7 +170,11 @@ function listOfReads() {
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
   const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
-  const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', { format: 'esm', minifySyntax: true });
+  const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', {
+    format: 'esm',
+    minifySyntax: true,
+    plugins: [styleAsText],
+  });
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
@@ -193,7 +209,7 @@ async function buildPage() {
       write: false,
       bundle: true,
       format: 'esm',
-      target: 'es2022',
+      target: 'es2020',
       charset: 'utf8',
       minify: true,
     });

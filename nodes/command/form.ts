@@ -28,6 +28,7 @@ const {
   validateTypedVin,
   unlockDurationLimits,
   validateWhole,
+  validateVehicle,
   wordsOf,
 } = connectedVehicle;
 
@@ -99,7 +100,7 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   icon: 'connected-vehicle-command.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
     vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     command: {

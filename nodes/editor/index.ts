@@ -26,7 +26,14 @@ export { serviceInterfaces, showInterface } from './interfaces';
 export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
 export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
-export { validateAddress, validateVin, validateWhole, type Validity } from './validators';
+export {
+  validateAddress,
+  validateCredentials,
+  validateVehicle,
+  validateVin,
+  validateWhole,
+  type Validity,
+} from './validators';
 export { editorLanguage, numberText, sharedText, timeText, wordsOf } from './texts';
 export {
   commandAccess,

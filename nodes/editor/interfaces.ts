@@ -25,10 +25,15 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
 
 /**
  * Says what an interface choice means (`auto` is version 2 where it is offered, docs/message-contract.md 3), as a warning
- * where the chosen version does not serve what is asked for.
+ * where the chosen version does not serve what is asked for. A service with one version leaves nothing to choose.
  */
 export function showInterface(served: readonly Served[], choice: string): void {
   const interfaces = serviceInterfaces();
+  const isChoice = (['connected-v1', 'connected-v2'] as const).every((name) => interfaces.includes(name));
+  nodeField('interface')
+    .closest('.form-row')
+    .add(part('interface'))
+    .toggle(isChoice || choice !== 'auto');
   const has = ({ versions }: Served, version: 'v1' | 'v2'): boolean =>
     interfaces.includes(`connected-${version}`) && versions[version];
   const missing = choice === 'v1' || choice === 'v2' ? served.filter((one) => !has(one, choice)) : [];

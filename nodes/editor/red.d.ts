@@ -8,12 +8,13 @@ type EditorNode<Options> = Partial<Options> & {
   type: string;
   /** The tab. */
   z?: string;
+  /** As the form left them; a stored secret is only `has_<name>`. */
+  credentials?: Readonly<Record<string, unknown>>;
   _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
 interface EditorProperty<Options, Value> {
   value: Value;
-  required?: boolean;
   /** Type of the config node that the property names. */
   type?: string;
   /** Names the property in the editor's own complaints. */
@@ -108,13 +109,22 @@ declare const RED: {
     show(id: string): void;
   };
   workspaces: { active(): string };
+  editor: { editConfig(name: string, type: string, id: string): void };
+  view: { importNodes(nodes: readonly object[], options: { touchImport: boolean; notify: boolean }): void };
   tray: { resize(): void };
   clipboard: { copyText(text: string): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
+    getType(type: string): { defaults: Record<string, { value: unknown }> };
+    /** A new id. */
+    id(): string;
     /** A node of the flows being edited, by its id. */
     node(id: string):
       | {
+          /** Disabled. */
+          d?: boolean;
+          valid?: boolean;
+          validationErrors?: string[];
           service?: string;
           vin?: string;
           polling?: string;
@@ -132,3 +142,9 @@ declare const RED: {
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };
 };
+
+/** The build gives its text, minified. */
+declare module '*.css' {
+  const text: string;
+  export default text;
+}

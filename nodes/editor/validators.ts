@@ -26,3 +26,25 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   const fault = addressFault(value.trim(), options);
   return fault === null || sharedText(`reason.${fault}`);
 }
+
+/** What a configuration of a car lacks. Its stored secrets are known only after its form was open. */
+export function validateCredentials({ credentials: known }: EditorNode<object>): Validity {
+  if (known?.['has_apiKey'] === false) return sharedText('cause.API_KEY_MISSING');
+  const isWithout = known?.['has_accessToken'] === false && known['has_refreshToken'] === false && !known['clientId'];
+  return !isWithout || sharedText('cause.NOT_SIGNED_IN');
+}
+
+/** The validator of the property `vehicle`: why the node cannot work, in the words of its status. */
+export function validateVehicle(
+  this: EditorNode<{ vehicle: string }> & { vin?: string },
+  value: string | undefined,
+  _opt: unknown,
+): Validity {
+  const car = RED.nodes.node(value ?? '');
+  if (!car || car.d === true) return sharedText('cause.NO_VEHICLE');
+  if (car.valid === false) return (car.validationErrors ?? []).join(', ');
+  // No message can name the car of these nodes.
+  const isStarted = ['connected-vehicle-guard', 'connected-vehicle-event'].includes(this.type);
+  const isKnown = (car.service ?? 'demo') === 'demo' || Boolean(car.vin?.trim() || this.vin?.trim());
+  return !isStarted || isKnown || sharedText('cause.NO_CAR');
+}

@@ -18,6 +18,7 @@ const {
   validateTyped,
   validateTypedVin,
   validateWhole,
+  validateVehicle,
   wordsOf,
 } = connectedVehicle;
 
@@ -110,7 +111,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   icon: 'connected-vehicle-event.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
     vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     events: {
@@ -130,7 +131,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
         const places = value ?? [];
         if (!places.every(isPlace)) return say('reason.place');
         const needsPlace = (this.events ?? []).some((name) => name === 'arrived' || name === 'left');
-        return !needsPlace || places.length > 0 || say('reason.noPlace');
+        return !needsPlace || places.length > 0 || sharedText('cause.ADD_PLACE');
       },
     },
     poll: { value: 120, validate: validatePoll },

@@ -12,7 +12,6 @@ const {
   part,
   validatePoll,
   saveProperties,
-  sharedText,
   showProperties,
   showTyped,
   startSources,
@@ -20,6 +19,7 @@ const {
   validateTyped,
   validateTypedVin,
   validateWhole,
+  validateVehicle,
   wordsOf,
 } = connectedVehicle;
 
@@ -129,7 +129,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   icon: 'connected-vehicle-guard.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
     vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     watch: {

@@ -7,9 +7,9 @@ const {
   labelStyle,
   nodeField: field,
   saveProperties,
-  sharedText,
   showProperties,
   validateWhole,
+  validateVehicle,
   wordsOf,
 } = connectedVehicle;
 
@@ -22,7 +22,7 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   icon: 'connected-vehicle-command-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
     timeout: { value: 180, validate: (value, _opt) => validateWhole(value, 1) },
     interval: { value: 5, validate: (value, _opt) => validateWhole(value, 1) },
     verify: { value: true },

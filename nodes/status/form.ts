@@ -30,6 +30,7 @@ const {
   validateTypedVin,
   typeOf,
   valueTypeOf,
+  validateVehicle,
   wordsOf,
 } = connectedVehicle;
 
@@ -187,7 +188,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   icon: 'connected-vehicle-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', required: true, label: sharedText('label.vehicle') },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
     vin: { value: '', validate: validateTypedVin },
     vinType: { value: 'str' },
     read: {

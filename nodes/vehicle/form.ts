@@ -7,6 +7,7 @@ const {
   interfaceNames,
   listOf,
   validateAddress,
+  validateCredentials,
   validateRedirectUrl,
   configField: field,
   labelStyle,
@@ -127,7 +128,13 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     },
     vin: { value: '', validate: (value, _opt) => validateVin(value) },
     readOnly: { value: false },
-    access: { value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'] },
+    access: {
+      value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'],
+      // A property without a field of its own: the form marks the fields of the credentials.
+      validate(_value, _opt) {
+        return serviceOf(this) === 'demo' || validateCredentials(this);
+      },
+    },
     interfaces: {
       value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
       validate(value, _opt) {

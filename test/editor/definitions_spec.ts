@@ -248,6 +248,38 @@ describe('The validators', () => {
     assert.equal(validate('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
   });
 
+  it('say before the deploy, in the words of the status, what a configuration lacks', () => {
+    const judge = (service: string, credentials?: object) =>
+      validate('connected-vehicle', 'access', [], { service, ...(credentials && { credentials }) });
+    const tokens = { has_accessToken: false, has_refreshToken: false, clientId: '' };
+    assert.equal(judge('volvo-cars'), true, 'stored secrets are known only after the form was open');
+    assert.equal(judge('demo', { ...tokens, has_apiKey: false }), true);
+    assert.equal(judge('volvo-cars', { ...tokens, has_apiKey: false }), 'connected-vehicle.cause.API_KEY_MISSING');
+    assert.equal(judge('custom', { ...tokens, has_apiKey: true }), 'connected-vehicle.cause.NOT_SIGNED_IN');
+    for (const given of [{ has_accessToken: true }, { has_refreshToken: true }, { clientId: 'client' }])
+      assert.equal(judge('volvo-cars', { ...tokens, has_apiKey: true, ...given }), true);
+  });
+
+  it('say of each node, in the words of its status, why its car cannot work', () => {
+    const car = { id: 'car', type: 'connected-vehicle', service: 'volvo-cars', vin: 'YV1CT9551B1570982' };
+    const judge = (type: string, value: string, held: object = car, vin = '') =>
+      definition(type, [held as HeldNode]).defaults['vehicle']?.validate?.call({ type, vin }, value, {});
+    for (const type of types.filter((one) => one !== 'connected-vehicle')) {
+      assert.equal(judge(type, 'car'), true, type);
+      for (const value of ['', '_ADD_', 'deleted'])
+        assert.equal(judge(type, value), 'connected-vehicle.cause.NO_VEHICLE', `${type} ${value}`);
+      assert.equal(judge(type, 'car', { ...car, d: true }), 'connected-vehicle.cause.NO_VEHICLE');
+      assert.equal(judge(type, 'car', { ...car, valid: false, validationErrors: ['why'] }), 'why');
+    }
+    const nameless = { ...car, vin: '' };
+    for (const type of ['connected-vehicle-guard', 'connected-vehicle-event']) {
+      assert.equal(judge(type, 'car', nameless), 'connected-vehicle.cause.NO_CAR', type);
+      assert.equal(judge(type, 'car', nameless, 'YV1CT9551B1570982'), true);
+      assert.equal(judge(type, 'car', { ...nameless, service: 'demo' }), true);
+    }
+    assert.equal(judge('connected-vehicle-status', 'car', nameless), true, 'a message can name the car');
+  });
+
   it('take a header name and a media type vendor that a request can carry', () => {
     const custom = { service: 'custom' };
     assert.equal(validate('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
@@ -358,7 +390,8 @@ describe('The validators', () => {
   it('take a node that lacks properties, because it is older or was written by hand', () => {
     for (const type of types) {
       const { defaults } = definition(type);
-      for (const [property, { validate }] of Object.entries(defaults))
+      // Without a car, a node cannot work.
+      for (const [property, { validate }] of Object.entries(defaults).filter(([name]) => name !== 'vehicle'))
         assert.equal(validate?.call({}, undefined, {}) ?? true, true, `${type}.${property}`);
       assert.equal(typeof definition(type).label.call({}), 'string');
     }

@@ -61,9 +61,13 @@ export class CarsPanel {
   readonly #messages = element('div', { class: 'cars-messages', role: 'status' });
   readonly #chooser = element('select', { 'aria-label': say('label.choose') });
   readonly #head = new Section<{ car: CarSummary; isNamed: boolean }>('head', headOf);
-  readonly #problem = new Section<string | null>('problems', (problem) => [
-    problem !== null && element('p', { class: 'cars-problem' }, problem),
-  ]);
+  readonly #problem = new Section<Pick<CarSummary, 'config' | 'remedy'> & { text: string | null }>(
+    'problems',
+    ({ text, config, remedy }) => [
+      text !== null && element('p', { class: 'cars-problem' }, text),
+      remedy !== null && remedyButton(config, remedy),
+    ],
+  );
   readonly #drawing: CarDrawing;
   readonly #demo: Section<Pick<CarSummary, 'demo' | 'demoPage'>>;
   readonly #mode = element(
@@ -76,7 +80,7 @@ export class CarsPanel {
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list = new Section<CarSummary['facts']>('list', listOf);
-  readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>>(
+  readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly' | 'vin'>>(
     'account',
     accountOf,
   );
@@ -177,14 +181,9 @@ export class CarsPanel {
     this.#chooser.hidden = this.#cars.length < 2;
     this.#body.hidden = car === undefined;
     this.#empty.hidden = car !== undefined;
-    this.#empty.replaceChildren(
-      iconOf('fa-car'),
-      element('p', {}, say('empty.title')),
-      element('p', {}, say('empty.hint')),
-    );
-    if (car === undefined) return;
+    if (car === undefined) return this.#drawEmpty();
     this.#head.show({ car, isNamed: !this.#chooser.hidden });
-    this.#problem.show(problemOf(car));
+    this.#problem.show({ text: problemOf(car), config: car.config, remedy: car.remedy });
     this.#drawing.show(car, this.#drawn !== car.key);
     if (this.#drawn !== car.key) this.#pictures.open = false;
     this.#drawn = car.key;
@@ -194,6 +193,24 @@ export class CarsPanel {
     this.#account.show(car);
     this.#commands.show(car);
     this.refreshAges();
+  }
+
+  /** Without a deployed car: adds one, or says that one waits for the deploy. */
+  #drawEmpty(): void {
+    let isAdded = false;
+    RED.nodes.eachConfig(({ type }) => (isAdded ||= type === 'connected-vehicle'));
+    const add = (service: 'demo' | 'volvo-cars', icon: string): HTMLElement =>
+      button(say(`empty.${service}`), icon, () => {
+        addCar(service);
+        this.#draw();
+      });
+    this.#empty.replaceChildren(
+      iconOf('fa-car'),
+      element('p', {}, say(isAdded ? 'empty.added' : 'empty.title')),
+      ...(isAdded
+        ? []
+        : [element('div', { class: 'cars-buttons' }, add('demo', 'fa-plus'), add('volvo-cars', 'fa-key'))]),
+    );
   }
 
   /** Says what has changed about the car that is shown, for people who do not see it. */
@@ -356,10 +373,42 @@ function ageTitle({ measuredAt, receivedAt }: NonNullable<CarRow['fact']>): stri
 }
 
 /** Why nothing can be read of the car. */
-const problemOf = ({ problem, session }: Pick<CarSummary, 'problem' | 'session'>): string | null =>
-  problem ?? session?.problem ?? null;
+const problemOf = ({ problem, session, vin }: Pick<CarSummary, 'problem' | 'session' | 'vin'>): string | null =>
+  problem ?? session?.problem ?? (vin === null ? say('session.noCar') : null);
 
-function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly'>): Node[] {
+/** Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses. */
+function addCar(service: 'demo' | 'volvo-cars'): void {
+  const of = (type: string, values: object): object => {
+    const { defaults } = RED.nodes.getType(type);
+    const presets = Object.entries(defaults).map(([name, { value }]) => [name, value]);
+    return { ...(structuredClone(Object.fromEntries(presets)) as object), type, ...values };
+  };
+  const [vehicle, id] = [RED.nodes.id(), RED.nodes.id()];
+  const place = { id, z: RED.workspaces.active(), x: 200, y: 100, wires: [[]] };
+  RED.view.importNodes(
+    [
+      of('connected-vehicle', { id: vehicle, service }),
+      of('connected-vehicle-status', { ...place, vehicle, poll: 120 }),
+    ],
+    { touchImport: true, notify: false },
+  );
+  if (service !== 'demo') openConfiguration(vehicle);
+}
+
+/** Opens the form of a configuration, where a person mends what is wrong. */
+const openConfiguration = (id: string): void => RED.editor.editConfig('', 'connected-vehicle', id);
+
+function remedyButton(config: string, remedy: NonNullable<CarSummary['remedy']>): HTMLElement {
+  const made = button(say(`remedy.${remedy}`), remedy === 'signIn' ? 'fa-sign-in' : 'fa-pencil', () => {
+    openConfiguration(config);
+    // The editor gives the focus to the first field of a form that has slid in.
+    if (remedy === 'signIn') setTimeout(() => $('[data-ask=sign-in]').trigger('focus'), 700);
+  });
+  made.dataset['key'] = 'remedy';
+  return made;
+}
+
+function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly' | 'vin'>): Node[] {
   return [
     element('h4', {}, say('heading.account')),
     ...(problemOf(car) === null ? [element('p', {}, sessionText(car))] : []),

@@ -1,6 +1,8 @@
 import type { CarPicture, CarSummary } from '../runtime/cars';
 import type { Answer, Refusal } from '../../editor/runtime-request';
+import styles from './cars.css';
 import { CarsPanel, type PanelMessage } from './cars-panel';
+import { element } from './elements';
 
 const { ask, checkFindings, errorText, wordsOf } = connectedVehicle;
 
@@ -70,7 +72,7 @@ export function openCarsTab(content: HTMLElement): () => void {
     if (isStale) void update();
   };
 
-  content.replaceChildren(panel.root);
+  content.replaceChildren(element('style', {}, styles), panel.root);
   for (const topic of ['connected-vehicle/changed', 'notification/runtime-deploy'])
     RED.comms.subscribe(topic, () => void update());
   RED.comms.on('connect', () => void update());

@@ -39,6 +39,8 @@ interface CarReport {
   session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
   /** The error of the configuration if no account could be opened. */
   problem: Sentence | null;
+  /** Where a person mends what is wrong; null where nothing is, or where time mends it. */
+  remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
@@ -232,6 +234,7 @@ async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }
       problem: token.problem,
     },
     problem,
+    remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
     watches: overviews
       .flatMap(({ watches }) => watches)
@@ -251,6 +254,16 @@ async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }
         sentBy: sentBy && cut(sentBy),
       })),
   };
+}
+
+function remedyOf(
+  problem: Sentence | null,
+  token: ReturnType<Account['token']> | null,
+  vin: string | null,
+): CarReport['remedy'] {
+  if (problem === null && (token?.kind === 'none' || token?.signInRequiredSince != null)) return 'signIn';
+  const isAtFault = problem !== null || vin === null || (token?.problem != null && token.retryAt === null);
+  return isAtFault ? 'configuration' : null;
 }
 
 /** The connected vehicle API always, the others once a request was sent to them. */

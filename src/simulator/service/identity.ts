@@ -80,16 +80,17 @@ export class Identity {
     const redirectUri = parameters.get('redirect_uri') ?? '';
     if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
     if (!this.#mayRedirect(redirectUri)) return htmlPage(400, 'This redirect URL is not registered');
-    const problem = problemOf(parameters);
+    const problem = problemOf(parameters, this.#settings.scopes);
     return problem === null
       ? proceed(parameters)
       : redirect(redirectUri, { ...problem, state: parameters.get('state') ?? '' });
   }
 
   #mayRedirect(address: string): boolean {
-    const { redirectUris } = this.#settings;
+    const { redirectUris, dialect } = this.#settings;
     if (redirectUris !== null) return redirectUris.includes(address);
     if (!URL.canParse(address)) return false;
+    if (dialect === 'real') return /^(https:\/\/[^/#]|http:\/\/localhost(:\d+)?([/?]|$))[^#]*$/.test(address);
     const { protocol, hostname } = new URL(address);
     return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
   }
@@ -194,7 +195,10 @@ const scopesIn = (parameters: URLSearchParams): string[] =>
   (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
 
 /** The OAuth error of a request for sign-in, or null. */
-function problemOf(parameters: URLSearchParams): { error: string; error_description: string } | null {
+function problemOf(
+  parameters: URLSearchParams,
+  allowed: readonly string[],
+): { error: string; error_description: string } | null {
   const scopes = scopesIn(parameters);
   if (parameters.get('response_type') !== 'code')
     return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
@@ -204,7 +208,7 @@ function problemOf(parameters: URLSearchParams): { error: string; error_descript
   ) {
     return { error: 'invalid_request', error_description: 'PKCE with S256 is required' };
   }
-  if (scopes.length === 0 || scopes.some((scope) => !everyScope.includes(scope)))
+  if (scopes.length === 0 || scopes.some((scope) => !allowed.includes(scope)))
     return { error: 'invalid_scope', error_description: 'The requested scope is invalid' };
   return null;
 }

@@ -4,6 +4,7 @@ import type { CarOptions } from '../car/changes';
 import { demoCar } from '../car/profiles';
 import { interfaceNames, type InterfaceName } from '../../catalogue/reads';
 import type { LimitOptions } from './limits';
+import { everyScope } from './tokens';
 
 /** Options of a simulated service. Everything has a default. */
 export interface SimulatorOptions {
@@ -25,8 +26,13 @@ export interface SimulatorOptions {
   /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
   clientId?: string;
   clientSecret?: string;
-  /** The redirect URLs that sign-in accepts, exactly. Default: any that is https or on a loopback host (docs/field-notes.md 4.3). */
+  /**
+   * The redirect URLs that the application was published with, compared as text. Default: any that begins with `https://` or
+   * `http://localhost` (docs/field-notes.md 4.3), in the dialect `plain` also those on another loopback host.
+   */
   redirectUris?: readonly string[];
+  /** The scopes that the application was published with. A sign-in that asks for another one ends with `invalid_scope`. Default: every one. */
+  scopes?: readonly string[];
   /** Default 299 (docs/field-notes.md 4.2). */
   accessTokenLifeSeconds?: number;
   /** Seconds that a rotated refresh token still works. Default 0 (docs/field-notes.md 4.2). */
@@ -61,6 +67,7 @@ export function withDefaults(options: SimulatorOptions): Settings {
     clientId: 'demo-client',
     clientSecret: 'demo-secret',
     redirectUris: null,
+    scopes: everyScope,
     accessTokenLifeSeconds: 299,
     refreshGraceSeconds: 0,
     cars: [demoCar],

@@ -1,0 +1,157 @@
+import { strict as assert } from 'node:assert';
+import type { Browser, Page } from 'playwright-core';
+import { demoCar, everyScope, startSimulator, type Simulator } from '../../src/simulator/index';
+import {
+  formIsOpen,
+  launchBrowser,
+  openEditor,
+  partOf,
+  pendingNote,
+  picture,
+  skipAfterFailure,
+} from '../support/editor-browser';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+
+/** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
+describe(`The first car in a browser${pendingNote}`, function () {
+  this.timeout(60_000);
+  skipAfterFailure(this);
+  let service: Simulator;
+  let nodeRed: RealNodeRed;
+  let browser: Browser;
+  let page: Page;
+  let redirectUrl: string;
+  const complaints: string[] = [];
+  const field = (name: string) => page.locator(`#node-config-input-${name}`);
+  const part = (name: string) => partOf(page, name);
+  const ask = (name: string) => page.locator(`[data-ask=${name}]`);
+  const tab = (name: string) => page.locator('.cars-tab').getByRole('button', { name });
+  const deploy = async (): Promise<void> => {
+    await page.locator('#red-ui-header-button-deploy').click();
+    // The editor asks first where a node cannot work.
+    const confirm = page.getByRole('button', { name: 'Confirm deploy' });
+    await confirm.or(page.locator('#red-ui-header-button-deploy.disabled')).first().waitFor();
+    if (await confirm.isVisible()) await confirm.click();
+    await page.locator('#red-ui-header-button-deploy.disabled').waitFor();
+  };
+
+  before(async function () {
+    // On the machine of the driver, nothing answers at localhost.
+    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1, MAP localhost 127.0.0.2');
+    nodeRed = await startNodeRed();
+    const { port } = new URL(nodeRed.url);
+    redirectUrl = `http://localhost:${port}/connected-vehicle/callback`;
+    service = await startSimulator({
+      cars: [{ ...demoCar, windows: {} }],
+      dialect: 'real',
+      apiKeyHeader: 'vcc-api-key',
+      mediaTypeVendor: 'volvocars',
+      interfaces: ['connected-v2', 'energy-v2', 'location-v1'],
+      redirectUris: [redirectUrl],
+      scopes: everyScope.filter((scope) => !scope.includes('honk')),
+    });
+    page = await openEditor(browser, `http://garage:${port}/`, {
+      height: 1000,
+      complaints,
+      // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
+      isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
+    });
+  });
+
+  after(async () => {
+    await browser?.close();
+    await nodeRed?.stop();
+    await service?.close();
+  });
+
+  it('can be added in the empty tab, and says before the deploy what it lacks', async () => {
+    await page.locator('#red-ui-sidebar-tabs [title], .red-ui-tabs-menu a').last().waitFor({ state: 'attached' });
+    await page.evaluate("RED.sidebar.show('connected-vehicle-cars')");
+    await tab('Add my Volvo').waitFor();
+    await picture(page, 'first-1-empty');
+    await tab('Add my Volvo').click();
+    await formIsOpen(page);
+    assert.equal(await field('service').inputValue(), 'volvo-cars');
+    await picture(page, 'first-2-volvo');
+    await page.locator('#node-config-dialog-ok').click();
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    const [node] = (await page.evaluate(
+      "RED.nodes.filterNodes({ type: 'connected-vehicle-status' }).map((n) => n.validationErrors)",
+    )) as string[][];
+    assert.deepEqual(node, ['API key missing']);
+    await page.locator('.red-ui-flow-node-error:visible').waitFor();
+    await page.locator('.cars-tab').getByText('Press “Deploy” to see the car here.').waitFor();
+    await picture(page, 'first-3-added');
+  });
+
+  it('says in the tab why it cannot work, with the way to the form', async () => {
+    await deploy();
+    await page.locator('.cars-problem', { hasText: 'The API key is missing.' }).waitFor();
+    await picture(page, 'first-4-no-key');
+    await tab('Open the configuration').click();
+    await formIsOpen(page);
+  });
+
+  it('names the address to register, the scopes to tick, and what to untick where one is missing', async () => {
+    await field('service').selectOption('custom');
+    await field('baseUrl').fill(service.url);
+    await field('apiKeyHeader').fill('vcc-api-key');
+    await field('mediaTypeVendor').fill('volvocars');
+    await field('authorizeUrl').fill(`${service.url}/as/authorization.oauth2`);
+    await field('tokenUrl').fill(`${service.url}/as/token.oauth2`);
+    for (const name of ['connected vehicle, version 1', 'extended vehicle'])
+      await part('interfaces').getByLabel(name, { exact: true }).uncheck();
+    assert.equal(await part('redirect').innerText(), redirectUrl);
+    await part('scopeCount').click();
+    await picture(page, 'first-5-publish');
+    await field('apiKey').fill('demo-key');
+    await field('clientId').fill('demo-client');
+    await field('clientSecret').fill('demo-secret');
+    await signIn(/error=invalid_scope/);
+    await part('signIn').getByText('The application was published without a scope').waitFor();
+    await part('signIn')
+      .getByText(/Ticked now: .*“honk and flash”/)
+      .waitFor();
+    await part('signIn').scrollIntoViewIfNeeded();
+    await picture(page, 'first-6-invalid-scope');
+    await part('accessCommands').getByLabel('honk and flash').uncheck();
+  });
+
+  /** Starts the sign-in, and pastes the address of the page that cannot be loaded. */
+  async function signIn(address: RegExp): Promise<void> {
+    const redirected = page.context().waitForEvent('request', (request) => request.url().startsWith(redirectUrl));
+    const opening = page.waitForEvent('popup');
+    await ask('sign-in').click();
+    const allow = (await opening).getByRole('button', { name: 'Sign in' });
+    await Promise.race([allow.click({ noWaitAfter: true }).catch(() => undefined), redirected]);
+    const url = (await redirected).url();
+    assert.match(url, address);
+    await page.bringToFront();
+    await page.locator('#connected-vehicle-redirected').fill(url);
+    await ask('sign-in-finish').click();
+  }
+
+  it('signs in, finds the car, and checks everything', async () => {
+    await signIn(/code=/);
+    await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
+    await ask('vehicles').click();
+    await part('found').getByText('Found:').waitFor();
+    await ask('check').click();
+    await part('result').getByText('The car is linked to the account.').waitFor();
+    await part('result').scrollIntoViewIfNeeded();
+    await picture(page, 'first-7-signed-in');
+    await page.locator('#node-config-dialog-ok').click();
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await deploy();
+  });
+
+  it('shows that all windows are closed, on the canvas and in the tab', async () => {
+    await page.locator('.red-ui-flow-node-status-label', { hasText: /^all windows closed · / }).waitFor();
+    await page.locator('.cars-list tr[data-fact=rearRightWindow]', { hasText: 'closed' }).waitFor();
+    await picture(page, 'first-8-closed');
+  });
+
+  it('complains of nothing', () => {
+    assert.deepEqual(complaints, []);
+  });
+});
