@@ -353,8 +353,13 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.equal(await part('gone').innerText(), 'Not available at the service of this vehicle: Cab open.');
     await read('All windows');
     await page.locator('.car-form summary').click();
-    assert.equal(await part('interface').innerText(), 'Version 2 is the only one that has it.');
+    await page.locator('#node-input-vin + .red-ui-typedInput-container').waitFor();
+    for (const hidden of [page.locator('#node-input-interface'), part('interface')])
+      assert.equal(await hidden.isVisible(), false, 'a service with one version leaves nothing to choose');
+    const volvo = await page.locator('#node-input-vehicle').inputValue();
+    await page.locator('#node-input-vehicle').selectOption({ label: 'Demo car' });
     await page.locator('#node-input-interface').selectOption('v1');
+    await page.locator('#node-input-vehicle').selectOption(volvo);
     assert.equal(await part('interface').innerText(), 'Not available in version 1: All windows.');
     await closeDialog('node-dialog-ok');
   });
