@@ -102,7 +102,7 @@ describe('The status of a node that cannot work', () => {
     service.faults.add({ error: 'quota', times: 1 });
     await flow.load(status, customVehicle(service), demoCredentials);
     await flow.fail();
-    assert.match((await badge('quota-spent')).text ?? '', /^quota used up until (\d+\.\d+\. )?\d\d:\d\d$/);
+    assert.match((await badge('quota-spent')).text ?? '', /^quota used up until (\d+ [A-Z][a-z]+, )?\d\d:\d\d$/);
     flow.send();
     assert.match((await badge('waits-for-quota')).text ?? '', /^waits for the quota, \d+ s$/);
   });
