@@ -105,6 +105,18 @@ export { EventRunner } from './events/event-runner';
 export { eventText } from './events/text';
 export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
 
+// Conditions on values of a vehicle.
+export { parsePlace, type Place } from './car/places';
+export {
+  conditionValue,
+  conditionValues,
+  operatorsOf,
+  parseOperand,
+  type ConditionValue,
+  type Operator,
+} from './condition/values';
+export { combine, judge, parseCondition, parseRow, type ConditionResult } from './condition/conditions';
+
 // The state that outlives a restart.
 export { DirectoryInUse, DirectoryOwner } from './state/owner';
 export { FileStateStore } from './state/file-state-store';

@@ -1,4 +1,5 @@
 import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } from './openings';
+import { perMile } from './units';
 
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
@@ -81,7 +82,6 @@ export interface Ungrouped {
 
 export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
 
-const perMile = 1.609344;
 const lengths = { kilometers: 1, miles: perMile } as const;
 const volumes = { liters: 1 } as const;
 const speeds = { 'kilometers per hour': 1, 'miles per hour': perMile } as const;

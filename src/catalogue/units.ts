@@ -28,3 +28,13 @@ export function unitInWords(given: string | null): string | null {
   if (written === '' || written.toLowerCase() === 'string') return null;
   return words.get(written.toLowerCase()) ?? written;
 }
+
+/** Kilometers in a mile. */
+export const perMile = 1.609344;
+
+/** The factor from a unit to another, both in words; null where there is none. */
+export function factorBetween(from: string, to: string): number | null {
+  if (from === to) return 1;
+  if (from.replace(/^kilometers/, 'miles') === to) return 1 / perMile;
+  return from.replace(/^miles/, 'kilometers') === to ? perMile : null;
+}

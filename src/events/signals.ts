@@ -2,7 +2,8 @@ import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
 import { lockWords, openingsOf, openingWords, type OpeningKind, type OpeningRead } from '../catalogue/openings';
 import { isRecord } from '../util/json';
-import type { EventName, EventSettings, Position } from './types';
+import { isInside, type Position } from '../car/places';
+import type { EventName, EventSettings } from './types';
 
 /** A value that a fact can have, as the service tells it. */
 export type FactValue = string | number | boolean | Position;
@@ -101,21 +102,6 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const isPosition = (value: unknown): value is Position =>
   isRecord(value) && isNumber(value['latitude']) && isNumber(value['longitude']);
-
-const isInside = ({ latitude, longitude }: Position, place: Position & { radius: number }): boolean =>
-  metersBetween({ latitude, longitude }, place) <= place.radius;
-
-const earthRadius = 6_371_000;
-
-/** The great-circle distance (haversine). */
-function metersBetween(one: Position, other: Position): number {
-  const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-  const half = (angle: number): number => Math.sin(radians(angle) / 2) ** 2;
-  const a =
-    half(other.latitude - one.latitude) +
-    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(other.longitude - one.longitude);
-  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(a)));
-}
 
 export const signals: readonly Signal[] = [
   wordSignal('doors', membersOf('doors', 'lock'), lockWords, { closed: 'locked', open: 'unlocked' }),

@@ -1,4 +1,5 @@
 import type { ReadName } from '../catalogue/reads';
+import type { Place } from '../car/places';
 
 /** All events, in the order of the form (docs/message-contract.md 5a), with the reads that tell them. */
 export const eventReads = {
@@ -58,18 +59,6 @@ export const eventPolls = (events: readonly EventName[], seconds: number): { rea
     { reads: readsForEvents(events).filter((read) => !isSlow(read)), poll: seconds },
     { reads: readsForEvents(events).filter(isSlow), poll: seconds === 0 ? 0 : Math.max(seconds, slowSeconds) },
   ].filter(({ reads }) => reads.length > 0);
-
-/** Degrees, WGS 84. */
-export interface Position {
-  latitude: number;
-  longitude: number;
-}
-
-export interface Place extends Position {
-  name: string;
-  /** Meters. */
-  radius: number;
-}
 
 export interface EventSettings {
   events: readonly EventName[];

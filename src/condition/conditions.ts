@@ -1,0 +1,144 @@
+import { timesOf } from '../car/times';
+import { isInside, placeRule, type Place, type Position } from '../car/places';
+import type { Reading } from '../car/reading';
+import { VehicleError } from '../errors';
+import { asSentence, sentence, type Sentence } from '../sentence';
+import { closestName } from '../util/closest';
+import {
+  conditionValue,
+  conditionValues,
+  factOf,
+  operatorsOf,
+  parseOperand,
+  type ConditionValue,
+  type Fact,
+  type Operator,
+} from './values';
+
+/** Yes, no, or null: cannot tell. */
+export type Truth = boolean | null;
+
+export interface Condition {
+  value: ConditionValue;
+  operator: Operator;
+  /** As `parseOperand` gives it. */
+  operand: unknown;
+}
+
+/** A condition with what was read (docs/message-contract.md 5c). */
+export interface ConditionResult extends Fact {
+  value: string;
+  operator: Operator;
+  operand: unknown;
+  result: Truth;
+}
+
+/** A row of the form. The operand is parsed later, because it may come from a message. */
+export type ConditionRow = Omit<Condition, 'operand'>;
+
+/**
+ * The value and the operator of a row.
+ * @param number of the row, from 1
+ * @throws VehicleError CONFIG
+ */
+export function parseRow(number: number, { value: name, operator }: { value: string; operator: string }): ConditionRow {
+  const value = conditionValue(name);
+  if (value === undefined) {
+    const near = closestName(
+      name,
+      conditionValues().flatMap(([, names]) => names),
+    );
+    const hint = near === undefined ? asSentence('Choose one in the node.') : sentence`Did you mean “${near}”?`;
+    throw faulty('CONFIG', number, sentence`There is no value “${name.slice(0, 60)}”. ${hint}`);
+  }
+  const operators = operatorsOf(value.type);
+  const known = operators.find((one) => one === operator);
+  if (known !== undefined) return { value, operator: known };
+  throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
+}
+
+/**
+ * The row with its operand.
+ * @param code INPUT_INVALID where the operand came from a message or another source
+ * @throws VehicleError of this code
+ */
+export function parseCondition(
+  number: number,
+  row: ConditionRow,
+  input: unknown,
+  code: 'CONFIG' | 'INPUT_INVALID',
+): Condition {
+  const operand = parseOperand(row.value.type, row.operator, input);
+  if (operand === undefined) throw faulty(code, number, needOf(row));
+  return { ...row, operand };
+}
+
+function needOf({ value: { name, type }, operator }: ConditionRow): Sentence {
+  if (operator === 'older than') return asSentence('An age needs a number of minutes.');
+  if (operator === 'between') return sentence`“${name}” needs two numbers, such as “20 - 80”.`;
+  if (type.kind === 'position') return asSentence(placeRule);
+  if (type.kind === 'number') return sentence`“${name}” needs a number.`;
+  return sentence`“${name}” needs one of: ${type.kind === 'word' ? type.values : Object.values(type.words)}.`;
+}
+
+const faulty = (code: 'CONFIG' | 'INPUT_INVALID', number: number, fault: Sentence): VehicleError =>
+  new VehicleError(code, sentence`Condition ${number} cannot be checked. ${fault}`);
+
+/**
+ * Judges one condition. A value that is unknown answers none, an age included.
+ * @param reading of the read of the value; undefined where it failed
+ * @param now by the clock behind the timestamps, in milliseconds since 1970
+ */
+export function judge(
+  { value, operator, operand }: Condition,
+  reading: Reading | undefined,
+  now: number,
+): ConditionResult {
+  const fact = reading === undefined ? { is: null, unit: null, measuredAt: null } : factOf(value, reading);
+  const result = fact.is === null ? null : compare(operator, fact.is, operand, ageOf(fact, now));
+  return { value: value.name, operator, operand, ...fact, result };
+}
+
+/** Minutes; null where the time of the value is unknown or not credible. */
+function ageOf({ measuredAt }: Fact, now: number): number | null {
+  const { measuredAt: at } = timesOf(measuredAt, { at: now });
+  return at === null ? null : (now - at) / 60_000;
+}
+
+/** The casts: `parseOperand` gives each operator an operand of its type, and each operator fits the kind of the value. */
+function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {
+  const limit = operand as number;
+  switch (operator) {
+    case 'older than':
+      return age === null ? null : age > limit;
+    case '<':
+      return (is as number) < limit;
+    case '<=':
+      return (is as number) <= limit;
+    case '>':
+      return (is as number) > limit;
+    case '>=':
+      return (is as number) >= limit;
+    case 'between': {
+      const [low = 0, high = 0] = operand as number[];
+      return (is as number) >= low && (is as number) <= high;
+    }
+    case '=':
+    case 'is':
+      return is === operand;
+    case 'is not':
+      return is !== operand;
+    case 'one of':
+      return (operand as unknown[]).includes(is);
+    case 'within':
+    case 'outside':
+      return isInside(is as Position, operand as Place) === (operator === 'within');
+  }
+}
+
+/** All are yes, or any is: one that decides is enough, whatever is unknown. */
+export function combine(match: 'all' | 'any', results: readonly Truth[]): Truth {
+  const decides = match === 'any';
+  if (results.includes(decides)) return decides;
+  return results.includes(null) ? null : !decides;
+}

@@ -1,0 +1,138 @@
+import { openingsOf, openingState } from '../catalogue/openings';
+import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads';
+import { factorBetween, unitInWords } from '../catalogue/units';
+import { numberIn, parsePlace, type Position } from '../car/places';
+import type { Reading } from '../car/reading';
+import { isRecord } from '../util/json';
+
+/** What a value of the car is, from which its operators and operands follow. `words`: those of true and false. */
+export type ValueKind =
+  | { kind: 'number'; unit: string }
+  | { kind: 'word'; values: readonly string[] }
+  | { kind: 'boolean'; words: { true: string; false: string } }
+  | { kind: 'position' };
+
+/** A value that a condition can name: a read, or a member of the windows or doors. */
+export interface ConditionValue {
+  /** `batteryChargeLevel`, `windows.rearRight`. */
+  name: string;
+  read: ReadName;
+  /** Of windows and doors: an opening, `allClosed` or `locked`. */
+  member?: string;
+  type: ValueKind;
+}
+
+/** A value of the car as it was read; null where it is unknown. */
+export interface Fact {
+  is: number | string | boolean | Position | null;
+  /** In words, only of a number. */
+  unit: string | null;
+  /** ISO-8601. */
+  measuredAt: string | null;
+}
+
+const allClosed: ValueKind = { kind: 'boolean', words: { true: 'all closed', false: 'not all closed' } };
+const locked: ValueKind = { kind: 'boolean', words: { true: 'locked', false: 'unlocked' } };
+const opening: ValueKind = { kind: 'word', values: ['OPEN', 'CLOSED'] };
+const accessibility: ValueKind = { kind: 'word', values: ['AVAILABLE', 'UNAVAILABLE'] };
+
+/** The value of this name; undefined where a condition can have none. */
+export function conditionValue(name: string): ConditionValue | undefined {
+  const [read = '', member, ...more] = name.split('.');
+  if (!isReadName(read) || more.length > 0) return undefined;
+  const type = member === undefined ? typeOfRead(read) : typeOfMember(read, member);
+  return type && { name, read, ...(member !== undefined && { member }), type };
+}
+
+function typeOfRead(read: ReadName): ValueKind | undefined {
+  if (read === 'location') return { kind: 'position' };
+  if (read === 'accessibility') return accessibility;
+  const { value } = reads[read];
+  if (value === undefined || value.kind === 'boolean') return value;
+  if ('unit' in value) return { kind: 'number', unit: value.unit };
+  return { kind: 'word', values: value.values };
+}
+
+function typeOfMember(read: ReadName, member: string): ValueKind | undefined {
+  if (read !== 'windows' && read !== 'doors') return undefined;
+  if (member === 'allClosed') return allClosed;
+  if (member === 'locked') return read === 'doors' ? locked : undefined;
+  return openingsOf(read).some(({ name, kind }) => name === member && kind !== 'lock') ? opening : undefined;
+}
+
+/** The values that the form offers, by the headings of the list of reads: each opening once, as a member. */
+export const conditionValues = (): [heading: string, names: readonly string[]][] =>
+  readThemes()
+    .map(([heading, names]): [string, readonly string[]] => {
+      if (heading === 'lock') return [heading, ['doors.locked']];
+      if (heading !== 'windows' && heading !== 'doors')
+        return [heading, names.filter((name) => conditionValue(name) !== undefined)];
+      const openings = openingsOf(heading).flatMap(({ name, kind }) => (kind === 'lock' ? [] : [name]));
+      return [heading, ['allClosed', ...openings].map((member) => `${heading}.${member}`)];
+    })
+    .filter(([, names]) => names.length > 0);
+
+/** The value in a reading. A word that is new, and a number in a unit that cannot be converted, are unknown. */
+export function factOf({ member, type }: ConditionValue, { payload, vehicle }: Reading): Fact {
+  const members = isRecord(payload) ? payload : {};
+  const ofPayload = member === undefined ? members : members[member === 'locked' ? 'carLocked' : member];
+  const { value, unit, timestamp } = isRecord(ofPayload) ? ofPayload : {};
+  const measuredAt = member === 'allClosed' ? vehicle.measuredAt : typeof timestamp === 'string' ? timestamp : null;
+  const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : value;
+  const known = type.kind === 'position' ? positionOf(members) : knownOf(type, found, unit);
+  return { is: known, unit: type.kind === 'number' && known !== null ? type.unit : null, measuredAt };
+}
+
+function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown, unit: unknown): Fact['is'] {
+  if (type.kind === 'boolean') return typeof value === 'boolean' ? value : null;
+  if (type.kind === 'number') {
+    const given = typeof unit === 'string' ? unitInWords(unit) : null;
+    const factor = given === null ? null : factorBetween(given, type.unit);
+    return typeof value === 'number' && Number.isFinite(value) && factor !== null ? value * factor : null;
+  }
+  // AJAR is open.
+  const word = type === opening ? openingState(value)?.toUpperCase() : value;
+  return type.values.find((known) => known === word) ?? null;
+}
+
+const positionOf = ({ latitude, longitude }: Record<string, unknown>): Position | null =>
+  typeof latitude === 'number' && typeof longitude === 'number' ? { latitude, longitude } : null;
+
+/** The operators of each kind; `older than`, minutes, is one of every kind. */
+const operators = {
+  number: ['<', '<=', '>', '>=', '=', 'between'],
+  word: ['is', 'is not', 'one of'],
+  boolean: ['is', 'is not', 'one of'],
+  position: ['within', 'outside'],
+} as const;
+export type Operator = (typeof operators)[keyof typeof operators][number] | 'older than';
+
+export const operatorsOf = ({ kind }: ValueKind): readonly Operator[] => [...operators[kind], 'older than'];
+
+const range = /^\s*(-?\d+(?:[.,]\d+)?)\s*(?:-|–|;|to|and|bis|und|\s)\s*(-?\d+(?:[.,]\d+)?)\s*$/;
+
+/**
+ * What a value is compared with, from a form or a message; undefined where it does not fit the value and the operator.
+ * @returns a number, `[lowest, highest]`, a word, true or false, a list of these, or a place
+ */
+export function parseOperand(type: ValueKind, operator: Operator, input: unknown): unknown {
+  if (operator === 'older than') return numberIn(input) >= 0 ? numberIn(input) : undefined;
+  if (type.kind === 'position') return parsePlace(input) ?? undefined;
+  if (operator === 'between') {
+    const bounds: unknown[] = typeof input === 'string' ? (range.exec(input)?.slice(1) ?? []) : [input].flat();
+    const [low, high, ...more] = bounds.map(numberIn).sort((one, other) => one - other);
+    return Number.isFinite(low) && Number.isFinite(high) && more.length === 0 ? [low, high] : undefined;
+  }
+  if (type.kind === 'number') return Number.isFinite(numberIn(input)) ? numberIn(input) : undefined;
+  if (operator !== 'one of') return parseWord(type, input);
+  const items = typeof input === 'string' ? input.split(',') : [input].flat();
+  const words = items.map((item) => parseWord(type, item));
+  return words.length === 0 || words.includes(undefined) ? undefined : words;
+}
+
+function parseWord(type: ValueKind, input: unknown): string | boolean | undefined {
+  const written = String(input).trim().toLowerCase();
+  if (type.kind === 'word') return type.values.find((word) => word.toLowerCase() === written);
+  if (type.kind !== 'boolean') return undefined;
+  return [true, false].find((value) => written === String(value) || written === type.words[value ? 'true' : 'false']);
+}

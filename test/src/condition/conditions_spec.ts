@@ -1,0 +1,219 @@
+import { strict as assert } from 'node:assert';
+import {
+  combine,
+  conditionValue,
+  judge,
+  parseCondition,
+  parseRow,
+  VehicleError,
+  type Reading,
+} from '../../../src/index';
+import { Random } from '../../support/random';
+
+const now = Date.parse('2026-06-01T12:00:00Z');
+const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+
+/** A reading as the client gives it (docs/message-contract.md 3). */
+const readingOf = (read: string, payload: object, more: object = {}): Reading =>
+  ({
+    payload,
+    vehicle: { vin: null, read, interface: null, receivedAt: minutesAgo(0), measuredAt: null, source: 'live', ...more },
+  }) as Reading;
+const single = (read: string, value: unknown, unit: string | null = null, age = 5): Reading =>
+  readingOf(read, { value, unit, timestamp: minutesAgo(age) });
+
+const conditionOf = (value: string, operator: string, operand: unknown, code: 'CONFIG' | 'INPUT_INVALID' = 'CONFIG') =>
+  parseCondition(1, parseRow(1, { value, operator }), operand, code);
+const resultOf = (value: string, operator: string, operand: unknown, reading?: Reading): boolean | null =>
+  judge(conditionOf(value, operator, operand), reading, now).result;
+
+describe('A condition', () => {
+  const home = { name: 'Home', latitude: 57.7, longitude: 11.97, radius: 200 };
+  const level = (value: unknown): Reading => single('batteryChargeLevel', value, 'percent');
+  const windows = (members: Record<string, string | null>, allClosed: boolean | null): Reading =>
+    readingOf(
+      'windows',
+      Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, timestamp: minutesAgo(90) }])),
+      { allClosed, measuredAt: minutesAgo(90) },
+    );
+  const rows: [value: string, operator: string, operand: unknown, reading: Reading | undefined, boolean | null][] = [
+    ['batteryChargeLevel', '<', 30, level(29), true],
+    ['batteryChargeLevel', '<', 30, level(30), false],
+    ['batteryChargeLevel', '<=', '30', level(30), true],
+    ['batteryChargeLevel', '>', '29,5', level(30), true],
+    ['batteryChargeLevel', '>=', 30.5, level(30), false],
+    ['batteryChargeLevel', '=', 30, level(30), true],
+    ['batteryChargeLevel', 'between', '20 - 80', level(80), true],
+    ['batteryChargeLevel', 'between', [80, 20], level(19), false],
+    ['batteryChargeLevel', '<', 30, level(null), null],
+    ['batteryChargeLevel', '<', 30, undefined, null],
+    ['externalTemp', 'between', '-5 to 3', single('externalTemp', -4, 'degrees celsius'), true],
+    ['electricRange', '<', 50, single('electricRange', 40, 'miles'), false],
+    ['electricRange', '<', 50, single('electricRange', 40, 'kilometers'), true],
+    ['electricRange', '<', 50, single('electricRange', 40, null), null],
+    ['odometer', '>', 100, single('odometer', 70, 'mi'), true],
+    ['odometer', '>', 100, single('odometer', 70, 'furlongs'), null],
+    ['chargerConnectionStatus', 'is', 'DISCONNECTED', single('chargerConnectionStatus', 'DISCONNECTED'), true],
+    ['chargerConnectionStatus', 'is not', 'connected', single('chargerConnectionStatus', 'FAULT'), true],
+    ['chargerConnectionStatus', 'is not', 'CONNECTED', single('chargerConnectionStatus', 'UNSPECIFIED'), null],
+    ['chargerConnectionStatus', 'is not', 'CONNECTED', single('chargerConnectionStatus', 'WIRELESS'), null],
+    ['chargingStatus', 'one of', 'DONE, IDLE', single('chargingStatus', 'IDLE'), true],
+    ['chargingStatus', 'one of', ['DONE'], single('chargingStatus', 'IDLE'), false],
+    ['engineRunning', 'is', true, single('engineRunning', false), false],
+    ['engineRunning', 'is', 'not running', single('engineRunning', false), true],
+    ['engineRunning', 'is not', 'true', single('engineRunning', null), null],
+    ['windows.allClosed', 'is', 'true', windows({ rearRight: 'OPEN' }, false), false],
+    ['windows.allClosed', 'is', true, windows({ rearRight: null }, null), null],
+    ['windows.rearRight', 'is', 'OPEN', windows({ rearRight: 'AJAR' }, false), true],
+    ['windows.rearRight', 'is not', 'OPEN', windows({ rearRight: 'UNSPECIFIED' }, null), null],
+    ['windows.sunroof', 'is', 'CLOSED', windows({ rearRight: 'CLOSED' }, true), null],
+    ['windows.allClosed', 'older than', 60, windows({ rearRight: 'CLOSED' }, true), true],
+    ['windows.rearRight', 'older than', 120, windows({ rearRight: 'CLOSED' }, true), false],
+    ['windows.rearRight', 'older than', 60, windows({ rearRight: null }, null), null],
+    ['odometer', 'older than', 1, single('odometer', 1, 'km', 30_000_000), null],
+    ['odometer', 'older than', 1, single('odometer', 1, 'km', -30), false],
+    [
+      'doors.locked',
+      'is',
+      'locked',
+      readingOf('doors', { carLocked: { value: 'LOCKED', timestamp: minutesAgo(1) } }, { locked: true }),
+      true,
+    ],
+    ['doors.locked', 'is', 'unlocked', readingOf('doors', {}, { locked: null }), null],
+    ['accessibility', 'is', 'AVAILABLE', single('accessibility', 'UNAVAILABLE'), false],
+    ['location', 'within', home, readingOf('location', { latitude: 57.7015, longitude: 11.97 }), true],
+    ['location', 'within', home, readingOf('location', { latitude: 57.702, longitude: 11.97 }), false],
+    ['location', 'outside', home, readingOf('location', { latitude: 57.702, longitude: 11.97 }), true],
+    ['location', 'outside', home, readingOf('location', { latitude: null, longitude: null }), null],
+  ];
+  for (const [value, operator, operand, reading, result] of rows)
+    it(`${value} ${operator} ${JSON.stringify(operand)} is ${result} for ${JSON.stringify(reading?.payload)}`, () =>
+      assert.equal(resultOf(value, operator, operand, reading), result));
+
+  it('tells the value with its unit and its time', () => {
+    const { is, unit, measuredAt } = judge(
+      conditionOf('electricRange', '<', 50),
+      single('electricRange', 10, 'mi'),
+      now,
+    );
+    assert.deepEqual({ is, unit, measuredAt }, { is: 16.09344, unit: 'kilometers', measuredAt: minutesAgo(5) });
+  });
+
+  const faults: [title: string, value: string, operator: string, operand: unknown, sentence: RegExp][] = [
+    ['a value that does not exist', 'batteryLevel', '<', 1, /^Condition 1 .*no value “batteryLevel”/],
+    ['an event', 'window-opened', 'is', 'OPEN', /no value “window-opened”/],
+    ['a read with several values', 'statistics', '<', 1, /no value “statistics”/],
+    ['a member that does not exist', 'windows.rearRigth', 'is', 'OPEN', /Did you mean “windows.rear/],
+    ['the lock of the windows', 'windows.locked', 'is', true, /no value/],
+    ['a name of every object', 'constructor', 'is', true, /no value/],
+    ['an operator of another kind', 'doors.locked', '<', 1, /compared with one of: is, is not, one of, older than/],
+    ['a word for a number', 'batteryChargeLevel', '<', 'low', /needs a number/],
+    ['one number for two', 'batteryChargeLevel', 'between', '20', /two numbers/],
+    ['three numbers for two', 'batteryChargeLevel', 'between', [1, 2, 3], /two numbers/],
+    ['a word that the value cannot have', 'chargingStatus', 'is', 'FULL', /needs one of: IDLE, CHARGING/],
+    ['an empty list', 'chargingStatus', 'one of', [], /needs one of/],
+    ['a number for a yes', 'doors.locked', 'is', 1, /needs one of: locked, unlocked/],
+    ['a place without coordinates', 'location', 'within', { name: 'Home' }, /latitude/],
+    ['a place without a name', 'location', 'within', { ...home, name: ' ' }, /needs a name/],
+    ['a place with no radius', 'location', 'within', { ...home, radius: 0 }, /radius/],
+    ['a negative age', 'odometer', 'older than', -1, /number of minutes/],
+  ];
+  for (const [title, value, operator, operand, says] of faults)
+    it(`cannot be ${title}`, () =>
+      assert.throws(
+        () => conditionOf(value, operator, operand),
+        (error) => error instanceof VehicleError && error.code === 'CONFIG' && says.test(error.message),
+      ));
+
+  it('blames the message for an operand that came from it', () => {
+    assert.throws(() => conditionOf('odometer', '<', 'far', 'INPUT_INVALID'), { code: 'INPUT_INVALID' });
+  });
+});
+
+describe('Conditions together', () => {
+  type Answer = boolean | null;
+  /** Yes or no where every world agrees: a world has a yes or a no in the place of each answer that is unknown. */
+  function agreed(match: 'all' | 'any', answers: readonly Answer[]): Answer {
+    const unknown = answers.flatMap((answer, at) => (answer === null ? [at] : []));
+    const outcomes = new Set<boolean>();
+    for (let world = 0; world < 2 ** unknown.length; world += 1) {
+      const filled = answers.map((answer, at) => answer ?? ((world >> unknown.indexOf(at)) & 1) === 1);
+      const yes = filled.filter(Boolean).length;
+      outcomes.add(match === 'all' ? yes === filled.length : yes > 0);
+    }
+    return outcomes.size === 1 ? ([...outcomes][0] ?? null) : null;
+  }
+
+  /** A car whose values are known or not, and a row about each with the answer that a person would give. */
+  const kinds: ((
+    pick: <Item>(items: readonly Item[]) => Item,
+  ) => [value: string, operator: string, operand: unknown, reading: Reading | undefined, answer: Answer])[] = [
+    (pick) => {
+      const [is, limit] = [pick([null, 0, 29.9, 30, 30.1, 100]), pick([0, 30, 100])];
+      const operator = pick(['<', '<=', '>', '>=', '=']);
+      const order = is === null ? null : Math.sign(is - limit);
+      const wanted = { '<': [-1], '<=': [-1, 0], '>': [1], '>=': [0, 1], '=': [0] }[operator] ?? [];
+      const reading = single('batteryChargeLevel', is, 'percent');
+      return ['batteryChargeLevel', operator, limit, reading, order === null ? null : wanted.includes(order)];
+    },
+    (pick) => {
+      const is = pick(['CONNECTED', 'DISCONNECTED', 'FAULT', 'UNSPECIFIED', 'NEW_WORD', null]);
+      const operand = pick(['CONNECTED', 'DISCONNECTED']);
+      const isKnown = is === 'CONNECTED' || is === 'DISCONNECTED' || is === 'FAULT';
+      const isNot = pick([true, false]);
+      const answer = isKnown ? (is === operand) !== isNot : null;
+      const reading = single('chargerConnectionStatus', is);
+      return ['chargerConnectionStatus', isNot ? 'is not' : 'is', operand, reading, answer];
+    },
+    (pick) => {
+      const states = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map(
+        (name) => [name, pick(['OPEN', 'AJAR', 'CLOSED', 'CLOSED', 'CLOSED', 'UNSPECIFIED'])] as const,
+      );
+      const [name, word] = pick(states);
+      const payload = Object.fromEntries(states.map(([key, value]) => [key, { value, timestamp: null }]));
+      const answer = word === 'UNSPECIFIED' ? null : word !== 'CLOSED';
+      return [`windows.${name}`, 'is', 'OPEN', readingOf('windows', payload), answer];
+    },
+    (pick) => {
+      const [age, limit] = [pick([null, 1, 59, 61, 900]), pick([30, 60])];
+      const reading = readingOf('odometer', { value: 1, unit: 'km', timestamp: age === null ? null : minutesAgo(age) });
+      return ['odometer', 'older than', limit, reading, age === null ? null : age > limit];
+    },
+    () => ['fuelAmount', '>', 5, undefined, null],
+  ];
+
+  it('agree with every world that is possible, on 10,000 random cars', () => {
+    const random = new Random(21);
+    // The index is one of the list.
+    const pick = <Item>(items: readonly Item[]): Item => items[random.between(0, items.length - 1)] as Item;
+    const seen = new Map<Answer, number>();
+    for (let car = 0; car < 10_000; car += 1) {
+      const rows = Array.from({ length: pick([1, 2, 3, 4, 5, 6]) }, () => pick(kinds)(pick));
+      const results = rows.map(([value, operator, operand, reading, answer]) => {
+        const result = resultOf(value, operator, operand, reading);
+        assert.equal(result, answer, JSON.stringify([car, value, operator, operand, reading]));
+        return result;
+      });
+      const match = pick(['all', 'any'] as const);
+      const whole = combine(match, results);
+      assert.equal(
+        whole,
+        agreed(
+          match,
+          rows.map(([, , , , answer]) => answer),
+        ),
+        JSON.stringify([car, match, results]),
+      );
+      seen.set(whole, (seen.get(whole) ?? 0) + 1);
+    }
+    for (const answer of [true, false, null])
+      assert.ok((seen.get(answer) ?? 0) > 1_000, `${answer}: ${seen.get(answer)}`);
+  });
+
+  it('name values with their kind', () => {
+    assert.deepEqual(conditionValue('batteryChargeLevel')?.type, { kind: 'number', unit: 'percent' });
+    assert.equal(conditionValue('windows.carLocked'), undefined);
+    assert.equal(conditionValue('doors.carLocked'), undefined);
+    assert.equal(conditionValue('windows.rearRight.value'), undefined);
+  });
+});
