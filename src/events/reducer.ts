@@ -19,7 +19,7 @@ const knownValueShape = z.lazy(() =>
     measuredAt: z.nullable(time),
     /** When the answer with it was received. */
     receivedAt: time,
-    /** The end of the poll that first read this value. */
+    /** When the first answer with this value was received. */
     since: time,
     /** The end of the last poll that read it. */
     readAt: time,
@@ -131,7 +131,7 @@ const asOf = (fact: KnownValue, { at, skewMs = 0 }: EventReading): KnownValue =>
   at: Math.min(fact.at, at),
   measuredAt: fact.measuredAt === null ? null : Math.min(fact.measuredAt, at + Math.max(0, skewMs)),
   receivedAt: receiptAsOf(fact.receivedAt, at),
-  since: Math.min(fact.since, at),
+  since: receiptAsOf(fact.since, at),
   readAt: Math.min(fact.readAt, at),
 });
 
@@ -140,7 +140,7 @@ const knownValueOf = (value: FactValue, times: ValueTimes, at: number, old: Know
   at: Math.min(times.measuredAt ?? times.receivedAt, at),
   measuredAt: times.measuredAt ?? old?.measuredAt ?? null,
   receivedAt: times.receivedAt,
-  since: at,
+  since: times.receivedAt,
   readAt: at,
 });
 
@@ -163,14 +163,19 @@ const sameValue = (one: FactValue, other: FactValue): boolean => JSON.stringify(
 
 const parkedKey = 'odometer.parked';
 
+/** Answers this close together show the car at one moment, whichever of them came first. */
+const sameMomentMs = 5_000;
+
 /** The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count. */
 function parkedOdometer(facts: ReadonlyMap<string, KnownValue>): KnownValue | null {
   const odometer = facts.get('odometer');
   const usage = ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []);
   if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
   const parkedSince = Math.max(...usage.map(({ since }) => since));
-  const parkedUntil = Math.max(...usage.map(({ readAt }) => readAt));
-  return odometer.readAt < parkedSince || odometer.readAt > parkedUntil ? null : odometer;
+  const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
+  const isOnTheWay =
+    odometer.receivedAt < parkedSince - sameMomentMs || odometer.receivedAt > parkedUntil + sameMomentMs;
+  return isOnTheWay ? null : odometer;
 }
 
 /** A trip has ended when the odometer of a parked car has moved. */

@@ -139,11 +139,9 @@ describe(type, () => {
     });
     await until(isListening);
     car.drive({ km: 12, minutes: 15, latitude: 57.8, longitude: 12.2 });
-    await pass(16);
     await until(() => payloads().length >= 3);
     assert.deepEqual(texts().sort(), ['Car is no longer at home', 'Engine is off', 'Trip has ended after 12 km']);
     car.plug();
-    await pass(20);
     await until(() => payloads().length >= 7);
     // The battery charges quickly, so that a poll finds it at or above 60 %.
     const after = texts()

@@ -220,6 +220,18 @@ describe('the subscriptions of a node', () => {
     assert.deepEqual(await idsOf(subscriptions), ['a', 'b']);
   });
 
+  for (const collection of ['command/', 'follow/'])
+    it(`are all there at the next try where “${collection}” alone cannot be read`, async () => {
+      await begin(of(), 'a');
+      const { entries } = store;
+      store.entries = (prefix) =>
+        prefix.startsWith(collection) ? Promise.reject(inaccessible) : entries.call(store, prefix);
+      const subscriptions = of();
+      await assert.rejects(subscriptions.open(assert.fail), inaccessible);
+      store.entries = entries;
+      assert.deepEqual(await idsOf(subscriptions), ['a']);
+    });
+
   it('tell the log at once that a command is taken over, and until it is stored', async () => {
     const log = new CommandLog({ store });
     await log.ready();

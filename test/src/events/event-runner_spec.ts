@@ -5,6 +5,7 @@ import type { EventRunner } from '../../../src/events/event-runner';
 import { eventNames, type EventName } from '../../../src/events/types';
 import { ManualClock } from '../../support/manual-clock';
 import { clientOf, openRunner, vin } from './event-runners';
+import type { HistoryReading } from './oracle';
 
 const { signal } = new AbortController();
 
@@ -176,6 +177,39 @@ describe('The runner of the events', () => {
     events.push(...(await runner.poll(['doors'], signal)).events.map(({ event }) => event));
     assert.deepEqual(events, ['unlocked']);
   });
+
+  /** How long ago each was answered, where a poll has to wait for the other one. */
+  const slowPolls = [
+    ['starts', { engineRunning: 50_000, odometer: 0 }, { isRunning: false, kilometers: 101 }],
+    ['stops', { engineRunning: 0, odometer: 50_000 }, { isRunning: false, kilometers: 111 }],
+  ] as const;
+  for (const [what, agoMs, found] of slowPolls)
+    it(`reports a trip once where the car ${what} between two answers of one poll`, async () => {
+      const parked = { isRunning: false, kilometers: 100 };
+      const driving = { isRunning: true, kilometers: 105 };
+      const home = { isRunning: false, kilometers: 112 };
+      let current: HistoryReading;
+      const runner = await openRunner({
+        settings: parseEventSettings({ events: ['trip-ended'] }),
+        client: clientOf(() => current),
+        store,
+        clock,
+      });
+      const trips: unknown[] = [];
+      for (const car of what === 'starts' ? [parked, found, driving, home] : [parked, driving, found, home]) {
+        await clock.advance(120_000);
+        const at = clock.now();
+        const ago = car === found ? agoMs : { engineRunning: 300, odometer: 0 };
+        current = {
+          at,
+          payloads: { engineRunning: { value: car.isRunning }, odometer: { value: car.kilometers } },
+          receivedAt: { engineRunning: at - ago.engineRunning, odometer: at - ago.odometer },
+        };
+        const { events } = await runner.poll(['engineRunning', 'odometer'], signal);
+        trips.push(...events.map(({ from, to }) => [from, to]));
+      }
+      assert.deepEqual(trips, [[100, 112]]);
+    });
 
   it('goes on after the clock was set back', async () => {
     const runner = await open();

@@ -244,7 +244,7 @@ export function expectedEvents(
   return [...expected, ...tripEnds(history)];
 }
 
-/** A trip has ended where the odometer has grown since the last odometer that was read between two readings of a parked car. */
+/** A trip has ended where the odometer has grown since the last one that was answered between two answers of a parked car, five seconds more or less. */
 function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
   let last: Told | null = null;
@@ -253,7 +253,7 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
     const odometer = toldOf(past, 'odometer', null, ({ value }) => typeof value === 'number').at(-1);
     const sources = [
       toldOf(past, 'engineRunning', null, ({ value }) => typeof value === 'boolean').map((told) => ({
-        at: told.at,
+        at: told.receivedAt,
         used: (told.value as Content)['value'] === true,
       })),
       toldOf(
@@ -264,14 +264,14 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
           value === 'AVAILABLE' ||
           (value === 'UNAVAILABLE' &&
             (unavailableReason === 'CAR_IN_USE' || unavailableReason === 'POWER_SAVING_MODE')),
-      ).map((told) => ({ at: told.at, used: (told.value as Content)['unavailableReason'] === 'CAR_IN_USE' })),
+      ).map((told) => ({ at: told.receivedAt, used: (told.value as Content)['unavailableReason'] === 'CAR_IN_USE' })),
     ].filter((source) => source.length > 0);
     if (odometer === undefined || sources.length === 0 || sources.some((source) => source.at(-1)?.used)) return;
     const firstParked = (source: { at: number; used: boolean }[]): number =>
       source[source.findLastIndex(({ used }) => used) + 1]?.at ?? Infinity;
     const parkedSince = Math.max(...sources.map(firstParked));
     const parkedUntil = Math.max(...sources.map((source) => source.at(-1)?.at ?? 0));
-    if (odometer.at < parkedSince || odometer.at > parkedUntil) return;
+    if (odometer.receivedAt < parkedSince - 5_000 || odometer.receivedAt > parkedUntil + 5_000) return;
     const kilometers = ({ value }: Told): number => Number((value as Content)['value']);
     if (last !== null && kilometers(odometer) > kilometers(last))
       expected.push({ event: 'trip-ended', name: null, place: null, at: reading.at, ...between(last, odometer) });
