@@ -4,7 +4,6 @@ import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
 import { asVehicleError, type VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
-import { ReportedFailures } from './polling/reported-failures';
 import { Outbox } from './state/outbox';
 import { StateFault, type StateStore } from './state/state-store';
 import type { Clock } from './util/clock';
@@ -277,5 +276,28 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#cancel = () => undefined;
     if (due === null || onDue === undefined || this.#hasEnded) return;
     this.#cancel = clock.after(Math.max(minPauseMs, due - clock.now()), onDue);
+  }
+}
+
+/** Remembers which reads have failed, so that an outage is reported once and not with each poll. */
+class ReportedFailures<Read extends string> {
+  readonly #reported = new Set<Read>();
+
+  /**
+   * Reads that fail with the same code are reported together, another one by the next poll.
+   * @returns the failure of a poll, one that was not reported before if there is any
+   */
+  record(
+    reads: readonly Read[],
+    failures: ReadonlyMap<Read, VehicleError>,
+  ): { failure: VehicleError | null; isNewFailure: boolean } {
+    for (const read of reads) if (!failures.has(read)) this.#reported.delete(read);
+    const failed = reads.filter((read) => failures.has(read));
+    const unreported = failed.find((read) => !this.#reported.has(read));
+    const named = unreported ?? failed[0];
+    const failure = named === undefined ? null : (failures.get(named) ?? null);
+    for (const [read, { code }] of failures)
+      if (unreported !== undefined && code === failure?.code) this.#reported.add(read);
+    return { failure, isNewFailure: unreported !== undefined };
   }
 }

@@ -20,11 +20,11 @@ import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
 import type { Requests } from './http/requests';
-import { addressOf, chooseInterface, followLink, mediaType } from './http/addresses';
+import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { parseVin } from './vin';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
-import { parseRead, type AnswerContext, type ReadPayload } from './wire/parsers';
-import type { Parsed } from './wire/readings';
+import { parseRead, type ReadPayload } from './wire/parsers';
+import type { AnswerContext, Parsed } from './wire/readings';
 
 export interface ReadOptions {
   vin?: unknown;
@@ -152,13 +152,10 @@ export class VehicleClient {
   }
 
   #routeOf(read: ReadName, choice: InterfaceChoice): ReadRoute {
-    const { routes, hasVersions, onlyExtended } = reads[read];
-    if (hasVersions) {
-      const versions = Object.fromEntries(routes.map((one) => [one.interface, one]));
-      return chooseInterface<ReadRoute>(read, versions, choice, this.service).route;
-    }
-    const route = routeOf(read, this.service.availableInterfaces);
+    const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route !== undefined) return route;
+    const { routes, hasVersions, onlyExtended } = reads[read];
+    if (hasVersions) throw noInterface(read, new Set(routes.map((one) => one.interface)), choice);
     throw new VehicleError(
       'NOT_SUPPORTED',
       onlyExtended === undefined

@@ -95,9 +95,9 @@ export {
   type WatchName,
 } from './catalogue/openings';
 export { parseGuardRequest } from './guard/request';
-export { GuardRunner, type GuardRead } from './guard/guard-runner';
+export { GuardRunner } from './guard/guard-runner';
 export type { GuardSettings } from './guard/options';
-export type { GuardEvent } from './guard/types';
+export type { GuardEvent, GuardRead } from './guard/types';
 export { guardText } from './guard/text';
 
 // Events of a vehicle.

@@ -46,6 +46,7 @@ export {
   isReadName,
   needsOfCommand,
   needsOfRead,
+  parsePlace,
   openingKinds,
   readAccess,
   readThemes,

@@ -7,6 +7,7 @@ const {
   eventNames,
   labelStyle,
   nodeField: field,
+  parsePlace,
   part,
   validatePoll,
   saveProperties,
@@ -93,18 +94,6 @@ function showNeeded(): void {
   part('where').toggle(events.some((name) => name === 'arrived' || name === 'left'));
 }
 
-function isPlace(place: unknown): boolean {
-  const { name, latitude, longitude, radius } = (place ?? {}) as Record<string, unknown>;
-  const within = (value: unknown, low: number, high: number): boolean => {
-    const text = String(value ?? '')
-      .replace(',', '.')
-      .trim();
-    return text !== '' && Number(text) >= low && Number(text) <= high;
-  };
-  const hasRadius = String(radius ?? '') === '' || within(radius, 1, 1_000_000);
-  return String(name ?? '') !== '' && within(latitude, -90, 90) && within(longitude, -180, 180) && hasRadius;
-}
-
 RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   category: 'connected vehicle',
   color: '#90B8BC',
@@ -129,7 +118,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
       value: [],
       validate(value, _opt) {
         const places = value ?? [];
-        if (!places.every(isPlace)) return say('reason.place');
+        if (!places.every((place) => parsePlace(place) !== null)) return say('reason.place');
         const needsPlace = (this.events ?? []).some((name) => name === 'arrived' || name === 'left');
         return !needsPlace || places.length > 0 || sharedText('cause.ADD_PLACE');
       },

@@ -10,8 +10,9 @@ import {
   type DuePoll,
   type Reading,
 } from '../../src/index';
-import { nodeStatusOf } from '../node-red/node-status';
+import { nodeStatusOf, type NodeStatus } from '../node-red/node-status';
 import { expiryNote } from '../node-red/expiry-note';
+import { languageOf, translate } from '../node-red/i18n';
 import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
@@ -19,7 +20,7 @@ import { statusOptions, type StatusOptions } from './options';
 import { selfMessages } from '../node-red/self-message';
 import { typedProperty } from '../node-red/typed-property';
 import { startPolling } from './polling';
-import { keptNote, showReading } from './reading-status';
+import { describeReading } from './reading-text';
 import { safeError } from '../vehicle/redaction';
 import { deploysOf } from '../node-red/deploys';
 import { clock } from '../node-red/time';
@@ -103,4 +104,19 @@ function fill(msg: Message, reading: AnyReading): Message {
   // Drop a location that came with the message: it is not the car's.
   const { location: _former, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
+}
+
+/** Shows what was read, in a few words with the time of day. */
+function showReading(nodeStatus: NodeStatus, RED: NodeAPI, reading: AnyReading): void {
+  const words = { language: languageOf(RED), say: (key: string, values = {}) => translate(RED, key, values) };
+  const described = describeReading(reading, words);
+  if (described === null) nodeStatus.showWithTime('unclear', 'unknown');
+  else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
+}
+
+/** `value kept, 7 min old`: shown after the failure of a poll. */
+function keptNote(RED: NodeAPI, { vehicle: { ageSeconds = 0 } }: AnyReading): string {
+  const minutes = Math.floor(ageSeconds / 60);
+  const age = minutes < 1 ? `${ageSeconds} s` : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+  return translate(RED, 'status.kept', { age });
 }

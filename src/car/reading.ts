@@ -3,6 +3,7 @@ import type { AnyReadName, InterfaceName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { Answer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
+import { memberOf } from '../util/json';
 import { oldest, type Parsed } from '../wire/readings';
 
 /** `msg.vehicle` of one read (docs/message-contract.md 3). */
@@ -138,10 +139,7 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
   const isSeveral = 'reads' in vehicle;
   if (isSeveral ? !vehicle.read.includes('location') : vehicle.read !== 'location') return undefined;
-  const location = isSeveral ? membersOf(payload).get('location') : payload;
-  const [lat, lon] = ['latitude', 'longitude'].map((name) => membersOf(location).get(name));
+  const location = isSeveral ? memberOf(payload, 'location') : payload;
+  const [lat, lon] = ['latitude', 'longitude'].map((name) => memberOf(location, name));
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
 }
-
-const membersOf = (input: unknown): Map<string, unknown> =>
-  new Map(typeof input === 'object' && input !== null ? Object.entries(input) : []);

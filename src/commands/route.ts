@@ -1,8 +1,9 @@
-import { commandPattern, commands, isCommandName, type Command } from '../catalogue/commands';
-import { json, type InterfaceChoice } from '../catalogue/reads';
+import { commandPattern, commands, isCommandName, type Command, type CommandName } from '../catalogue/commands';
+import { json, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
+import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
-import { addressOf, chooseInterface, followLink, mediaType } from '../http/addresses';
+import { addressOf, followLink, mediaType, noInterface } from '../http/addresses';
 import { listOf, needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
 
@@ -45,8 +46,8 @@ export async function commandRoute(
   const command = parseCommandName(name);
   if (!isCommandName(command)) return routeFromList(command, vin, input, client, signal);
   const { service } = client;
-  const { routes, scopes }: Command = commands[command];
-  const { iface, route } = chooseInterface(command, routes, input.interface ?? 'auto', service);
+  const { scopes }: Command = commands[command];
+  const { iface, route } = chooseInterface(command, input.interface ?? 'auto', service);
   const unlockDuration = command === 'unlock' ? parseUnlockDuration(input.unlockDuration) : undefined;
   const runtimeMinutes = command === 'engine-start' ? parseRuntimeMinutes(input.runtimeMinutes) : undefined;
   const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
@@ -60,6 +61,22 @@ export async function commandRoute(
     unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
     scopes,
   };
+}
+
+/**
+ * The route of v2 where the service offers it, that of v1 where it does not (docs/message-contract.md 3). One that the specification
+ * does not list comes last.
+ */
+function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
+  const { routes }: Command = commands[name];
+  const usable = (choice === 'auto' ? (['v2', 'v1'] as const) : [choice]).flatMap((version) => {
+    const iface = `connected-${version}` as const;
+    const route = routes[iface];
+    return route !== undefined && availableInterfaces.includes(iface) ? [{ iface, route }] : [];
+  });
+  const best = usable.find(({ route }) => !route.unlisted) ?? usable[0];
+  if (best === undefined) throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), choice);
+  return best;
 }
 
 async function routeFromList(

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isOlder, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import type { EventReading, EventSettings, VehicleEvent } from './types';
-import { isRecord } from '../util/json';
+import { isRecord, memberOf } from '../util/json';
 
 /** Milliseconds since 1970, as far as a Date reaches. */
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
@@ -120,7 +120,7 @@ function* membersOf(
   if (!isRecord(payload)) return;
   if (members === null) return yield [null, payload];
   for (const member of members === 'all' ? Object.keys(payload).slice(0, maxMembers) : members) {
-    const content = Object.hasOwn(payload, member) ? payload[member] : undefined;
+    const content = memberOf(payload, member);
     if (isRecord(content)) yield [member, content];
   }
 }

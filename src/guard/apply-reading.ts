@@ -1,7 +1,39 @@
+import { inUseOf } from '../catalogue/accessibility';
 import { lockState, openingKeys, openings, openingState } from '../catalogue/openings';
 import { isOlder, timesOf, type ValueTimes } from '../car/times';
 import { unknownOpening, type GuardState, type OpeningState } from './state';
-import type { GuardReading } from './types';
+import type { GuardRead, GuardReading, OpeningMembers } from './types';
+
+/** An answer to a read, of the client or in a message. */
+interface Answer {
+  payload: unknown;
+  vehicle: { receivedAt?: unknown; unknown?: unknown };
+}
+
+/** @param failed reads that gave no answer, or only a kept one */
+export function readingOf(
+  answers: Iterable<readonly [read: GuardRead, answer: Answer]>,
+  failed: readonly GuardRead[],
+): Omit<GuardReading, 'at'> {
+  const receivedAt: NonNullable<GuardReading['receivedAt']> = {};
+  const reading: Omit<GuardReading, 'at'> = {
+    type: 'reading',
+    receivedAt,
+    failed: failed.filter((read) => read !== 'accessibility'),
+  };
+  if (failed.includes('accessibility')) reading.inUse = null;
+  for (const [read, { payload, vehicle }] of answers) {
+    const received = Date.parse(String(vehicle.receivedAt));
+    if (!Number.isNaN(received)) receivedAt[read] = received;
+    if (read === 'accessibility') reading.inUse = inUseOf(payload);
+    // The client gives windows and doors as members, and each member is checked when it is applied.
+    else reading[read] = payload as OpeningMembers;
+    // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has none. Where other windows are
+    // unknown, too, that shows nothing.
+    if (read === 'windows') reading.hasSunroof = Array.isArray(vehicle.unknown) && vehicle.unknown.join() === 'sunroof';
+  }
+  return reading;
+}
 
 /** Applies a reading to the state, including openings that are not watched: a question may be about them. */
 export function applyReading(state: GuardState, reading: GuardReading): void {

@@ -1,44 +1,17 @@
-import * as z from 'zod/mini';
 import { CarRunner, type CarReducer, type CarRunnerOptions, type PollResult } from '../car-runner';
-import { hasUnknownSunroof } from '../car/equipment';
-import { inUseOf } from '../catalogue/accessibility';
-import { openingKinds, type OpeningRead, type WatchName } from '../catalogue/openings';
+import type { WatchName } from '../catalogue/openings';
 import { VehicleError } from '../errors';
 import { endingAt } from '../util/abort';
 import { Guard } from './reducer';
 import type { GuardSettings, Unchecked } from './options';
 import { withClockSet, type GuardState } from './state';
-import type { GuardEvent, GuardInput, GuardReading, GuardView, OpeningMembers } from './types';
+import { readingOf } from './apply-reading';
+import { eventShape, type GuardEvent, type GuardInput, type GuardRead, type GuardView } from './types';
 
-export type GuardRead = OpeningRead | 'accessibility';
 type WithoutTime<Input> = Input extends GuardInput ? Omit<Input, 'at'> : never;
 type GuardStep = WithoutTime<GuardInput>;
 
 const maxInitialReadMs = 30_000;
-
-const eventShape = z.lazy(() => {
-  const opening = { kind: z.enum(openingKinds), name: z.string() };
-  const names = z.array(z.object(opening));
-  const open = z.object({ ...opening, since: z.iso.datetime(), minutes: z.number(), confirmed: z.boolean() });
-  const at = z.iso.datetime();
-  return z.discriminatedUnion('type', [
-    z.object({
-      type: z.literal('alert'),
-      at,
-      reason: z.enum(['open-too-long', 'repeat', 'asked']),
-      openings: z.array(open),
-      unknown: names,
-    }),
-    z.object({
-      type: z.literal('clear'),
-      at,
-      reason: z.enum(['closed', 'asked']),
-      openings: names,
-      everything: z.boolean(),
-    }),
-    z.object({ type: z.literal('cannot-tell'), at, reason: z.enum(['unknown-too-long', 'asked']), openings: names }),
-  ]);
-});
 
 const readsOf = (guard: Guard, only: readonly WatchName[] = []): GuardRead[] => [
   ...guard.readsFor(only),
@@ -48,19 +21,7 @@ const readsOf = (guard: Guard, only: readonly WatchName[] = []): GuardRead[] => 
 const reducerOf = (guard: Guard): CarReducer<GuardRead, GuardState, GuardStep, GuardEvent> => ({
   resume: (stored, at) => guard.resume(stored, at),
   parseEvent: (stored) => eventShape.safeParse(stored).data ?? null,
-  inputOf({ readings, failed }) {
-    const receivedAt: NonNullable<GuardReading['receivedAt']> = {};
-    const reading: Omit<GuardReading, 'at'> = { type: 'reading', receivedAt };
-    for (const [read, { payload, vehicle }] of readings) {
-      receivedAt[read] = Date.parse(vehicle.receivedAt);
-      if (read === 'accessibility') reading.inUse = inUseOf(payload);
-      // The client gives windows and doors as members.
-      else reading[read] = payload as OpeningMembers;
-      if (read === 'windows') reading.hasSunroof = hasUnknownSunroof(vehicle.unknown);
-    }
-    if (failed.includes('accessibility')) reading.inUse = null;
-    return { ...reading, failed: failed.filter((read) => read !== 'accessibility') };
-  },
+  inputOf: ({ readings, failed }) => readingOf(readings, failed),
   step: (state, input, { at, skewMs }) =>
     guard.step(state, input.type === 'reading' ? { ...input, at, skewMs } : { ...input, at }),
   // When an answer came, and when it was last closed, matters only while the process runs.

@@ -1,11 +1,10 @@
-import { hasUnknownSunroof } from '../car/equipment';
-import { inUseOf } from '../catalogue/accessibility';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { watchNames, type OpeningRead, type WatchName } from '../catalogue/openings';
+import { watchNames, type WatchName } from '../catalogue/openings';
 import { isRecord } from '../util/json';
+import { readingOf } from './apply-reading';
 import { minutesOf } from './options';
-import type { GuardReading } from './types';
+import type { GuardRead, GuardReading } from './types';
 
 /** The request in a message to a guard. */
 export interface GuardRequest {
@@ -22,7 +21,7 @@ export interface GuardRequest {
  */
 export function parseGuardRequest(msg: Readonly<Record<string, unknown>>): GuardRequest {
   const { vehicle, payload } = msg;
-  const values = isRecord(vehicle) ? readingOf(vehicle, payload) : null;
+  const values = isRecord(vehicle) ? readingIn(vehicle, payload) : null;
   return {
     ...(values !== null && { reading: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, values } }),
     ...(msg['snooze'] !== undefined && { snooze: parseSnooze(msg['snooze']) }),
@@ -36,34 +35,23 @@ function isAsked(ask: unknown): boolean {
 }
 
 /** The reading in `msg.vehicle` (docs/message-contract.md 3); null where the message carries none. */
-function readingOf(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
-  const several = isRecord(vehicle['reads']) && isRecord(payload);
-  const infos = several ? (vehicle['reads'] as Record<string, unknown>) : { [String(vehicle['read'])]: vehicle };
-  const values = several ? payload : { [String(vehicle['read'])]: payload };
-  const failures: unknown[] = Array.isArray(vehicle['errors']) ? vehicle['errors'] : [];
-  const kept = (info: unknown): boolean =>
-    vehicle['source'] === 'kept' || (isRecord(info) && info['source'] === 'kept');
-  const reading: Omit<GuardReading, 'at'> = { type: 'reading' };
-  const receivedAt: NonNullable<GuardReading['receivedAt']> = {};
+function readingIn(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
+  const { reads, errors, source } = vehicle;
+  const isSeveral = isRecord(reads) && isRecord(payload);
+  const infos = isSeveral ? reads : { [String(vehicle['read'])]: vehicle };
+  const payloads = isSeveral ? payload : { [String(vehicle['read'])]: payload };
+  const failures: unknown[] = Array.isArray(errors) ? errors : [];
+  const answers = new Map<GuardRead, { payload: unknown; vehicle: Record<string, unknown> }>();
+  const failed: GuardRead[] = [];
   for (const read of ['windows', 'doors', 'accessibility'] as const) {
     const info = infos[read];
-    const received = isRecord(info) ? Date.parse(String(info['receivedAt'])) : Number.NaN;
-    if (!Number.isNaN(received)) receivedAt[read] = received;
-  }
-  const failed: OpeningRead[] = [];
-  for (const read of ['windows', 'doors'] as const) {
-    const value = values[read];
-    const info = infos[read];
-    if (isRecord(value) && !kept(info)) {
-      reading[read] = value as GuardReading['windows'];
-      if (read === 'windows' && isRecord(info)) reading.hasSunroof = hasUnknownSunroof(info['unknown']);
-    } else if (infos[read] !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
+    const vehicleOfRead = isRecord(info) ? info : {};
+    const isKept = source === 'kept' || vehicleOfRead['source'] === 'kept';
+    if (isRecord(payloads[read]) && !isKept) answers.set(read, { payload: payloads[read], vehicle: vehicleOfRead });
+    else if (info !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
       failed.push(read);
   }
-  if (failed.length > 0) reading.failed = failed;
-  if (infos['accessibility'] !== undefined)
-    reading.inUse = kept(infos['accessibility']) ? null : inUseOf(values['accessibility']);
-  return Object.keys(reading).length > 1 ? { ...reading, receivedAt } : null;
+  return answers.size + failed.length === 0 ? null : readingOf(answers, failed);
 }
 
 /**

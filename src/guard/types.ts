@@ -1,4 +1,7 @@
-import type { OpeningKind, OpeningRead, WatchName } from '../catalogue/openings';
+import * as z from 'zod/mini';
+import { openingKinds, type OpeningRead, type WatchName } from '../catalogue/openings';
+
+export type GuardRead = OpeningRead | 'accessibility';
 
 /** The payload of the read `windows` or `doors` (docs/message-contract.md 3). A missing or odd member is unknown. */
 export type OpeningMembers = Readonly<
@@ -17,7 +20,7 @@ export interface GuardReading {
   /** The sunroof is unknown and not absent (docs/message-contract.md 3), so it counts. */
   hasSunroof?: boolean | undefined;
   /** When each answer was received, in milliseconds since 1970. Default: `at`. */
-  receivedAt?: Partial<Record<OpeningRead | 'accessibility', number>> | undefined;
+  receivedAt?: Partial<Record<GuardRead, number>> | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number | undefined;
   /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */
@@ -36,39 +39,40 @@ export type GuardInput =
   /** A question, for example when rain begins: answered at once with one event, also in quiet hours. `only`: the openings in question. */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
 
-export interface NamedOpening {
-  kind: OpeningKind;
-  /** The member's name (docs/message-contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
-  name: string;
-}
-
-export interface OpenOpening extends NamedOpening {
-  /** ISO-8601. */
-  since: string;
-  /** Whole minutes. */
-  minutes: number;
-  /** false: it was open when its state was last known, and is unknown now. */
-  confirmed: boolean;
-}
-
-/** The events of a guard; `at` is ISO-8601. */
-export type GuardEvent =
-  | {
-      type: 'alert';
-      at: string;
-      reason: 'open-too-long' | 'repeat' | 'asked';
+/** The events of a guard; `at` and `since` are ISO-8601. */
+export const eventShape = z.lazy(() => {
+  /** `name` is that of the member (docs/message-contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
+  const opening = { kind: z.enum(openingKinds), name: z.string() };
+  const named = z.array(z.object(opening));
+  /** Whole minutes. Not confirmed: it was open when its state was last known, and is unknown now. */
+  const open = z.object({ ...opening, since: z.iso.datetime(), minutes: z.number(), confirmed: z.boolean() });
+  const at = z.iso.datetime();
+  return z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('alert'),
+      at,
+      reason: z.enum(['open-too-long', 'repeat', 'asked']),
       /** All openings that have been open for too long, not only the newest; in answer to a question, all that are open. */
-      openings: OpenOpening[];
+      openings: z.array(open),
       /** The other openings whose state is unknown. */
-      unknown: NamedOpening[];
-    }
-  /**
-   * All watched openings (or those in question) are known to be closed. Without a question it comes only after an alert. `everything`:
-   * all openings of the car except its lock are among them, so that a sentence may say "all".
-   */
-  | { type: 'clear'; at: string; reason: 'closed' | 'asked'; openings: NamedOpening[]; everything: boolean }
-  /** Without a question it comes once for each opening, until its state is known again. */
-  | { type: 'cannot-tell'; at: string; reason: 'unknown-too-long' | 'asked'; openings: NamedOpening[] };
+      unknown: named,
+    }),
+    /** All watched openings (or those in question) are known to be closed. Without a question it comes only after an alert. */
+    z.object({
+      type: z.literal('clear'),
+      at,
+      reason: z.enum(['closed', 'asked']),
+      openings: named,
+      /** All openings of the car except its lock are among them, so that a sentence may say "all". */
+      everything: z.boolean(),
+    }),
+    /** Without a question it comes once for each opening, until its state is known again. */
+    z.object({ type: z.literal('cannot-tell'), at, reason: z.enum(['unknown-too-long', 'asked']), openings: named }),
+  ]);
+});
+export type GuardEvent = z.infer<typeof eventShape>;
+export type OpenOpening = Extract<GuardEvent, { type: 'alert' }>['openings'][number];
+export type NamedOpening = Pick<OpenOpening, 'kind' | 'name'>;
 
 /** The present state, for the node status. */
 export interface GuardView {

@@ -122,42 +122,16 @@ export function followLink(service: ServiceProfile, href: string): URL {
   return url;
 }
 
-const interfaceOf = { v1: 'connected-v1', v2: 'connected-v2' } as const;
-
-/**
- * The route of v2 where the service offers it, that of v1 where it does not (docs/message-contract.md 3). One that the specification
- * does not list comes last.
- */
-export function chooseInterface<ChosenRoute extends { path: string; unlisted?: true }>(
-  name: string,
-  routes: Partial<Record<'connected-v1' | 'connected-v2', ChosenRoute>>,
-  choice: InterfaceChoice,
-  service: ServiceProfile,
-): { iface: 'connected-v1' | 'connected-v2'; route: ChosenRoute } {
-  if (choice !== 'auto') {
-    const iface = interfaceOf[choice];
-    const route = routes[iface];
-    if (route === undefined)
-      throw new VehicleError(
-        'NOT_SUPPORTED',
-        sentence`${name} is not part of ${choice}. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
-      );
-    if (!service.availableInterfaces.includes(iface))
-      throw new VehicleError(
-        'NOT_SUPPORTED',
-        sentence`This service does not have ${choice} of the connected interface. Choose ${choice === 'v1' ? 'v2' : 'v1'} or auto.`,
-      );
-    return { iface, route };
-  }
-  const available = (['connected-v2', 'connected-v1'] as const).flatMap((iface) => {
-    const route = routes[iface];
-    return route !== undefined && service.availableInterfaces.includes(iface) ? [{ iface, route }] : [];
-  });
-  const best = available.find(({ route }) => !route.unlisted) ?? available[0];
-  if (best === undefined)
-    throw new VehicleError(
-      'NOT_SUPPORTED',
-      sentence`This service does not offer ${name}: none of its interfaces has it.`,
-    );
-  return best;
+/** Why no interface of a service can be used for a read or a command. @param has the interfaces that it is part of */
+export function noInterface(name: string, has: ReadonlySet<InterfaceName>, choice: InterfaceChoice): VehicleError {
+  const other = choice === 'v1' ? 'v2' : 'v1';
+  const isPart = choice !== 'auto' && has.has(`connected-${choice}`);
+  return new VehicleError(
+    'NOT_SUPPORTED',
+    choice === 'auto'
+      ? sentence`This service does not offer ${name}: none of its interfaces has it.`
+      : isPart
+        ? sentence`This service does not have ${choice} of the connected interface. Choose ${other} or auto.`
+        : sentence`${name} is not part of ${choice}. Choose ${other} or auto.`,
+  );
 }

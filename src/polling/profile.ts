@@ -1,6 +1,7 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { openingsOf, type OpeningRead } from '../catalogue/openings';
 import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
+import { memberOf } from '../util/json';
 import { noSlowdown, type Slowdown } from './daily-pacer';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
@@ -303,26 +304,23 @@ function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRea
   return openingsOf(read).some(({ name, ifFitted }) => !ifFitted && unknown.includes(name)) ? null : true;
 }
 
-const member = (payload: unknown, name: string): unknown =>
-  typeof payload === 'object' && payload !== null ? new Map(Object.entries(payload)).get(name) : undefined;
-
 /** From `engineRunning` or the group `engine-status`. */
 function isRunning(payload: unknown): boolean | null {
-  const value = member(payload, 'value') ?? member(member(payload, 'engineStatus'), 'value');
+  const value = memberOf(payload, 'value') ?? memberOf(memberOf(payload, 'engineStatus'), 'value');
   if (typeof value === 'boolean') return value;
   return value === 'RUNNING' ? true : value === 'STOPPED' ? false : null;
 }
 
 function numberOf(payload: unknown): number | null {
-  const value = member(payload, 'value');
+  const value = memberOf(payload, 'value');
   return typeof value === 'number' ? value : null;
 }
 
 /** A car that waits for its time tells SCHEDULED; without a plug it cannot begin (docs/energy-location-api.md 2.3). */
 function isChargingOf(payload: unknown): boolean | null {
-  const status = member(member(payload, 'chargingStatus'), 'value');
+  const status = memberOf(memberOf(payload, 'chargingStatus'), 'value');
   if (typeof status !== 'string') return null;
-  const isPluggedIn = member(member(payload, 'chargerConnectionStatus'), 'value') === 'CONNECTED';
+  const isPluggedIn = memberOf(memberOf(payload, 'chargerConnectionStatus'), 'value') === 'CONNECTED';
   return status === 'CHARGING' || (status === 'SCHEDULED' && isPluggedIn);
 }
 

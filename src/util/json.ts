@@ -2,6 +2,10 @@
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** An own member of an object; undefined for anything else. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
 /** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/field-notes.md 1.11). */
 export function parseJson(text: string): unknown {
   try {

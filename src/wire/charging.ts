@@ -1,6 +1,6 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
-import { isRecord } from '../util/json';
+import { isRecord, memberOf } from '../util/json';
 import { oddAnswer, oldest, unwrap, type Parsed } from './readings';
 import { parseMeasured, toNumber, type Scalar } from './schemas';
 
@@ -23,16 +23,14 @@ export type Charging = Record<string, ChargingMember>;
 /** An open map: the service can add members and limits. */
 export type ChargingCapabilities = Record<string, unknown>;
 
-const what = 'the energy state of the car';
-
 /** The energy state (docs/energy-location-api.md 2.2): an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {
-  const state = new Map(Object.entries(unwrap(body, what)));
+  const state = new Map(Object.entries(unwrap(body)));
   const members = new Map(
-    chargingMemberNames.map((name) => [name as string, memberOf(chargingMembers[name], state.get(name))]),
+    chargingMemberNames.map((name) => [name as string, chargingMember(chargingMembers[name], state.get(name))]),
   );
   for (const [name, given] of state)
-    if (!members.has(name) && isMember(given)) members.set(name, memberOf(null, given));
+    if (!members.has(name) && isMember(given)) members.set(name, chargingMember(null, given));
   const payload: Charging = Object.fromEntries(members);
   payload['chargingDoneAt'] = doneAt(payload);
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
@@ -46,7 +44,7 @@ export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
 
 /** One member of the same answer. */
 export function parseChargingMember(name: ChargingMemberName, body: unknown): Parsed<ChargingMember> {
-  const payload = memberOf(chargingMembers[name], new Map(Object.entries(unwrap(body, what))).get(name));
+  const payload = chargingMember(chargingMembers[name], memberOf(unwrap(body), name));
   return { payload, measuredAt: payload.timestamp };
 }
 
@@ -71,7 +69,7 @@ const isMember = (input: unknown): boolean =>
   isRecord(input) && (Object.hasOwn(input, 'value') || Object.hasOwn(input, 'status'));
 
 /** @param kind null for a member that is new: its value goes through as it came */
-function memberOf(kind: MemberKind | null, input: unknown): ChargingMember {
+function chargingMember(kind: MemberKind | null, input: unknown): ChargingMember {
   if (!isRecord(input)) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
   const { status, code, value, updatedAt } = input;
   // The member's own status decides, not the capabilities (docs/energy-location-api.md 2.4).
@@ -111,7 +109,7 @@ const codeOf = (input: unknown): string | null =>
  * values that it denies, and lack values that it claims.
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
-  const outer = unwrap(body, 'the charging capabilities of the car');
+  const outer = unwrap(body);
   const { getEnergyState: inner } = outer;
   const entries = Object.entries(isRecord(inner) ? inner : outer).map(
     ([name, value]) => [name === 'chargingSystemStatus' ? 'chargingStatus' : name, value] as const,
@@ -126,7 +124,7 @@ const maxLevels = 20;
 /** A copy, because other readers hold the same body. */
 function copyOf(input: unknown, levels: number): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  if (levels === 0) throw oddAnswer('the charging capabilities of the car');
+  if (levels === 0) throw oddAnswer();
   if (Array.isArray(input)) return input.map((item) => copyOf(item, levels - 1));
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, copyOf(value, levels - 1)]));
 }

@@ -13,6 +13,7 @@ import {
   type StatisticsMemberName,
 } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
+import { memberOf } from '../util/json';
 import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
@@ -27,7 +28,7 @@ export function fromGroup(
   burnsFuel: boolean | null = null,
 ): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
-  const data = unwrap(body, 'a group of values');
+  const data = unwrap(body);
   const payload = readingOf(name, row, new Map(Object.entries(data)));
   return { payload, measuredAt: payload.timestamp };
 }
@@ -40,7 +41,7 @@ const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResour
 
 /** A whole group of connected v2: each member with the service's name, word and unit (docs/message-contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
-  const members = Object.entries(unwrap(body, 'a group of values')).flatMap(([name, given]) =>
+  const members = Object.entries(unwrap(body)).flatMap(([name, given]) =>
     // Members of the envelope (`status`, `operationId`) are no measured values.
     isMeasured(given) ? [[name, verbatim(parseMeasured(given))] as const] : [],
   );
@@ -57,7 +58,7 @@ const verbatim = (measured: Measured): Measured =>
 
 /** One member of the group `statistics`, with its unit in words. */
 export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
-  const given = new Map(Object.entries(unwrap(body, 'a group of values'))).get(name);
+  const given = memberOf(unwrap(body), name);
   const { value: raw, unit, timestamp } = parseMeasured(given);
   const value = toNumber(raw);
   const payload = {
@@ -76,7 +77,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
   const unit = 'unit' in resource ? resource.unit : null;
-  const measured = memberOf(row, data);
+  const measured = spelledIn(row, data);
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
   const given = { value: measured.value, unit: measured.unit };
@@ -85,7 +86,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
 }
 
 /** The spelling that says something; nothing where two say different things. */
-function memberOf(row: GroupedNumber | GroupedWord, data: Data): Measured {
+function spelledIn(row: GroupedNumber | GroupedWord, data: Data): Measured {
   const named = row.members.filter((member) => data.has(member)).map((member) => parseMeasured(data.get(member)));
   const given = named.filter(({ value }) => value !== null);
   const known = given.filter(({ value }) => value !== 'UNSPECIFIED');

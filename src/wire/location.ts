@@ -17,9 +17,9 @@ export interface VehicleLocation {
 
 /** A GeoJSON feature (docs/energy-location-api.md 3): the longitude comes first. */
 export function parseLocation(body: unknown): Parsed<VehicleLocation> {
-  const feature = unwrap(body, 'a location');
+  const feature = unwrap(body);
   const { geometry, properties } = feature;
-  if (!isRecord(geometry) && !isRecord(properties)) throw oddAnswer('a location');
+  if (!isRecord(geometry) && !isRecord(properties)) throw oddAnswer();
   const { coordinates = null, type = 'Point' } = isRecord(geometry) ? geometry : {};
   const [longitude, latitude, altitude] =
     type === 'Point' && Array.isArray(coordinates) ? coordinates.slice(0, 3).map(toNumber) : [];

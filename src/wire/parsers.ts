@@ -1,10 +1,4 @@
-import {
-  chargingMemberNames,
-  resourceNames,
-  statisticsMemberNames,
-  type InterfaceName,
-  type ReadName,
-} from '../catalogue/reads';
+import { chargingMemberNames, resourceNames, statisticsMemberNames, type ReadName } from '../catalogue/reads';
 import { groupReadNames } from '../catalogue/groups';
 import {
   parseCharging,
@@ -19,21 +13,12 @@ import {
   parseAccessibility,
   parseCommands,
   parseDetails,
-  parseDoors,
+  parseOpenings,
   parseResource,
   parseVehicles,
-  parseWindows,
+  type AnswerContext,
   type Parsed,
 } from './readings';
-
-/** What an answer does not say, but what its meaning depends on. */
-export interface AnswerContext {
-  interface: InterfaceName;
-  /** Whether the car has the window or lid that not every car has; null where that is not known. */
-  isFitted: boolean | null;
-  /** Null where it is not known, or does not matter. */
-  burnsFuel: boolean | null;
-}
 
 type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
 
@@ -46,10 +31,8 @@ const parsersFor = <Name extends string, Payload>(
 
 /** How the answer to each read is parsed. Each throws VehicleError BAD_RESPONSE where the answer is something else. */
 const parsers = {
-  windows: (body: unknown, { isFitted, interface: iface }: AnswerContext) =>
-    parseWindows(body, isFitted, iface === 'connected-v2'),
-  doors: (body: unknown, { isFitted, interface: iface }: AnswerContext) =>
-    parseDoors(body, isFitted, iface === 'connected-v2'),
+  windows: (body: unknown, context: AnswerContext) => parseOpenings('windows', body, context),
+  doors: (body: unknown, context: AnswerContext) => parseOpenings('doors', body, context),
   details: parseDetails,
   vehicles: parseVehicles,
   commands: parseCommands,

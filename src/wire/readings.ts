@@ -1,8 +1,7 @@
 import { commandFromWire } from '../catalogue/commands';
 import { unitInWords } from '../catalogue/units';
-import { resources, type Resource, type ResourceName } from '../catalogue/reads';
+import { resources, type InterfaceName, type Resource, type ResourceName } from '../catalogue/reads';
 import { VehicleError } from '../errors';
-import { sentence } from '../sentence';
 import {
   judgeOpenings,
   lockState,
@@ -85,47 +84,44 @@ export interface Accessibility {
 }
 
 /** An answer that is not what was asked for. */
-export const oddAnswer = (what: string): VehicleError =>
+export const oddAnswer = (): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
-    sentence`The service answered, but not with ${what}. If this stays, check the base URL and the interface.`,
+    'The service answered, but not as expected. If this stays, check the base URL and the interface.',
   );
 
 /** The body's `data`, or the body itself (docs/field-notes.md 1.2). */
-export function unwrap(body: unknown, what: string): Record<string, unknown> {
-  if (!isRecord(body)) throw oddAnswer(what);
-  if (!Object.hasOwn(body, 'data')) return body;
-  const data = body['data'] ?? {};
-  if (!isRecord(data)) throw oddAnswer(what);
+export function unwrap(body: unknown): Record<string, unknown> {
+  const data = isRecord(body) && Object.hasOwn(body, 'data') ? (body['data'] ?? {}) : body;
+  if (!isRecord(data)) throw oddAnswer();
   return data;
 }
 
 function unwrapList(body: unknown, name: string): unknown[] {
   const list = isRecord(body) ? (body['data'] ?? body[name]) : body;
-  if (!Array.isArray(list)) throw oddAnswer('a list');
+  if (!Array.isArray(list)) throw oddAnswer();
   return list;
 }
 
-/**
- * docs/service.md 2.3, under the v1 names whichever interface answered (docs/message-contract.md 3).
- * @param isFitted whether the car has the opening that not every car has; null if that is not known
- * @param isComplete whether an answer has every opening of the car, so that a missing one is unknown
- */
-export const parseWindows = (body: unknown, isFitted: boolean | null = null, isComplete = false): Parsed<Members> =>
-  parseOpenings('windows', body, 'the state of the windows', isFitted, isComplete);
-/** docs/service.md 2.4, otherwise as `parseWindows`. */
-export const parseDoors: typeof parseWindows = (body, isFitted = null, isComplete = false) =>
-  parseOpenings('doors', body, 'the state of the doors', isFitted, isComplete);
+/** What an answer does not say, but what its meaning depends on. */
+export interface AnswerContext {
+  interface: InterfaceName;
+  /** Whether the car has the window or lid that not every car has; null where that is not known. */
+  isFitted: boolean | null;
+  /** Null where it is not known, or does not matter. */
+  burnsFuel: boolean | null;
+}
 
-/** docs/field-notes.md 1.5 and 1.6. */
-function parseOpenings(
+/**
+ * The state of windows or doors, under the v1 names whichever interface answered (docs/service.md 2.3 and 2.4,
+ * docs/message-contract.md 3, docs/field-notes.md 1.5 and 1.6).
+ */
+export function parseOpenings(
   read: OpeningRead,
   body: unknown,
-  what: string,
-  isFitted: boolean | null,
-  isComplete: boolean,
+  { interface: iface, isFitted }: AnswerContext,
 ): Parsed<Members> {
-  const data = unwrap(body, what);
+  const data = unwrap(body);
   const members: [string, MemberState][] = [];
   const known = new Set<string>();
   let isProven = false;
@@ -133,7 +129,8 @@ function parseOpenings(
     const spellings = new Set([name, v2]);
     const states = statesOf(data, spellings);
     for (const spelling of spellings) known.add(spelling);
-    if (ifFitted && states.length === 0 && !(isFitted === true && isComplete)) continue;
+    // An answer of v2 has every opening of the car, so one that is missing is unknown.
+    if (ifFitted && states.length === 0 && !(isFitted === true && iface === 'connected-v2')) continue;
     const state = agreed(states);
     members.push([name, state]);
     if (ifFitted) isProven = provesFitted(state.value);
@@ -181,7 +178,7 @@ export const oldest = (timestamps: (string | null)[]): string | null =>
 
 /** docs/service.md 2.8 in any envelope of docs/field-notes.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
-  if (!isRecord(body)) throw oddAnswer(`the resource ${name}`);
+  if (!isRecord(body)) throw oddAnswer();
   const { data, resourceValue } = body;
   const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
   const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
@@ -264,8 +261,8 @@ function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
 
 /** docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. */
 export function parseDetails(body: unknown): Parsed<VehicleDetails> {
-  const parsed = detailsShape.safeParse(unwrap(body, 'vehicle details'));
-  if (!parsed.success) throw oddAnswer('vehicle details');
+  const parsed = detailsShape.safeParse(unwrap(body));
+  if (!parsed.success) throw oddAnswer();
   const { images, ...details } = parsed.data;
   return {
     payload: { ...details, images: { ...images, sides: sidesOf(images.exteriorImageUrl) } },
@@ -295,8 +292,8 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 
 /** docs/service.md 2.7. */
 export function parseAccessibility(body: unknown): Parsed<Accessibility> {
-  const parsed = accessibilityShape.safeParse(unwrap(body, 'the accessibility of the vehicle'));
-  if (!parsed.success) throw oddAnswer('the accessibility of the vehicle');
+  const parsed = accessibilityShape.safeParse(unwrap(body));
+  if (!parsed.success) throw oddAnswer();
   const { availabilityStatus: status, unavailableReason: beside } = parsed.data;
   const reason = reasonOf(status.unavailableReason) ?? reasonOf(beside);
   return {

@@ -5,12 +5,15 @@ import {
   parseAccessibility,
   parseCommands,
   parseDetails,
-  parseDoors,
+  parseOpenings,
   parseResource,
   parseVehicles,
-  parseWindows,
 } from '../../../src/wire/readings';
 import { toTimestamp } from '../../../src/wire/schemas';
+
+const context = { interface: 'connected-v1', isFitted: null, burnsFuel: null } as const;
+const parseWindows = (body: unknown) => parseOpenings('windows', body, context);
+const parseDoors = (body: unknown) => parseOpenings('doors', body, context);
 
 const at = '2026-08-21T08:01:46.865571Z';
 const atIso = '2026-08-21T08:01:46.865Z';
