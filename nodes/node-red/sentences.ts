@@ -15,22 +15,19 @@ const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
 /** The language of the pack that a browser prefers. */
 export const languageOfRequest = (request: Request): string => String(request.acceptsLanguages(languages) || 'en-US');
 
-const byLanguage = new Map<string, ReadonlyMap<string, string>>();
+/** The translations of each language by English template; none for English. */
+const translations = new Map(languages.map((language) => [language, readTranslations(language)]));
 
-/** The translations of a language by English template; none for English. */
-function translationsTo(language: string): ReadonlyMap<string, string> {
-  let known = byLanguage.get(language);
-  if (known === undefined) {
-    const path = join(localesFolder, language, 'sentences.json');
-    const found = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>) : {};
-    byLanguage.set(language, (known = new Map(Object.entries(found))));
-  }
-  return known;
+function readTranslations(language: string): ReadonlyMap<string, string> {
+  const path = join(localesFolder, language, 'sentences.json');
+  return new Map(
+    existsSync(path) ? Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>) : [],
+  );
 }
 
 /** A sentence in a language; English where a translation is missing. */
 export const wordIn = (language: string, sentence: Sentence): string =>
-  wordSentence(sentence, translationsTo(language));
+  wordSentence(sentence, translations.get(language) ?? new Map());
 
 /** A line in the log of Node-RED, in its language. */
 export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
@@ -65,11 +62,7 @@ const maxLength = 2_000;
 /** The reason of a command in the journal, one or several English sentences, in a language; unchanged where a translation is missing. */
 export function sentenceIn(language: string, text: string): string {
   if (text.length > maxLength) return text;
-  let known = patterns.get(language);
-  if (known === undefined) {
-    known = [...translationsTo(language)].map(([english, own]) => ({ english: patternOf(english), text: own }));
-    patterns.set(language, known);
-  }
+  const known = patterns.get(language) ?? [];
   return translated(known, text);
 }
 
@@ -79,7 +72,12 @@ interface Pattern {
 }
 
 /** By language: each has some 250 patterns, and the tab “Cars” asks for the reasons of its commands again and again. */
-const patterns = new Map<string, readonly Pattern[]>();
+const patterns: ReadonlyMap<string, readonly Pattern[]> = new Map(
+  [...translations].map(([language, texts]) => [
+    language,
+    [...texts].map(([english, text]) => ({ english: patternOf(english), text })),
+  ]),
+);
 
 /** Matches the sentence at the beginning of a text, with the blanks behind it. */
 function patternOf(english: string): RegExp {

@@ -3,12 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from '../service/answer';
 
-/** The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs). */
-let html: string | undefined;
-
 /** The page that shows the cars, with the token that its requests need. Nothing but the page's own script runs in it. */
 export function controlPage(token: string): Answer {
-  html ??= readFileSync(join(__dirname, 'page.html'), 'utf8');
+  // The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs).
+  const html = readFileSync(join(__dirname, 'page.html'), 'utf8');
   const nonce = randomBytes(16).toString('base64');
   const policy = {
     'default-src': "'none'",

@@ -66,13 +66,7 @@ export function openingMembers(
   return body;
 }
 
-/** Most members of an answer have the same time: the last one is kept. */
-let last = { ms: 0, text: new Date(0).toISOString() };
-
-export function iso(ms: number): string {
-  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
-  return last.text;
-}
+export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Fractions of a second with this many digits; further than milliseconds they are zeros. */
 export const withDigits = (ms: number, digits: number): string =>
