@@ -1,6 +1,9 @@
-// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue: `npm run readme`. With --check it only says whether they are up to date.
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, and what the example flows cost into their infos and docs/cookbook.md:
+// `npm run readme`. With --check it only says whether they are up to date.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { groupedResources, groups } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
@@ -164,13 +167,79 @@ const tables = {
     ),
 };
 
-for (const path of ['docs/reference.md', 'docs/scopes.md']) {
-  const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
-  const before = await readFile(file, 'utf8');
-  const after = before.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
-    [begin, tables[name](), end].join('\n\n'),
-  );
-  if (before === after) continue;
+const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+async function rewrite(path, change) {
+  const before = await readFile(pathTo(path), 'utf8');
+  const after = change(before);
+  if (before === after) return;
   if (process.argv.includes('--check')) process.exitCode = 1;
-  else await writeFile(file, after);
+  else await writeFile(pathTo(path), after);
 }
+
+/** The estimate of the editor, for nodes that are those of an example with an own Volvo. */
+const estimate = pathTo('dist/test/scripts/requests-per-day.cjs');
+await build({
+  entryPoints: [pathTo('nodes/editor/requests-per-day.ts')],
+  outfile: estimate,
+  bundle: true,
+  platform: 'node',
+  // From there, it is that of dist.
+  external: ['../../src/index'],
+  logLevel: 'error',
+});
+const { callsOf } = await import(pathToFileURL(estimate));
+const callsOfNodes = (nodes) => {
+  globalThis.RED = { nodes: { node: () => ({ service: 'volvo-cars' }), eachNode: (visit) => nodes.forEach(visit) } };
+  const sums = { connected: 0, energy: 0, location: 0 };
+  for (const car of new Set(nodes.map(({ vehicle }) => vehicle)))
+    for (const [api, calls] of Object.entries(callsOf(car))) sums[api] += calls;
+  return sums;
+};
+
+const daySeconds = 86_400;
+const quotas = { connected: 'status', energy: 'charging', location: 'position' };
+const numbers = new Intl.NumberFormat('en-US');
+
+/** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
+function costOf(flow) {
+  const ours = flow.filter(({ type }) => type.startsWith('connected-vehicle-'));
+  const timer = flow.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
+  // A read of a message costs as much as one that repeats once a day.
+  const asked = ours.filter(({ type, poll }) => type === 'connected-vehicle-status' && poll === 0);
+  const every = timer ? Number(timer.repeat) || daySeconds : 0;
+  const daily = callsOfNodes([...ours, ...asked.map((node) => ({ ...node, id: `${node.id} timed`, poll: every }))]);
+  const once = callsOfNodes(asked.map((node) => ({ ...node, poll: daySeconds })));
+  const each = Object.values(once).reduce((sum, calls) => sum + calls, 0);
+  const listed = Object.entries(daily)
+    .filter(([, calls]) => calls > 0)
+    .map(([api, calls]) => `${numbers.format(calls)} a day (${quotas[api]})`);
+  const has = (type) => ours.some((node) => node.type === `connected-vehicle-${type}`);
+  return [
+    ...listed,
+    ...(each > 0 && !timer ? [`${each} for each message`] : []),
+    ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
+  ].join('; ');
+}
+
+const costs = [];
+for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort()) {
+  if (!file.endsWith('.json')) continue;
+  await rewrite(`examples/${file}`, (text) => {
+    const flow = JSON.parse(text);
+    const cost = costOf(flow);
+    costs.push([basename(file, '.json').slice(3), cost]);
+    const { info } = flow[0];
+    const line = `Requests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
+    const stated = `${info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '')}\n\n${line}`;
+    return text.replace(JSON.stringify(info), () => JSON.stringify(stated));
+  });
+}
+tables.costs = () => table(['example', 'requests'], costs);
+
+for (const path of ['docs/reference.md', 'docs/scopes.md', 'docs/cookbook.md'])
+  await rewrite(path, (text) =>
+    text.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
+      [begin, tables[name](), end].join('\n\n'),
+    ),
+  );

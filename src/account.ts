@@ -116,6 +116,8 @@ export function openAccount(options: AccountOptions): Account {
     id: owner,
     adaptive: options.polling === 'adaptive',
     availableInterfaces: service.availableInterfaces,
+    // Somebody who tries a demo car clicks it and waits, and it has no quota.
+    ...(service.service === 'demo' && { longestMs: 15_000 }),
     quota: () => readsQuotaOf(shared.limiter.snapshot()),
     shareForMs,
     clock,

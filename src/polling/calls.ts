@@ -3,6 +3,7 @@ import {
   isLocalReadName,
   isReadName,
   requestNameOf,
+  routeOf,
   type ApiName,
   type InterfaceName,
 } from '../catalogue/reads';
@@ -35,14 +36,20 @@ export function callsPerDay(
     isAdaptive,
   }: { interfaces: readonly InterfaceName[]; isShared: boolean; isAdaptive: boolean },
 ): Record<ApiName, number> {
+  const choiceOf = (iface?: string): 'v1' | 'auto' => (iface === 'v1' ? 'v1' : 'auto');
   // Without the extended interface, one request answers all resources of a group.
   const request = (read: string, iface?: string): string =>
-    isReadName(read) && isShared ? requestNameOf(read, interfaces, iface === 'v1' ? 'v1' : 'auto') : read;
+    isReadName(read) && isShared ? requestNameOf(read, interfaces, choiceOf(iface)) : read;
+  // What the service does not have is refused without a request.
+  const served = nodes.map((node) => ({
+    ...node,
+    reads: node.reads.filter((read) => !isReadName(read) || routeOf(read, interfaces, choiceOf(node.interface))),
+  }));
   // The adaptive profile reads the others less often while somebody polls the doors.
   const saves = isAdaptive && nodes.some(({ reads, poll }) => poll > 0 && reads.includes('doors'));
   const shareOf = (read: string): number =>
     saves && !(isReadName(read) && requestNameOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
-  const requests = callsOfRequests(nodes, request);
+  const requests = callsOfRequests(served, request);
   const sumOf = (api: ApiName): number =>
     Math.round(
       requests.reduce((sum, { read, calls }) => (apiOfName(read) === api ? sum + calls * shareOf(read) : sum), 0),

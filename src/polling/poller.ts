@@ -60,6 +60,8 @@ export interface PollerOptions {
   /** Whether the adaptive profile slows what each user asks for (src/polling/profile.ts). */
   adaptive: boolean;
   availableInterfaces: readonly InterfaceName[];
+  /** Users that ask for a longer pause poll as often as this, in ms. */
+  longestMs?: number;
   quota(): ReadsQuota;
   /** How old an answer may be that serves further readers, in ms. */
   shareForMs: number;
@@ -130,7 +132,8 @@ export class Poller {
       vehicle = new VehiclePoller(`${this.#shared.options.id} ${user.vin}`, this.#shared);
       this.#vehicles.set(user.vin, vehicle);
     }
-    return vehicle.add(user, poll);
+    const { longestMs = Infinity } = this.#shared.options;
+    return vehicle.add({ ...user, everyMs: Math.min(user.everyMs, longestMs) }, poll);
   }
 
   /** No callback is called any more. */

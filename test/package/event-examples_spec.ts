@@ -80,7 +80,8 @@ describe('The examples with events', function () {
       await driveHome();
       assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
       await sidebar.next('Saved');
-      expected += `${new Date(clock.now()).toISOString().slice(0, 16)},12,${odometer}\n`;
+      const at = new Date(clock.now() - new Date(clock.now()).getTimezoneOffset() * minute);
+      expected += `${at.toISOString().slice(0, 16).replace('T', ' ')},12,${odometer}\n`;
       assert.equal(await readFile(file(), 'utf8'), expected);
       await start('Trips into a CSV file', '/odometer');
     }

@@ -66,6 +66,19 @@ describe('The example “Solar surplus through a wallbox”', function () {
     assert.deepEqual(await press('Sun: 4600 W', 4), expected);
   });
 
+  it('lets the sun decide while the target is unknown, and stops nothing for it', async () => {
+    service.car(electricCar.vin).set({ battery: { level: 85 } });
+    service.faults.add({ match: { path: /\/state$/ }, members: { targetBatteryChargeLevel: 'missing' } });
+    const level = 'connected-vehicle/car/level 85, retained';
+    assert.deepEqual(await press('Sun: 4600 W', 3), [
+      level,
+      'go-eCharger/123456/amp/set 16',
+      'go-eCharger/123456/frc/set 2',
+    ]);
+    service.faults.clear();
+    service.car(electricCar.vin).set({ battery: { level: 53 } });
+  });
+
   it('stops charging under clouds', async () => {
     assert.deepEqual(await press('Clouds: 200 W', 3), [...car, 'go-eCharger/123456/frc/set 1']);
   });

@@ -34,6 +34,22 @@ describe('accounts', () => {
     assert.equal(service.requests.length, 1);
   });
 
+  for (const { name, seconds, polls } of [
+    { name: 'demo', seconds: 120, polls: 8 },
+    { name: 'demo', seconds: 5, polls: 24 },
+    { name: 'custom', seconds: 120, polls: 1 },
+  ] as const)
+    it(`of the service ${name} poll ${polls} times in two minutes for a node that asks for ${seconds} seconds`, async () => {
+      const clock = new ManualClock();
+      const { poller } = openTestAccount(service, { service: name, clock });
+      let count = 0;
+      poller.start({ vin, reads: ['windows'], everyMs: seconds * 1000 }, () => (count += 1));
+      await clock.advance(120_000);
+      count = 0;
+      await clock.advance(120_000);
+      assert.equal(count, polls);
+    });
+
   it('keep for a command’s own questions what is reserved for commands', async () => {
     const { client } = openTestAccount(service, {
       shareForMs: 0,

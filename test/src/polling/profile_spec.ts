@@ -507,10 +507,10 @@ describe('callsOfRequests', () => {
 });
 
 describe('callsPerDay', () => {
-  it('counts the requests of each API, because each has a quota of its own', () => {
+  it('counts the requests of each API, because each has a quota of its own, and none for what the service lacks', () => {
     const nodes = [
       { vehicle: 'home', reads: ['doors', 'charging', 'batteryChargeLevel', 'journal'], poll: 60 },
-      { vehicle: 'home', reads: ['location', 'windows'], poll: 600 },
+      { vehicle: 'home', reads: ['location', 'windows', 'externalTemp'], poll: 600 },
     ];
     const options = { interfaces: services['volvo-cars'].availableInterfaces, isShared: true, isAdaptive: false };
     assert.deepEqual(callsPerDay(nodes, options), { connected: 1_584, energy: 1_440, location: 144 });

@@ -1,0 +1,91 @@
+import { strict as assert } from 'node:assert';
+import { electricCar } from '../../src/simulator/index';
+import { Stage } from '../transcripts/stage';
+import { examples, type FlowNode } from './checkout';
+
+/** The interfaces of Volvo Cars. */
+const interfaces = ['connected-v2', 'energy-v2', 'location-v1'];
+const partOf = (kind: string): string =>
+  /^GET (state|capabilities)$/.test(kind) ? 'charging' : kind === 'GET location' ? 'position' : 'status';
+
+/** The requests that nodes send, by the part of the service, while this happens. */
+async function requestsOf(
+  nodes: readonly FlowNode[],
+  happens: (stage: Stage) => Promise<void> = nothing,
+): Promise<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const { id: _id, x: _x, y: _y, z: _z, wires: _wires, vehicle: _vehicle, ...node } of nodes) {
+    const stage = await Stage.open({ node, vehicle: { interfaces }, service: { cars: [electricCar] } });
+    try {
+      // The first time, it also asks what the car is, which it keeps.
+      await happens(stage);
+      await stage.pass(3600);
+      stage.forget();
+      await happens(stage);
+      await stage.pass(3600);
+      for (const [kind, count] of Object.entries(stage.heard()['requests'] as Record<string, number>))
+        if (kind.startsWith('GET ')) sums[partOf(kind)] = (sums[partOf(kind)] ?? 0) + count;
+    } finally {
+      await stage.end();
+    }
+  }
+  return sums;
+}
+
+/** One node for those of each vehicle that a message reaches at the same moment, because they share their answers. */
+const together = (nodes: readonly FlowNode[]): FlowNode[] =>
+  [...new Set(nodes.map(({ vehicle }) => vehicle))].flatMap((vehicle) => {
+    const [first, ...others] = nodes.filter((node) => node['vehicle'] === vehicle);
+    if (first === undefined || others.length === 0) return first ?? [];
+    return { ...first, reads: [first, ...others].flatMap(({ reads }) => reads as string[]) };
+  });
+
+const nothing = async (): Promise<void> => undefined;
+
+describe('What an example costs with an own Volvo', function () {
+  this.timeout(60_000);
+
+  for (const { name, nodes } of examples) {
+    const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));
+    const parts = stated?.[1]?.split('; ') ?? [];
+    const daily = Object.fromEntries(
+      parts.flatMap((part) => {
+        const [, count = '', of = ''] = /^([\d,]+) a day \((\w+)\)$/.exec(part) ?? [];
+        return of === '' ? [] : [[of, Number(count.replace(',', ''))]];
+      }),
+    );
+    const each = Number(/^(\d+) for each message$/m.exec(parts.join('\n'))?.[1] ?? 0);
+    const reading = nodes.filter(({ type }) => /^connected-vehicle-(status|guard|event)$/.test(type));
+    const polling = reading.filter(({ poll }) => Number(poll) > 0);
+    const asked = reading.filter(({ poll }) => Number(poll) === 0);
+    const timer = nodes.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
+
+    it(`is stated in “${name}”, and is what its nodes send in an hour`, async () => {
+      assert.ok(stated);
+      assert.ok(Object.values(daily).every((count) => count <= 5_000));
+      assert.equal(
+        parts.some((part) => part.startsWith('1 for each command')),
+        nodes.some(({ type }) => type === 'connected-vehicle-command'),
+      );
+      const hourly = await requestsOf(polling);
+      const once = await requestsOf(together(asked), (stage) => stage.send());
+      const times = timer === undefined ? 0 : 86_400 / (Number(timer['repeat']) || 86_400);
+      const expected: Record<string, number> = {};
+      for (const [part, count] of Object.entries(hourly)) expected[part] = (expected[part] ?? 0) + count * 24;
+      for (const [part, count] of Object.entries(once))
+        if (times > 0) expected[part] = (expected[part] ?? 0) + count * times;
+      assert.deepEqual(Object.keys(daily).sort(), Object.keys(expected).sort());
+      // An hour may have one poll more or less than its share.
+      for (const [part, count] of Object.entries(expected))
+        assert.ok(
+          Math.abs(count - (daily[part] ?? 0)) <= 0.04 * count,
+          `${part}: ${daily[part]} stated, ${count} measured`,
+        );
+      if (timer === undefined)
+        assert.equal(
+          each,
+          Object.values(once).reduce((sum, count) => sum + count, 0),
+        );
+    });
+  }
+});
