@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
-import { groupedResources, groups } from '../dist/src/catalogue/groups.js';
+import { groupedResources, groupPath, groups } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
   connectedReadNames,
@@ -116,7 +116,7 @@ const tables = {
       ['group', 'path', 'scopes besides `openid`'],
       Object.entries(groups).map(([name, group]) => [
         code(name),
-        code(interfacePaths['connected-v2'] + group.path),
+        code(interfacePaths['connected-v2'] + groupPath(name)),
         scopesOf(group),
       ]),
     ),
