@@ -2,7 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import type { CommandRecord, LoggedCommand } from '../../src/index';
 import { beginWithRetries } from '../node-red/begin-with-retries';
 import { deploysOf } from '../node-red/deploys';
-import { isDeleted } from '../node-red/flows';
+import { isDeleted, leadsTo } from '../node-red/flows';
 import { translate } from '../node-red/i18n';
 import type { Message } from '../node-red/message';
 import { clock } from '../node-red/time';
@@ -13,7 +13,8 @@ type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal) => 
 
 /**
  * Sends the records of commands on, once each. What a node of the same id did not send on, because it was closed or the process ended, is
- * sent on after the start, when the wires lead somewhere: undetermined where no answer came, and it can be followed then.
+ * sent on after the start, when the wires lead somewhere: undetermined where no answer came, and it can be followed then. So is what was
+ * on its way through other nodes to a result node.
  * @param sendRecord gets a record of the former node, and the message that sent the command
  */
 export function handsOnCommands(
@@ -29,7 +30,8 @@ export function handsOnCommands(
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
     const isDelivered = (): Promise<boolean> => log.isTakenOver(id);
     if (!(await deploys.send(send, { clock: clock(), signal, isDelivered }))) return false;
-    if (!(await isDelivered())) await log.handedOn(id, clock().now()).catch(() => warn('notKept'));
+    const isFollowed = leadsTo(RED, node, 'connected-vehicle-command-status');
+    if (!(await isDelivered())) await log.handedOn(id, isFollowed ? clock().now() : null).catch(() => warn('notKept'));
     return true;
   };
 
@@ -37,7 +39,7 @@ export function handsOnCommands(
   const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
     closing.signal.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing.signal);
   const begin = async (): Promise<void> => {
-    const commands = await log.notHandedOn(node.id);
+    const commands = await log.notTakenOver(node.id, clock().now());
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
   const endRetries = beginWithRetries(RED, node, begin, () => warn('notRead'));

@@ -1,5 +1,32 @@
 import type { Node, NodeAPI } from 'node-red';
 
+/** As Node-RED stores it. A node “link out” has the links. */
+interface StoredNode {
+  id: string;
+  type: string;
+  z?: string;
+  wires?: string[][];
+  links?: string[];
+}
+
+/**
+ * Whether a message may come from a node to one of a type, by wires and links. What enters a subflow may reach all nodes of it, and what
+ * a node of a subflow sends may leave it.
+ */
+export function leadsTo(RED: NodeAPI, { id, _alias }: Node, type: string): boolean {
+  const nodes = new Map<string, StoredNode>();
+  RED.nodes.eachNode((node: StoredNode) => nodes.set(node.id, node));
+  const reached = new Set([_alias ?? id]);
+  for (const one of reached) {
+    const node = nodes.get(one);
+    if (node?.type === type) return true;
+    for (const next of [...(node?.wires ?? []).flat(), ...(node?.links ?? [])]) reached.add(next);
+    const [around, inside] = [`subflow:${node?.z}`, node?.type.replace('subflow:', '')];
+    for (const next of nodes.values()) if (next.type === around || next.z === inside) reached.add(next.id);
+  }
+  return false;
+}
+
 /**
  * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED passes `removed` also for a disabled node, and
  * does not pass it for a node that disappears with its subflow instance. Therefore this looks whether the node is still in the flows;

@@ -15,6 +15,11 @@ export interface CommandLogOptions {
 
 /** The commands that flows read. */
 const journalLength = 100;
+/** A record may be so long on its way through other nodes to one that follows it: as long as a command can act. */
+const onTheWayMs = 150_000;
+
+const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
+  !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < onTheWayMs;
 
 /**
  * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte leaves. The log is the only owner of
@@ -80,7 +85,9 @@ export class CommandLog {
   async save(command: LoggedCommand): Promise<void> {
     this.#commands.set(command.id, command);
     this.#onChange();
+    command.isStored = false;
     await this.store.write(`command/${command.id}`, command);
+    command.isStored = true;
   }
 
   /** @throws StateFault */
@@ -111,31 +118,40 @@ export class CommandLog {
     return nodes !== undefined || Object.keys(this.find(id)?.results ?? {}).length > 0;
   }
 
-  /** The commands of a node whose record it has not sent on. @throws StateFault */
-  async notHandedOn(node: string): Promise<LoggedCommand[]> {
+  /**
+   * The commands of a node whose record no node has taken over: those that it did not send on, and those that were on the way to another
+   * node when the process ended.
+   * @throws StateFault
+   */
+  async notTakenOver(node: string, now: number): Promise<LoggedCommand[]> {
     await this.ready();
-    return [...this.#commands.values()].filter((one) => one.origin?.node === node && this.#isToBeHandedOn(one));
+    return [...this.#commands.values()].filter(
+      (one) => one.origin?.node === node && this.#mayBeTakenOver(one) && isOnTheWay(one, now),
+    );
   }
 
-  #isToBeHandedOn = ({ id, origin, results }: LoggedCommand): boolean =>
-    origin !== null && origin.handedOnAt === null && !this.#followers.has(id) && Object.keys(results).length === 0;
+  #mayBeTakenOver = ({ id, origin, results }: LoggedCommand): boolean =>
+    origin !== null && !this.#followers.has(id) && Object.keys(results).length === 0;
 
-  #isOpen = (command: LoggedCommand): boolean => this.#followers.has(command.id) || this.#isToBeHandedOn(command);
+  #isOpen = (command: LoggedCommand): boolean =>
+    this.#followers.has(command.id) || (this.#mayBeTakenOver(command) && command.origin?.handedOnAt === null);
 
-  /** The node has sent the record on, and no node took it over, or none follows it any more. @throws StateFault */
-  async handedOn(id: string, now: number): Promise<void> {
+  /**
+   * The node has sent the record on.
+   * @param at when, where a node may still take it over; null where none will, and it is not sent on again
+   * @throws StateFault
+   */
+  async handedOn(id: string, at: number | null): Promise<void> {
     const command = this.find(id);
     if (!command?.origin) return;
-    command.origin = { ...command.origin, msg: {}, handedOnAt: new Date(now).toISOString() };
+    command.origin = at === null ? null : { ...command.origin, handedOnAt: new Date(at).toISOString() };
     await this.save(command);
   }
 
   /** A node that is deleted sends nothing on. @throws StateFault */
   async forgetNode(node: string): Promise<void> {
-    for (const command of await this.notHandedOn(node)) {
-      command.origin = null;
-      await this.save(command);
-    }
+    await this.ready();
+    for (const { id, origin } of this.#commands.values()) if (origin?.node === node) await this.handedOn(id, null);
   }
 
   /** The commands of an account on which the car may still act. @throws StateFault */

@@ -83,12 +83,14 @@ export class LoggedCommand {
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
-  /** With the time when the node had sent the record on, where no node took it over. */
+  /** With the time when the node had sent the record on, where another node may take it over later. Null once nobody sends it on. */
   origin: z.infer<typeof originShape> | null;
   /** The outbox of each node that has a result. */
   results: Record<string, unknown[]> = {};
   /** Whether a person has emptied the journal since. */
   isCleared = false;
+  /** Whether the last change is stored. */
+  isStored = false;
   /** Called when the link of the command gives a final status. */
   readonly onFinal: (() => void)[] = [];
   #isRestored = false;

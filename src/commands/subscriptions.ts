@@ -123,13 +123,21 @@ export class Subscriptions {
       command.settle(report, clock.now());
       this.#setOutbox(command, new Outbox<FollowReport>().with([report]));
     }
-    if (command.origin !== null) command.origin.msg = {};
+    command.origin = null;
     await this.#try(() => log.save(command));
   }
 
   /** The result was sent. */
   async delivered({ command }: Subscription): Promise<void> {
-    await this.#try(() => this.#options.log.store.remove(this.#prefix + command.id));
+    const { log } = this.#options;
+    if (!command.isStored) await this.#try(() => log.save(command));
+    try {
+      await log.store.remove(this.#prefix + command.id);
+    } catch {
+      // A subscription that is left over must not send the result again.
+      this.#setOutbox(command, new Outbox());
+      await this.#try(() => log.save(command));
+    }
     this.#unfollow(command.id);
   }
 
@@ -141,8 +149,8 @@ export class Subscriptions {
 
   /** Ends without a result. */
   async end(id: string): Promise<void> {
-    const { log, clock } = this.#options;
-    await this.#try(() => log.handedOn(id, clock.now()));
+    const { log } = this.#options;
+    await this.#try(() => log.handedOn(id, null));
     await this.#try(() => log.store.remove(this.#prefix + id));
     this.#unfollow(id);
   }
@@ -165,7 +173,7 @@ export class Subscriptions {
         open.push({ ...stored.data, command, result });
         continue;
       }
-      onLost(typeof result === 'string' ? result : 'damaged');
+      if (result !== 'delivered') onLost(typeof result === 'string' ? result : 'damaged');
       if (!stored.success) await log.store.write(`unreadable/${key}`, value);
       await log.store.remove(key);
       this.#unfollow(id);
@@ -174,9 +182,11 @@ export class Subscriptions {
   }
 
   /** The result that is not sent yet; null where there is none. Its sending begins again. */
-  #resultOf(command: LoggedCommand): FollowReport | null | 'undelivered' {
+  #resultOf(command: LoggedCommand): FollowReport | null | 'undelivered' | 'delivered' {
     if (!this.#hasResult(command)) return null;
-    const retried = this.#outboxOf(command).retried();
+    const unsent = this.#outboxOf(command);
+    if (unsent.entries.length === 0) return 'delivered';
+    const retried = unsent.retried();
     this.#setOutbox(command, retried);
     return retried.messages[0] ?? 'undelivered';
   }

@@ -104,6 +104,44 @@ describe('a command whose answer nobody was there for', () => {
     }
   });
 
+  it('is followed after a kill, where its record had left its subflow and did not reach the result node', async () => {
+    service.car().set({ commandPlan: { answerAfterMs: 0 } });
+    const command = {
+      z: 'sub',
+      x: 1,
+      y: 1,
+      type: 'connected-vehicle-command',
+      command: 'lock',
+      interface: 'v2',
+      wires: [[]],
+    };
+    const start = async (forward: (msg: object) => void): Promise<void> => {
+      await flow.load(command, customVehicle(service), demoCredentials, [
+        {
+          id: 'sub',
+          type: 'subflow',
+          name: 'sub',
+          in: [{ x: 0, y: 0, wires: [{ id: 'n' }] }],
+          out: [{ x: 0, y: 0, wires: [{ id: 'n', port: 0 }] }],
+        },
+        { id: 'begin', z: 'tab', type: 'helper', wires: [['instance']] },
+        { id: 'instance', z: 'tab', x: 1, y: 1, type: 'subflow:sub', wires: [['slow']] },
+        { id: 'slow', z: 'tab', type: 'helper', wires: [['watch']] },
+        { id: 'watch', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'v', wires: [['out0'], []] },
+      ]);
+      flow.node('slow').on('input', forward);
+    };
+    let inBetween = false;
+    await start(() => (inBetween = true));
+    flow.node('begin').send({ topic: 'mine' } as never);
+    await pass(() => inBetween);
+    await pass(() => kept().length === 0);
+    await flow.killedNow()();
+    await start((msg) => flow.node('slow').send(msg as never));
+    await pass(() => flow.outputs[0]?.length === 1);
+    assert.deepEqual([flow.outputs[0]?.[0]?.['topic'], posts()], ['mine', 1]);
+  });
+
   for (const [what, left, there] of [
     ['goes with its node', [], false],
     [
