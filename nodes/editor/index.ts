@@ -48,6 +48,7 @@ export {
   needsOfRead,
   parsePlace,
   openingKinds,
+  parseRange,
   readAccess,
   readThemes,
   shortVin,

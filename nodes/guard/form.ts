@@ -9,6 +9,7 @@ const {
   labelStyle,
   nodeField: field,
   openingKinds,
+  parseRange,
   part,
   validatePoll,
   saveProperties,
@@ -26,14 +27,11 @@ const {
 const type = 'connected-vehicle-guard';
 const say = wordsOf(type);
 
-const timeOfDay = '([01]?\\d|2[0-3]):[0-5]\\d';
-const quietHours = new RegExp(`^\\s*(${timeOfDay})\\s*[-–]\\s*(${timeOfDay})\\s*$`);
-
 function validateQuietHours(value = ''): true | string {
   if (value.trim() === '') return true;
-  const [, from = '', , to = ''] = quietHours.exec(value) ?? [];
-  if (from === '') return say('reason.quietHours');
-  return from.padStart(5, '0') !== to.padStart(5, '0') || say('reason.quietHoursEqual');
+  const range = parseRange(value);
+  if (range === null) return say('reason.quietHours');
+  return range.from !== range.to || say('reason.quietHoursEqual');
 }
 
 function validateTimeZone(value = ''): true | string {

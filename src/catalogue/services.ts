@@ -5,7 +5,6 @@ export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
 export interface ServiceProfile {
   service: ServiceName;
-  /** Empty where the configuration (custom) or the started simulator (demo) gives it. */
   baseUrl: string;
   apiKeyHeader: string;
   /** The vendor part of the v1 media types (docs/service.md 4). */
@@ -19,17 +18,19 @@ export interface ServiceProfile {
   since?: number;
 }
 
+/** The parts that the configuration (custom) or the started simulator (demo) fills in. */
+const unnamed = {
+  baseUrl: '',
+  apiKeyHeader: 'vendor-api-key',
+  mediaTypeVendor: 'vendor',
+  authorizeUrl: '',
+  tokenUrl: '',
+  redirectUrl: '',
+  availableInterfaces: interfaceNames,
+} as const;
+
 export const services = {
-  demo: {
-    service: 'demo',
-    baseUrl: '',
-    apiKeyHeader: 'vendor-api-key',
-    mediaTypeVendor: 'vendor',
-    authorizeUrl: '',
-    tokenUrl: '',
-    redirectUrl: '',
-    availableInterfaces: interfaceNames,
-  },
+  demo: { service: 'demo', ...unnamed },
   'volvo-cars': {
     service: 'volvo-cars',
     baseUrl: 'https://api.volvocars.com',
@@ -40,16 +41,7 @@ export const services = {
     redirectUrl: '',
     availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
   },
-  custom: {
-    service: 'custom',
-    baseUrl: '',
-    apiKeyHeader: 'vendor-api-key',
-    mediaTypeVendor: 'vendor',
-    authorizeUrl: '',
-    tokenUrl: '',
-    redirectUrl: '',
-    availableInterfaces: interfaceNames,
-  },
+  custom: { service: 'custom', ...unnamed },
 } as const satisfies Record<ServiceName, ServiceProfile>;
 
 export const serviceNames = /* @__PURE__ */ Object.keys(services) as ServiceName[];

@@ -13,11 +13,6 @@ type GuardStep = WithoutTime<GuardInput>;
 
 const maxInitialReadMs = 30_000;
 
-const readsOf = (guard: Guard, only: readonly WatchName[] = []): GuardRead[] => [
-  ...guard.readsFor(only),
-  ...(guard.needsUsage ? (['accessibility'] as const) : []),
-];
-
 const reducerOf = (guard: Guard): CarReducer<GuardRead, GuardState, GuardStep, GuardEvent> => ({
   resume: (stored, at) => guard.resume(stored, at),
   parseEvent: (stored) => eventShape.safeParse(stored).data ?? null,
@@ -32,7 +27,7 @@ const reducerOf = (guard: Guard): CarReducer<GuardRead, GuardState, GuardStep, G
       { ...opening, receivedAt: null, closedAt: opening.closedAt !== null },
     ]),
   ],
-  schedules: (seconds) => [{ reads: readsOf(guard), seconds, timeZone: guard.timeZone }],
+  schedules: (seconds) => [{ reads: guard.readsFor(), seconds, timeZone: guard.timeZone }],
   nextDue: (state) => guard.nextDue(state),
   withClockSet,
 });
@@ -62,7 +57,7 @@ export class GuardRunner extends CarRunner<GuardRead, GuardState, GuardStep, Gua
 
   /** The reads that this guard needs, and those of the openings that a question names. */
   readsFor(only?: readonly WatchName[]): GuardRead[] {
-    return readsOf(this.#guard, only);
+    return this.#guard.readsFor(only);
   }
 
   /**

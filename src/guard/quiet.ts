@@ -12,17 +12,22 @@ const halfHour = 30 * minute;
 const day = 24 * 60;
 const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-\u2013]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
 
+/** `22:00-07:00` as minutes of the day; null where the text is something else. */
+export function parseRange(text: string): { from: number; to: number } | null {
+  const [whole, fromHour, fromMinute, toHour, toMinute] = pattern.exec(text) ?? [];
+  if (whole === undefined) return null;
+  return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute) };
+}
+
 /**
  * @param text `22:00-07:00`, over midnight too; the end is not part of it
  * @param timeZone an IANA name; undefined: the machine's own
  * @returns null where the text is not such a range; throws RangeError where the time zone does not exist
  */
 export function parseQuietHours(text: string, timeZone?: string): QuietHours | null {
-  const [, fromHour, fromMinute, toHour, toMinute] = pattern.exec(text) ?? [];
-  const from = Number(fromHour) * 60 + Number(fromMinute);
-  const to = Number(toHour) * 60 + Number(toMinute);
-  // NaN where the pattern did not match. Two equal times are refused, because they can mean never as well as always.
-  if (Number.isNaN(from) || from === to) return null;
+  const { from = 0, to = 0 } = parseRange(text) ?? {};
+  // Two equal times are refused, because they can mean never as well as always.
+  if (from === to) return null;
 
   const wall = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone });
   const minuteOfDay = (at: number): number => {

@@ -1,6 +1,6 @@
-import type { GuardEvent, GuardInput, GuardReading, GuardView, NamedOpening, OpenOpening } from './types';
+import type { GuardEvent, GuardInput, GuardRead, GuardReading, GuardView, NamedOpening, OpenOpening } from './types';
 import { applyReading } from './apply-reading';
-import { openings, openingsNamed, type OpeningKey, type OpeningRead, type WatchName } from '../catalogue/openings';
+import { openings, openingsNamed, type OpeningKey, type WatchName } from '../catalogue/openings';
 import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
 import {
   closedKeys,
@@ -38,19 +38,16 @@ export class Guard {
     this.#options = parseGuardSettings(settings);
   }
 
-  /** The reads for the watched openings, and for those that a question asks about. */
-  readsFor(only: readonly WatchName[] = []): OpeningRead[] {
-    return [...new Set([...this.#options.watched, ...openingsNamed(only)].map((key) => openings[key].read))];
+  /** The reads for the watched openings, for those that a question asks about, and for the use of the car where that matters. */
+  readsFor(only: readonly WatchName[] = []): GuardRead[] {
+    const { watched, onlyWhileNotInUse } = this.#options;
+    const reads = new Set<GuardRead>([...watched, ...openingsNamed(only)].map((key) => openings[key].read));
+    return [...reads, ...(onlyWhileNotInUse ? (['accessibility'] as const) : [])];
   }
 
   /** IANA name; empty: the machine's own. */
   get timeZone(): string {
     return this.#options.timeZone;
-  }
-
-  /** Whether the guard needs to know if the car is in use. */
-  get needsUsage(): boolean {
-    return this.#options.onlyWhileNotInUse;
   }
 
   /** The present state, as of the last step. */
@@ -71,14 +68,9 @@ export class Guard {
     };
   }
 
-  /** The stored state, as far as it can be read, else a new one. Never throws. */
-  restore(stored?: unknown): GuardState {
-    return parseGuardState(stored);
-  }
-
-  /** The same after a restart: nothing is confirmed until it is read again. */
+  /** The stored state after a restart, as far as it can be read: nothing is confirmed until it is read again. Never throws. */
   resume(stored: unknown, at: number): GuardState {
-    const state = this.restore(stored);
+    const state = parseGuardState(stored);
     for (const opening of Object.values(state.openings)) {
       opening.unknownSince ??= at;
       // A restart alone is nothing to report: an alert calls it unconfirmed, and nothing is called closed.

@@ -72,7 +72,7 @@ export const unknownOpening = (): OpeningState => ({
 });
 
 /** The stored state as far as it can be read: a broken part is forgotten, the rest stays. */
-export function parseGuardState(stored: unknown): GuardState {
+export function parseGuardState(stored?: unknown): GuardState {
   const parsed = guardState.safeParse(stored);
   const found = parsed.success ? parsed.data : guardState.parse({});
   const state: GuardState = { ...found, openings: {} };

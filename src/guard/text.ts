@@ -5,56 +5,12 @@ import { openingKeyOf, openingKeys, openings, type OpeningKind } from '../catalo
 export interface GuardWords {
   /** BCP 47 tag: it decides plurals and how a list is joined. */
   language: string;
-  /** The text of a key that `guardWordKeys` names, in lower case where the language's sentences allow it. */
+  /**
+   * The text of an opening, or of a key below `guard` in `runtime.json`, in lower case where the language's sentences allow it. A key
+   * with a number ends in `_` and the plural category of CLDR, as in i18next.
+   */
   text(key: string): string;
 }
-
-/** One text each. */
-const plainKeys = [
-  ...openingKeys,
-  /** `car unlocked for {time}` */
-  'unlocked',
-  /** `less than a minute`, as `{time}` */
-  'moment',
-  /** `{text} (cannot be confirmed now)` */
-  'unconfirmed',
-  'allClosed',
-  'allClosedAndLocked',
-  /** All of these are closed, but the car has more openings: `{openings} closed` */
-  'closed',
-  'closedAndLocked',
-  /** All of them together. */
-  'windows',
-  'doors',
-  /** Only the lock was asked about: `car locked`. */
-  'locked',
-  /** `cannot tell whether the car is locked` */
-  'cannotTellLock',
-  /** `{text}, nor whether the car is locked` */
-  'cannotTellAndLock',
-] as const;
-
-/** One text for each plural of the language: the key, `_`, and the category of CLDR, as in i18next. */
-const pluralKeys = [
-  /** `{openings} open for {time}`, by the number of openings */
-  'open',
-  /** `cannot tell whether {openings} … closed`, by the number of openings */
-  'cannotTell',
-  /** `{count} minutes`, as `{time}` */
-  'minutes',
-  'hours',
-  'days',
-] as const;
-
-/** Every key that a table of words in this language needs. */
-export const guardWordKeys = (language: string): string[] => [
-  ...plainKeys,
-  ...pluralKeys.flatMap((key) =>
-    new Intl.PluralRules(validLanguage(language))
-      .resolvedOptions()
-      .pluralCategories.map((category) => `${key}_${category}`),
-  ),
-];
 
 /** An event as a sentence for a person, without a full stop: "Front-left window and tailgate open for 12 minutes". */
 export function guardText(event: GuardEvent, words: GuardWords): string {

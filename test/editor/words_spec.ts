@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { commandNames, eventNames, openingKinds, openings } from '../../src/index';
-import { guardWordKeys } from '../../src/guard/text';
+import { guardWordKeys } from '../support/guard-words';
 import { resources, themes, readNames, readScopes } from '../../src/catalogue/reads';
 import { errorCodes } from '../../src/errors';
 import { outcomes } from '../../src/catalogue/outcomes';

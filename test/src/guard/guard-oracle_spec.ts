@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Guard } from '../../../src/guard/reducer';
+import { parseGuardState } from '../../../src/guard/state';
 import type { GuardEvent, GuardInput } from '../../../src/guard/types';
 import { Random } from '../../support/random';
 import { randomHistory, settingsOf } from './histories';
@@ -39,7 +40,7 @@ describe('The guard against its oracle', () => {
       const random = new Random(seed);
       const skewMs = random.between(-90, 90) * minute;
       const guard = new Guard({ minutes: 0, watch: ['frontLeftWindow'] });
-      let state = guard.restore();
+      let state = parseGuardState();
       let newest = { value: '', stamp: 0 };
       for (const { at, value, stamp } of misorderedHistory(random)) {
         if (stamp > newest.stamp) newest = { value, stamp };
@@ -80,7 +81,7 @@ function misorderedHistory(random: Random): { value: string; stamp: number; at: 
 function tickedEachMinute(history: History): GuardEvent[] {
   const guard = new Guard(settingsOf(history));
   const said: GuardEvent[] = [];
-  let state = guard.restore();
+  let state = parseGuardState();
   for (let passed = 0; passed <= history.minutes; passed++) {
     const at = history.start + passed * minute;
     const inputs: GuardInput[] = [...history.inputs.filter((input) => input.at === at), { type: 'tick', at }];
@@ -97,7 +98,7 @@ function tickedEachMinute(history: History): GuardEvent[] {
 function tickedWhenDue(history: History, random: Random): GuardEvent[] {
   const said: GuardEvent[] = [];
   let guard = new Guard(settingsOf(history));
-  let state = guard.restore();
+  let state = parseGuardState();
   const take = (input: GuardInput): void => {
     const step = guard.step(state, input);
     const due = guard.nextDue(step.state);
@@ -106,7 +107,7 @@ function tickedWhenDue(history: History, random: Random): GuardEvent[] {
     state = step.state;
     if (!random.chance(0.2)) return;
     guard = new Guard(settingsOf(history));
-    state = guard.restore(JSON.parse(JSON.stringify(state)));
+    state = parseGuardState(JSON.parse(JSON.stringify(state)));
   };
   const tickUntil = (end: number): void => {
     for (let due = guard.nextDue(state); due !== null && due < end; due = guard.nextDue(state))

@@ -5,7 +5,7 @@ import { parseSnooze } from '../../../src/guard/request';
 import { openingKinds, watchNames, type WatchName } from '../../../src/catalogue/openings';
 import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import { parseGuardSettings, type GuardSettings } from '../../../src/guard/options';
-import type { GuardState } from '../../../src/guard/state';
+import { parseGuardState, type GuardState } from '../../../src/guard/state';
 
 /** An event in one line: what is said of which openings, for how long. */
 const brief = (event: GuardEvent): string =>
@@ -23,7 +23,7 @@ class Watchman {
 
   constructor(settings: GuardSettings = {}) {
     this.guard = new Guard({ minutes: 10, watch: ['window'], ...settings });
-    this.state = this.guard.restore();
+    this.state = parseGuardState();
   }
 
   windows = (time: string, words: Record<string, unknown>, more: { inUse?: boolean | null } = {}): string[] =>
@@ -192,7 +192,7 @@ describe('The guard: alerts', () => {
 
   it('leaves out the tank lid unless it is named', () => {
     const guard = new Guard({ minutes: 0 });
-    const { events } = guard.step(guard.restore(), {
+    const { events } = guard.step(parseGuardState(), {
       type: 'reading',
       at: at('10:00'),
       doors: members({ tankLid: 'OPEN', hood: 'OPEN' }, '10:00'),
@@ -748,7 +748,7 @@ describe('The guard: its state', () => {
     watchman.tick('10:10');
     watchman.snooze('10:12', 3);
     const before = JSON.stringify(watchman.state);
-    const restored = watchman.guard.restore(JSON.parse(before));
+    const restored = parseGuardState(JSON.parse(before));
     assert.deepEqual(restored, watchman.state);
     watchman.windows('10:13', closed);
     assert.equal(JSON.stringify(restored), before);
@@ -758,11 +758,11 @@ describe('The guard: its state', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', open);
     const later = new Watchman();
-    later.state = later.guard.restore(JSON.parse(JSON.stringify(watchman.state)));
+    later.state = parseGuardState(JSON.parse(JSON.stringify(watchman.state)));
     assert.equal(later.due(), '10:10');
     assert.deepEqual(later.tick('10:31'), ['open-too-long: frontLeft window 31']);
     const latest = new Watchman();
-    latest.state = latest.guard.restore(JSON.parse(JSON.stringify(later.state)));
+    latest.state = parseGuardState(JSON.parse(JSON.stringify(later.state)));
     assert.deepEqual(latest.tick('10:40'), []);
   });
 
@@ -772,7 +772,7 @@ describe('The guard: its state', () => {
     watchman.doors('10:00', { hood: 'OPEN' });
     watchman.tick('10:20');
     const changed = new Watchman({ minutes: 10 });
-    changed.state = changed.guard.restore(watchman.state);
+    changed.state = parseGuardState(watchman.state);
     assert.equal(changed.due(), '10:20');
     assert.deepEqual(changed.tick('10:20'), ['open-too-long: frontLeft window 20']);
     assert.equal(changed.due(), null);
@@ -791,8 +791,7 @@ describe('The guard: its state', () => {
     { at: 1e300 },
   ]) {
     it(`starts with a new state from ${JSON.stringify(odd) ?? 'nothing'}`, () => {
-      const { guard } = new Watchman();
-      assert.deepEqual(guard.restore(odd), guard.restore());
+      assert.deepEqual(parseGuardState(odd), parseGuardState());
     });
   }
 
@@ -802,7 +801,7 @@ describe('The guard: its state', () => {
     const stored = JSON.parse(JSON.stringify(watchman.state)) as GuardState;
     Object.assign(stored.openings.frontLeftWindow ?? {}, { openSince: {} });
     Object.assign(stored, { snooze: 'a little' });
-    watchman.state = watchman.guard.restore(stored);
+    watchman.state = parseGuardState(stored);
     assert.deepEqual(watchman.tick('10:10'), ['open-too-long: rearLeft window 10 besides frontLeft']);
   });
 });

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { guardText, guardWordKeys } from '../../../src/guard/text';
+import { guardText } from '../../../src/guard/text';
 import type { GuardEvent, NamedOpening, OpenOpening } from '../../../src/guard/types';
+import { guardWordKeys } from '../../support/guard-words';
 
 /** The sentence of an event with the texts of a table, in which a missing text is its key. */
 const sentenceOf = (event: GuardEvent, { language = '', ...texts }: Readonly<Record<string, string>>): string =>
