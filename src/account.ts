@@ -67,6 +67,8 @@ export interface Account {
   read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
   quota(): QuotaSnapshot;
   token(): TokenDescription;
+  /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
+  signIn(): { endsAt: number | null; isRequired: boolean | null };
   /**
    * Gets a token although no request needs one: `token()` then shows a sign-in that was just made.
    * @throws VehicleError if there is none
@@ -153,6 +155,13 @@ export function openAccount(options: AccountOptions): Account {
         : client.read(name, read),
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),
+    signIn() {
+      const { endsAt, signInRequiredSince } = tokens.describe();
+      return {
+        endsAt: endsAt === null ? null : Date.parse(endsAt),
+        isRequired: signInRequiredSince !== null || requests.isKeyRefused,
+      };
+    },
     refreshToken: (signal) => tokens.get(signal).then(ignore),
     connection: connectionNotes(new URL(service.baseUrl)),
     recentRequests: () => requests.recent(),

@@ -33,6 +33,7 @@ const headings: Partial<Record<string, string>> = {
   'charger-connected': 'charging',
   arrived: 'places',
   'service-due': 'service',
+  'sign-in-ending': 'signIn',
 };
 
 const placeFields = ['name', 'latitude', 'longitude', 'radius'] as const;

@@ -20,8 +20,8 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     'event',
     async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
       const options = parseOptions(eventOptions, config);
-      const { client, poller, vin, value: level } = await openCar(RED, node, options, 'level');
-      const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, client, vin });
+      const { client, poller, signIn, vin, value: level } = await openCar(RED, node, options, 'level');
+      const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, signIn, client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
       const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
       return { vin, runner, endPolling };
@@ -40,11 +40,11 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     };
     await carNode.deliver(runner.takeUnsent(), sendEvent, signal);
     const reads = own?.reads ?? runner.reads;
-    if (reads.length === 0) return undefined;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, own?.due);
     await carNode.deliver(events, sendEvent, signal);
     if (failure !== null) showFailure(nodeStatus, failure);
-    else if (!showsEvent) nodeStatus.show('good', 'listening');
+    // Without a read, the status of the last one stays.
+    else if (!showsEvent && (reads.length > 0 || runner.reads.length === 0)) nodeStatus.show('good', 'listening');
     showsEvent &&= failure === null;
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
     return failure !== null && (own === undefined || isNewFailure) ? failure : undefined;

@@ -119,11 +119,11 @@ export async function openCar<Name extends string>(
   node: Node,
   options: { vehicle: string } & Typed<'vin' | Name>,
   name: Name,
-): Promise<Pick<Account, 'client' | 'poller'> & { vin: string; value: unknown }> {
+): Promise<Pick<Account, 'client' | 'poller' | 'signIn'> & { vin: string; value: unknown }> {
   const vehicle = vehicleOf(RED, options.vehicle);
   const started = { _msgid: '' };
   const own = await typedProperty(RED, node, options, 'vin', started);
   const value = await typedProperty(RED, node, options, name, started);
-  const { client, poller } = await vehicle.account();
-  return { client, poller, vin: await client.requireVin(vehicle.chooseVin(own)), value };
+  const { client, poller, signIn } = await vehicle.account();
+  return { client, poller, signIn, vin: await client.requireVin(vehicle.chooseVin(own)), value };
 }

@@ -175,10 +175,9 @@ function showDemoPage(page: string | null): void {
 
 function showState({ token, quota, demoPage = null }: Answer<State>): void {
   showDemoPage(demoPage);
-  const { kind, expiresAt, signedInAt, lastRefreshAt, problem } = token ?? {};
-  const signedIn = signedInAt
-    ? say('signedIn', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) })
-    : '';
+  const { kind, expiresAt, signedInAt, endsAt, lastRefreshAt, problem } = token ?? {};
+  const signedIn =
+    signedInAt && endsAt ? say('signedIn', { until: timeText(endsAt), at: timeText(lastRefreshAt ?? signedInAt) }) : '';
   const ends = kind === 'pasted' && expiresAt ? say('tokenEnds', { at: timeText(expiresAt) }) : '';
   showLines('token', [problem ?? (signedIn || ends), Boolean(problem)]);
   // Nobody counts the requests to the simulated service.

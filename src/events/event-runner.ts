@@ -1,12 +1,20 @@
 import * as z from 'zod/mini';
 import { CarRunner, type CarReducer, type CarRunnerOptions } from '../car-runner';
-import { applyReading, factValueShape, parseEventState, type EventState } from './reducer';
+import {
+  applyReading,
+  applySignIn,
+  factValueShape,
+  parseEventState,
+  type EventState,
+  type SignInKnown,
+} from './reducer';
 import { parseEventSettings } from './settings';
 import {
   eventNames,
   eventPolls,
   hasMember,
   hasPlace,
+  isOfSignIn,
   readsForEvents,
   type EventName,
   type EventRead,
@@ -15,7 +23,10 @@ import {
   type VehicleEvent,
 } from './types';
 
-type EventStep = Omit<EventReading, 'at' | 'skewMs'>;
+type EventStep = Omit<EventReading, 'at' | 'skewMs'> & { signIn: SignInKnown | null };
+
+/** How often the sign-in is looked at, which sends no request. */
+const signInEveryMs = 5 * 60_000;
 
 /** The sentence of these says a number (src/events/text.ts). */
 const isInNumbers = (event: EventName): boolean => event === 'trip-ended' || event.startsWith('battery-');
@@ -24,11 +35,11 @@ const eventShape = z.lazy(() =>
   z
     .object({
       event: z.enum(eventNames),
-      from: factValueShape,
-      to: factValueShape,
+      from: z.nullable(factValueShape),
+      to: z.nullable(factValueShape),
       name: z.nullable(z.string().check(z.minLength(1))),
       place: z.nullable(z.string().check(z.minLength(1))),
-      between: z.object({ since: z.iso.datetime(), until: z.iso.datetime() }),
+      between: z.object({ since: z.nullable(z.iso.datetime()), until: z.iso.datetime() }),
     })
     .check(
       z.refine(({ event, from, to }) => !isInNumbers(event) || (typeof from === 'number' && typeof to === 'number')),
@@ -38,23 +49,39 @@ const eventShape = z.lazy(() =>
     ),
 );
 
-const reducerOf = (settings: EventSettings): CarReducer<EventRead, EventState, EventStep, VehicleEvent> => ({
+const reducerOf = (
+  settings: EventSettings,
+  signIn: (() => SignInKnown) | null,
+): CarReducer<EventRead, EventState, EventStep, VehicleEvent> => ({
   resume: (stored) => parseEventState(stored),
   parseEvent(stored) {
     const { data } = eventShape.safeParse(stored);
     return data !== undefined && settings.events.includes(data.event) ? data : null;
   },
   inputOf({ readings }) {
-    const input: Required<EventStep> = { payloads: {}, receivedAt: {} };
+    const input: Required<Omit<EventReading, 'at' | 'skewMs'>> & EventStep = {
+      payloads: {},
+      receivedAt: {},
+      signIn: signIn?.() ?? null,
+    };
     for (const [read, { payload, vehicle }] of readings) {
       input.payloads[read] = payload;
       input.receivedAt[read] = Date.parse(vehicle.receivedAt);
     }
     return input;
   },
-  step: (state, input, time) => applyReading(state, { ...input, ...time }, settings),
+  step(before, { signIn: known, ...input }, time) {
+    const { state, events } = applyReading(before, { ...input, ...time }, settings);
+    if (known === null) return { state, events };
+    const applied = applySignIn(state, known, time.at, settings);
+    return { state: applied.state, events: [...events, ...applied.events] };
+  },
   // The times of equal values are stored at the end: after a crash, `between` is a little wider.
-  essence: ({ facts }) => Object.entries(facts).map(([name, { value }]) => [name, value]),
+  essence: ({ facts, signIn: known }) => [
+    Object.entries(facts).map(([name, { value }]) => [name, value]),
+    { ...known, at: null },
+  ],
+  nextDue: ({ signIn: known }) => (known === undefined ? null : known.at + signInEveryMs),
   schedules: (seconds) => eventPolls(settings.events, seconds).map(({ reads, poll }) => ({ reads, seconds: poll })),
 });
 
@@ -62,8 +89,8 @@ const reducerOf = (settings: EventSettings): CarReducer<EventRead, EventState, E
 export class EventRunner extends CarRunner<EventRead, EventState, EventStep, VehicleEvent> {
   readonly reads: readonly EventRead[];
 
-  private constructor(settings: EventSettings, options: CarRunnerOptions) {
-    super(reducerOf(settings), options);
+  private constructor(settings: EventSettings, signIn: (() => SignInKnown) | null, options: CarRunnerOptions) {
+    super(reducerOf(settings, settings.events.some(isOfSignIn) ? signIn : null), options);
     this.reads = readsForEvents(settings.events);
   }
 
@@ -73,9 +100,14 @@ export class EventRunner extends CarRunner<EventRead, EventState, EventStep, Veh
    */
   static async open({
     settings,
+    signIn = null,
     ...options
-  }: CarRunnerOptions & { settings: Parameters<typeof parseEventSettings>[0] }): Promise<EventRunner> {
-    const runner = new EventRunner(parseEventSettings(settings), options);
+  }: CarRunnerOptions & {
+    settings: Parameters<typeof parseEventSettings>[0];
+    /** What is known of the sign-in of the account. */
+    signIn?: (() => SignInKnown) | null;
+  }): Promise<EventRunner> {
+    const runner = new EventRunner(parseEventSettings(settings), signIn, options);
     await runner.begin();
     return runner;
   }

@@ -27,21 +27,83 @@ const knownValueShape = z.lazy(() =>
 );
 type KnownValue = Omit<z.infer<typeof knownValueShape>, 'value'> & { value: FactValue };
 
-/** Plain JSON: the last known value of each fact. */
+const signInShape = z.lazy(() =>
+  z.object({
+    /** When it was last asked. */
+    at: time,
+    /** When the sign-in ends; null where that is not known. */
+    endsAt: z.nullable(time),
+    /** Before how many days of this end an event was sent. */
+    warnedDays: z.nullable(z.number()),
+    /** Only a person can help: the sign-in has ended, or the API key is refused. */
+    isRequired: z.boolean(),
+  }),
+);
+
+/** Plain JSON: the last known value of each fact, and what was reported of the sign-in. */
 export interface EventState {
   facts: Readonly<Record<string, KnownValue>>;
+  signIn?: z.infer<typeof signInShape> | undefined;
 }
 
 /** The stored state as far as it can be read. Never throws. */
 export function parseEventState(stored: unknown): EventState {
-  const parsed = z.object({ facts: z.record(z.string(), z.unknown()) }).safeParse(stored);
+  const parsed = z
+    .object({ facts: z.record(z.string(), z.unknown()), signIn: z.optional(z.unknown()) })
+    .safeParse(stored);
   const facts: Record<string, KnownValue> = {};
   for (const [key, value] of Object.entries(parsed.success ? parsed.data.facts : {})) {
     const fact = knownValueShape.safeParse(value);
     if (fact.success && signalOf(key)?.isKnown(fact.data.value)) facts[key] = fact.data;
   }
-  return { facts };
+  return { facts, signIn: signInShape.safeParse(parsed.data?.signIn).data };
 }
+
+/** Days before the end of a sign-in at which an event is sent. */
+const warnings = [3, 14];
+const dayMs = 86_400_000;
+
+/** What is known of the sign-in of an account. */
+export interface SignInKnown {
+  /** Milliseconds since 1970; null where that is not known. */
+  endsAt: number | null;
+  /** Null: nothing was asked with it yet. */
+  isRequired: boolean | null;
+}
+
+/** Applies what is known of the sign-in: a pure reducer, as for the facts of the car. */
+export function applySignIn(
+  { signIn: before, ...state }: EventState,
+  { endsAt, isRequired: required }: SignInKnown,
+  at: number,
+  { events: wanted }: EventSettings,
+): { state: EventState; events: VehicleEvent[] } {
+  // With another end, somebody has signed in since.
+  const isSame = before !== undefined && (endsAt === null || before.endsAt === endsAt);
+  const wasRequired = isSame && before.isRequired;
+  const isRequired = required ?? wasRequired;
+  const end = endsAt ?? (isSame ? before.endsAt : null);
+  const warned = isSame ? before.warnedDays : null;
+  const due = end === null || end <= at ? null : (warnings.find((days) => end - at <= days * dayMs) ?? null);
+  const isNew = due !== null && !isRequired && (warned === null || due < warned);
+  const events = [
+    ...(isNew ? [signInEvent('sign-in-ending', end ?? at)] : []),
+    ...(isRequired && !wasRequired ? [signInEvent('sign-in-required', at)] : []),
+  ];
+  return {
+    state: { ...state, signIn: { at, endsAt: end, warnedDays: isNew ? due : warned, isRequired } },
+    events: events.filter(({ event }) => wanted.includes(event)),
+  };
+}
+
+const signInEvent = (event: VehicleEvent['event'], until: number): VehicleEvent => ({
+  event,
+  from: null,
+  to: null,
+  name: null,
+  place: null,
+  between: { since: null, until: new Date(until).toISOString() },
+});
 
 /** The key of a fact in the state. */
 const keyOf = ({ read, fact }: Signal, member: string | null): string =>
@@ -93,7 +155,7 @@ export function applyReading(
     facts.set(parkedKey, parked);
   }
   return {
-    state: { facts: Object.fromEntries(withoutForgotten(facts)) },
+    state: { ...before, facts: Object.fromEntries(withoutForgotten(facts)) },
     events: events.filter(({ event }) => settings.events.includes(event)),
   };
 }

@@ -11,10 +11,11 @@ export interface EventWords {
 }
 
 /** An event as a sentence for a person, without a full stop: "Rear-right window is open". */
-export function eventText({ event, from, to, name, place }: VehicleEvent, words: EventWords): string {
+export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords): string {
   const values: Readonly<Record<string, string>> = {
     name: name === null ? '' : words.name(event, name),
     place: place ?? '',
+    date: new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'long' }).format(Date.parse(between.until)),
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
       event === 'trip-ended' ? Number(to) - Number(from) : event.startsWith('battery-') ? Number(to) : 0,
     ),

@@ -31,11 +31,16 @@ export const eventReads = {
   'warning-off': ['warnings', 'tyres', 'brakes', 'engine', 'diagnostics'],
   available: ['accessibility'],
   unavailable: ['accessibility'],
+  'sign-in-ending': [],
+  'sign-in-required': [],
 } as const satisfies Record<string, readonly ReadName[]>;
 
 export type EventName = keyof typeof eventReads;
 export const eventNames = /* @__PURE__ */ Object.keys(eventReads) as EventName[];
 export type EventRead = (typeof eventReads)[EventName][number];
+
+/** Whether an event is one of the account, which needs no read. */
+export const isOfSignIn = (event: EventName): boolean => event.startsWith('sign-in-');
 
 /** Whether `name` of an event is a member of doors, windows or warnings. */
 export const hasMember = (event: EventName): boolean => /^(door|window|tailgate|hood|warning)-/.test(event);
@@ -88,6 +93,9 @@ export interface VehicleEvent {
   name: string | null;
   /** The place of `arrived` and `left`; null for other events. */
   place: string | null;
-  /** ISO-8601. The car still had the old value at `since` and had the new one at `until`. */
-  between: { since: string; until: string };
+  /**
+   * ISO-8601. The car still had the old value at `since` and had the new one at `until`. Events of the sign-in have no `since`; the `until`
+   * of `sign-in-ending` is when the sign-in ends.
+   */
+  between: { since: string | null; until: string };
 }

@@ -135,6 +135,8 @@ export class Requests {
   #clockSkewMs = 0;
   #closed = false;
   /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
+  /** The APIs that refuse the key. */
+  #refusing: Set<GetRequest['api']> | null = null;
   readonly #failing = new Map<string, ErrorCode>();
 
   constructor(options: RequestsOptions) {
@@ -290,6 +292,11 @@ export class Requests {
     throw failure;
   }
 
+  /** Null before the first answer that says it. */
+  get isKeyRefused(): boolean | null {
+    return this.#refusing && this.#refusing.size > 0;
+  }
+
   /** @throws VehicleError where there is no token to send */
   async assertSignedIn(signal?: AbortSignal): Promise<void> {
     await this.#options.tokens.get(signal);
@@ -322,6 +329,8 @@ export class Requests {
     const isSuccess = response.status >= 200 && response.status < 300;
     const failure = isSuccess ? null : this.#failure(response, scopes, api);
     if (isSuccess) tokens.onAccepted(token);
+    if (failure?.code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
+    else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     log(response.status, failure?.code ?? null);
     return { response, failure };
   }

@@ -34,6 +34,8 @@ export interface TokenDescription {
   signInRequiredSince: string | null;
   /** ISO-8601: when a person signed in; null for a pasted token. */
   signedInAt: string | null;
+  /** ISO-8601: when the sign-in ends, however often it is renewed; null where that is not known. */
+  endsAt: string | null;
   /** ISO-8601; null for a pasted access token and before the first refresh. */
   lastRefreshAt: string | null;
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
@@ -92,6 +94,7 @@ class PastedToken implements TokenSource {
       scopes: this.#scopes,
       signInRequiredSince: this.#isExpired() ? isoTime(this.#expiresAt) : null,
       signedInAt: null,
+      endsAt: null,
       lastRefreshAt: null,
       retryAt: null,
       problem: this.#problem()?.sentence ?? null,

@@ -104,6 +104,7 @@ class ManagedToken implements TokenSource {
       scopes: grant?.scopes ?? null,
       signInRequiredSince: isoTime(signInRequiredSince),
       signedInAt: isoTime(grant?.signedInAt ?? null),
+      endsAt: isoTime(grant?.signedInAt === undefined ? null : endOfGrant(grant.signedInAt)),
       lastRefreshAt: isoTime(grant === null || grant.generation === 0 ? null : grant.refreshedAt),
       retryAt: isoTime(retryAt),
       problem: this.#problem?.sentence ?? problem,
@@ -188,6 +189,12 @@ class ManagedToken implements TokenSource {
     if (this.#manager !== null) this.#releasing = Promise.all([this.#releasing, this.#session.release(this.#manager)]);
     this.#manager = null;
   }
+}
+
+/** The service ends every grant six months after the sign-in (docs/field-notes.md 4.2). */
+function endOfGrant(signedInAt: number): number {
+  const date = new Date(signedInAt);
+  return date.setUTCMonth(date.getUTCMonth() + 6);
 }
 
 const ignore = (): void => undefined;

@@ -102,7 +102,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
     await part('token')
-      .getByText(/^Signed in since .*, renewed at /)
+      .getByText(/^Signed in until .*, renewed at /)
       .waitFor();
     assert.ok(popup.isClosed() || (await popup.innerText('body')).includes('You are signed in'));
   });

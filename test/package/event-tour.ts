@@ -1,9 +1,12 @@
-import { eventNames, type EventName } from '../../src/events/types';
+import { eventNames as allEvents, type EventName as AnyEvent } from '../../src/events/types';
 import { hybridCar, startSimulator, type CarChanges } from '../../src/simulator/index';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
-/** Every event of the catalogue, triggered by a change of a simulated car in the real dialect and sent by a node of a real Node-RED. */
+type EventName = Exclude<AnyEvent, 'sign-in-ending' | 'sign-in-required'>;
+const eventNames = allEvents.filter((name): name is EventName => !name.startsWith('sign-in-'));
+
+/** Every event of the catalogue that is one of the car, triggered by a change of a simulated car in the real dialect and sent by a node of a real Node-RED. */
 
 /** What happens to the car of each event, and how it is before where it differs from the hybrid car of the demo. */
 const happenings: Record<EventName, { before?: CarChanges; after: CarChanges }> = {

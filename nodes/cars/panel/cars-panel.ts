@@ -420,11 +420,11 @@ function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'qu
 function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session'>): string {
   if (service === 'demo') return say('session.demo');
   if (session === null || session.kind === 'none') return say('session.none');
-  const { kind, expiresAt, signedInAt, lastRefreshAt } = session;
+  const { kind, expiresAt, signedInAt, endsAt, lastRefreshAt } = session;
   if (kind === 'pasted')
     return expiresAt === null ? say('session.pasted') : say('session.until', { at: timeText(expiresAt) });
-  if (signedInAt === null) return say('session.refreshing');
-  return say('session.since', { since: timeText(signedInAt), at: timeText(lastRefreshAt ?? signedInAt) });
+  if (signedInAt === null || endsAt === null) return say('session.refreshing');
+  return say('session.since', { until: timeText(endsAt), at: timeText(lastRefreshAt ?? signedInAt) });
 }
 
 function quotaElements({ api, used, limit, blockedUntil }: CarSummary['quota'][number]): Node[] {

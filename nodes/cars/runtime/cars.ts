@@ -36,7 +36,10 @@ interface CarReport {
   demo: DemoView | null;
   /** The address of the demo car's own page, on the machine that Node-RED runs on. */
   demoPage: string | null;
-  session: Pick<ReturnType<Account['token']>, 'kind' | 'expiresAt' | 'signedInAt' | 'lastRefreshAt' | 'problem'> | null;
+  session: Pick<
+    ReturnType<Account['token']>,
+    'kind' | 'expiresAt' | 'signedInAt' | 'endsAt' | 'lastRefreshAt' | 'problem'
+  > | null;
   /** The error of the configuration if no account could be opened. */
   problem: Sentence | null;
   /** Where a person mends what is wrong; null where nothing is, or where time mends it. */
@@ -230,6 +233,7 @@ async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }
       kind: token.kind,
       expiresAt: token.expiresAt,
       signedInAt: token.signedInAt,
+      endsAt: token.endsAt,
       lastRefreshAt: token.lastRefreshAt,
       problem: token.problem,
     },

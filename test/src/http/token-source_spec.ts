@@ -25,6 +25,7 @@ describe('a pasted access token', () => {
       scopes: ['openid', 'conve:lock'],
       signInRequiredSince: null,
       signedInAt: null,
+      endsAt: null,
       lastRefreshAt: null,
       retryAt: null,
       problem: null,

@@ -111,6 +111,7 @@ describe('a refreshing access token', () => {
       scopes: ['openid', 'conve:vehicle_relation'],
       signInRequiredSince: null,
       signedInAt: null,
+      endsAt: null,
       lastRefreshAt: '2026-06-01T08:00:00.000Z',
       retryAt: null,
       problem: null,
