@@ -78,7 +78,7 @@ const rules: readonly Rule[] = [
     when: said(/api[- _]?key|subscription key/, 401, 403),
     code: 'API_KEY_REFUSED',
     sentence:
-      'The service refused the API key. Check that it is the key of a published application, entered whole and without blanks.',
+      'The service refused the API key. Check that it is the API key of your application, entered whole and without blanks.',
   },
   {
     when: status(401),
