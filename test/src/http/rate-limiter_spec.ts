@@ -658,16 +658,6 @@ describe('the rate limiter of an API key', () => {
       await limiter.close();
     }
   });
-
-  it('costs next to nothing where nothing has to wait', async () => {
-    const limiter = limiterOf({ requestsPerDay: 1e12, requestsPerMinute: 1e12 });
-    // The first request loads the counts.
-    await acquire(limiter, 'read');
-    const began = process.hrtime.bigint();
-    for (let i = 0; i < 200_000; i += 1) void acquire(limiter, 'read');
-    const nanoseconds = Number(process.hrtime.bigint() - began) / 200_000;
-    assert.ok(nanoseconds < 5_000, `${nanoseconds} ns each`);
-  });
 });
 
 async function refused(promise: Promise<void>, expected: ErrorCode): Promise<VehicleError> {
