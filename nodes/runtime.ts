@@ -30,7 +30,7 @@ export { parseOptions } from './node-red/options';
 export { statusOptions } from './status/options';
 export { vehicleCredentials, vehicleOptions } from './vehicle/options';
 export { languageOf, translate } from './node-red/i18n';
-export { sentenceIn, wordIn } from './node-red/sentences';
+export { wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';
 export { Overview } from './cars/runtime/overview';
 export { expiryNote } from './node-red/expiry-note';

@@ -128,6 +128,8 @@ async function minifyForm(html) {
     .replace(/\n\s+/g, '\n');
 }
 
+const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));
+
 /** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
@@ -147,6 +149,10 @@ const sharedWords = {
     ...texts,
     unit,
     word: { open, closed, locked, running, 'not running': word['not running'] },
+  }),
+  'sentences.json': (texts, { part }) => ({
+    ...texts,
+    ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
   'connected-vehicle.json': (texts, { cause }) => ({ ...texts, cause }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause }) => ({

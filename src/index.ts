@@ -18,7 +18,7 @@ export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
 export { systemCodeOf, VehicleError } from './errors';
-export { asSentence, clockTime, sentence, wordSentence, type Sentence } from './sentence';
+export { asSentence, clockTime, mapSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';

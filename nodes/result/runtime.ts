@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
+  asSentence,
   cancelledId,
   followCommand,
   parseRecord,
@@ -97,9 +98,12 @@ export function connectedVehicleCommandStatus(
       });
       for await (const update of subscription.result === null
         ? updates
-        : [{ settled: true, report: subscription.result }]) {
+        : [{ settled: true, report: subscription.result, reason: asSentence(subscription.result.reason) }]) {
         const report = safeRecord(update.report);
-        if (update.settled) return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
+        if (update.settled) {
+          await subscriptions.settle(subscription, report, update.reason);
+          return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
+        }
         await subscriptions.change(subscription);
         shown?.update(report.requestStatus);
         send([null, messageOf(report)]);
@@ -109,14 +113,13 @@ export function connectedVehicleCommandStatus(
     }
   };
 
-  /** Sends a result after it was stored, when all flows run. */
+  /** Sends a result, which is stored, when all flows run. */
   const deliver = async (
     subscription: Subscription,
     report: FollowReport,
     send: () => void,
     signal: AbortSignal,
   ): Promise<void | typeof handedOver> => {
-    await subscriptions.settle(subscription, report);
     if (!(await deploys.send(send, { clock: clock(), signal }))) {
       await subscriptions.heldBack(subscription);
       return handedOver;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { isFinal, isUnderWay, meaningOf } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
 import { UnconfirmedCommandError, type Requests } from '../http/requests';
-import { sentence } from '../sentence';
+import { sentence, type Sentence } from '../sentence';
 import { linkSignals, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { parseInvocation, type Invocation } from '../wire/invocations';
-import { recordOf, unanswered, type CommandRecord } from './record';
+import { noAnswer, recordOf, unanswered, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
 
 /**
@@ -40,6 +40,8 @@ export class CommandAttempt {
   check: () => void = () => undefined;
   /** Why the car takes no command now; the error where the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
+  /** Why the record has no answer; null where the service gave one. */
+  fault: Sentence | null = null;
   readonly #clock: Clock;
   readonly #owner: AbortSignal | undefined;
   readonly #own = new AbortController();
@@ -112,7 +114,7 @@ export class CommandAttempt {
         deadline: this.deadline,
         beforeSend: async () => {
           this.#sentAt = this.#clock.now();
-          await begin?.(record(unanswered()));
+          await begin?.(record(unanswered(noAnswer())));
         },
         mayLeave: () => {
           this.mayLeave();
@@ -129,7 +131,8 @@ export class CommandAttempt {
       }
       const { reason, isAnswerOfCar } = error;
       this.#status = isAnswerOfCar ? 'answered' : 'unconfirmed';
-      return record({ ...unanswered(reason), ...(isAnswerOfCar && { message: reason.message }) });
+      this.fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
+      return record(unanswered(this.fault, reason.operationId));
     }
   }
 

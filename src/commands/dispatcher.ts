@@ -188,7 +188,7 @@ export class Dispatcher {
         this.#save(log.add(new LoggedCommand(begun, account, sender, clock.now()), clock.now())),
       );
       const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
-      logged.answer(record, attempt.status, clock.now());
+      logged.answer(record, attempt, clock.now());
       await this.#save(log.save(logged));
       return logged;
     } catch (error) {

@@ -1,11 +1,11 @@
 import { commands, isCommandName, proofReadOf, type Command } from '../catalogue/commands';
 import { isFinal, meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
-import { titleOf } from '../catalogue/reads';
 import { openingKeys, openings } from '../catalogue/openings';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
-import { clockTime, wordSentence } from '../sentence';
+import { asSentence, clockTime, sentence, wordSentence, type Sentence } from '../sentence';
+import { part } from '../words/en-US.json';
 import { systemClock, type Clock } from '../util/clock';
 import type { LoggedCommand, StatusChange } from './logged-command';
 import type { CommandRecord } from './record';
@@ -26,6 +26,8 @@ export interface FollowUpdate {
   /** True once, for the last update: the result. */
   settled: boolean;
   report: FollowReport;
+  /** The reason of the report, to be worded for each reader. */
+  reason: Sentence;
 }
 
 type FollowClient = Pick<VehicleClient, 'commandStatus' | 'read'> &
@@ -74,14 +76,13 @@ export async function* followCommand(
   options: FollowOptions,
 ): AsyncGenerator<FollowUpdate, void, void> {
   const follower = new Follower(command, options);
-  if (follower.isOfFormerService) return yield { settled: true, report: follower.unknownAfterRestart() };
+  if (follower.isOfFormerService) return yield { settled: true, ...follower.unknownAfterRestart() };
   try {
-    while (follower.mayLearn)
-      if (await follower.poll()) yield { settled: false, report: follower.report(command.record.message) };
+    while (follower.mayLearn) if (await follower.poll()) yield { settled: false, ...follower.update(command.message) };
   } finally {
     follower.stop();
   }
-  yield { settled: true, report: await follower.conclude() };
+  yield { settled: true, ...(await follower.conclude()) };
 }
 
 /** Reads the link of a command, and keeps what it says. @throws VehicleError */
@@ -94,6 +95,8 @@ export async function pollCommand(
   command.learn(invocation, clock.now());
   return command.record.outcome;
 }
+
+type Worded = Pick<FollowUpdate, 'report' | 'reason'>;
 
 /** One node that follows a command. */
 class Follower {
@@ -176,31 +179,31 @@ class Follower {
     this.#isGone = failure.code === 'CANCELLED' || failure.httpStatus === 404 || failure.httpStatus === 410;
   }
 
-  async conclude(): Promise<FollowReport> {
+  async conclude(): Promise<Worded> {
     const { client, verify, signal } = this.#options;
     const { record, states } = this.#command;
     const proof = verify === false ? null : await readProof(record, client, this.#clock, signal);
-    const reason = reasonOf(record, proof, {
+    const reason = reasonOf(this.#command, proof, {
       expired: this.#deadline === this.#expires,
       lastFailure: this.#failure,
       now: this.#clock.now(),
       lastChangeAt: states.at(-1)?.at,
     });
-    const report = this.report(reason, proof?.verified ?? null);
+    const { report } = this.update(reason, proof?.verified ?? null);
     if (report.outcome === 'pending') report.outcome = 'undetermined';
     if (report.outcome === 'failed') delete report.assumedUntil;
-    return report;
+    return { report, reason };
   }
 
   /** Copies, because the receiver may change them while the command is followed further. */
-  report(reason: string, verified: boolean | null = null): FollowReport {
+  update(reason: Sentence, verified: boolean | null = null): Worded {
     const { record, states } = this.#command;
     const { outcome, command, ...others } = record;
     // Node-RED previews the first members of an object: `outcome`, `command`, `reason`.
-    return {
+    const report = {
       outcome,
       command,
-      reason,
+      reason: wordSentence(reason),
       ...this.#options.added,
       ...others,
       async: record.async && { ...record.async },
@@ -208,6 +211,7 @@ class Follower {
       elapsedMs: Math.max(0, this.#clock.now() - Date.parse(record.sentAt)),
       history: states.map((change) => ({ ...change })),
     };
+    return { report, reason };
   }
 
   /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
@@ -215,12 +219,12 @@ class Follower {
     return Date.parse(this.#command.record.sentAt) < (this.#options.client.service?.since ?? 0);
   }
 
-  unknownAfterRestart(): FollowReport {
+  unknownAfterRestart(): Worded {
     this.stop();
-    const { outcome, sentence } = meaningOf(this.#command.record.requestStatus);
-    if (isFinal(outcome)) return this.report(sentence);
-    const restarted = 'The demo car was restarted with Node-RED after the command was sent.';
-    return { ...this.report(`${restarted} The result of the command is unknown.`), outcome: 'undetermined' };
+    const meaning = meaningOf(this.#command.record.requestStatus);
+    if (isFinal(meaning.outcome)) return this.update(asSentence(meaning.sentence));
+    const reason = sentence`The demo car was restarted with Node-RED after the command was sent. The result of the command is unknown.`;
+    return { report: { ...this.update(reason).report, outcome: 'undetermined' }, reason };
   }
 }
 
@@ -234,8 +238,8 @@ interface Proof {
   verified: boolean | null;
   /** Doors that are open in the newest reading; none where the engine was read. */
   open: string[];
-  /** Names the source in a sentence. */
-  source: 'the doors say' | 'the engine status says';
+  /** What was read. */
+  source: 'doors' | 'engine';
 }
 
 /** The value of a reading that can prove a command, and when the car measured it. */
@@ -273,7 +277,7 @@ async function readProof(
       sentAt: at(Date.parse(record.sentAt)),
       now: at(clock.now()),
     });
-    best = { verified, open: evidence.open, source: isEngine ? 'the engine status says' : 'the doors say' };
+    best = { verified, open: evidence.open, source: isEngine ? 'engine' : 'doors' };
     // A command that no value can disprove needs no second read.
     if (!mayDisprove) break;
     if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))))
@@ -346,47 +350,54 @@ interface Ending {
   lastChangeAt: string | undefined;
 }
 
-/** The result in a sentence; the proof is added where it helps. */
-function reasonOf(record: CommandRecord, proof: Proof | null, ending: Ending): string {
-  const sentences = [endSentence(record, ending)];
-  if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0) {
-    sentences.push(`Open: ${proof.open.map(doorName).join(', ')}.`);
-  }
-  if (record.command === 'unlock' && record.outcome === 'succeeded') sentences.push(...unlockSentences(record, ending));
-  if (record.outcome !== 'succeeded' && proof?.verified === true)
-    sentences.push(`However, ${proof.source} that it happened.`);
-  if (record.outcome === 'succeeded' && proof?.verified === false)
-    sentences.push(`But ${proof.source} that it did not happen. Check the car.`);
-  if (record.outcome === 'succeeded' && record.assumedUntil !== undefined)
+/** What became of a command; the proof is added where it helps. */
+function reasonOf(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
+  const { record } = command;
+  const succeeded = record.outcome === 'succeeded';
+  const sentences = [endSentence(command, ending)];
+  if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0)
+    sentences.push(sentence`Open: ${proof.open.map(partOf)}.`);
+  if (record.command === 'unlock' && succeeded) sentences.push(...unlockSentences(record, ending));
+  if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
+  if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
+  if (succeeded && record.assumedUntil !== undefined)
     sentences.push(
-      `The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
+      sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
     );
-  return sentences.join(' ');
+  return sentences.reduce((before, next) => sentence`${before} ${next}`);
 }
 
-/** `frontLeft` as "front left door". */
-function doorName(name: string): string {
+const proofSentences = {
+  doors: {
+    happened: 'However, the doors say that it happened.',
+    didNot: 'But the doors say that it did not happen. Check the car.',
+  },
+  engine: {
+    happened: 'However, the engine status says that it happened.',
+    didNot: 'But the engine status says that it did not happen. Check the car.',
+  },
+} as const;
+
+/** `frontLeft` as "front-left door". */
+function partOf(name: string): Sentence {
   const key = openingKeys.find((one) => openings[one].read === 'doors' && openings[one].name === name);
-  return titleOf(key ?? name).toLowerCase();
+  return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
 }
 
 /** Only the tailgate is released, and for a limited time (docs/service.md 4.1 rule 2, 4.2 rule 1). */
-function unlockSentences(record: CommandRecord, ending: Ending): string[] {
-  const { openUntil, sentAt } = record;
+function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
   const { now, lastChangeAt } = ending;
-  if (
-    openUntil !== undefined &&
-    now > lastMomentOf(openUntil, sentAt, record.interface === 'connected-v1' ? lastChangeAt : undefined)
-  ) {
+  const { openUntil, sentAt } = record;
+  const seenAt = record.interface === 'connected-v1' ? lastChangeAt : undefined;
+  if (openUntil !== undefined && now > lastMomentOf(openUntil, sentAt, seenAt))
     return [
-      `The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
+      sentence`The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
     ];
-  }
-  const until = openUntil === undefined ? [] : [`Open it before ${timeOf(openUntil, ending)}.`];
-  return ['The tailgate can be opened now. The doors unlock when it is opened.', ...until];
+  const released = asSentence('The tailgate can be opened now. The doors unlock when it is opened.');
+  return openUntil === undefined ? [released] : [released, sentence`Open it before ${timeOf(openUntil, ending)}.`];
 }
 
-const timeOf = (iso: string, { now }: Ending): string => wordSentence(clockTime(Date.parse(iso), now));
+const timeOf = (iso: string, { now }: Ending): Sentence => clockTime(Date.parse(iso), now);
 
 /** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
 const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>
@@ -395,13 +406,18 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
     seenAt === undefined ? 0 : Date.parse(seenAt) + Date.parse(openUntil) - Date.parse(sentAt),
   );
 
-function endSentence(record: CommandRecord, { expired, lastFailure }: Ending): string {
-  if (record.outcome !== 'pending') return record.message;
+function endSentence({ record, message }: LoggedCommand, { expired, lastFailure }: Ending): Sentence {
+  if (record.outcome !== 'pending') return message;
   if (!record.async?.href)
-    return `${record.message} The service gives no link to follow it further. Check at the car whether it acted.`;
-  const failure = lastFailure === null ? '' : ` The last poll failed: ${lastFailure.message}`;
+    return sentence`${message} The service gives no link to follow it further. Check at the car whether it acted.`;
   if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
-    return 'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.';
-  const end = expired ? 'The link to the state of the command expired' : 'The time to watch the command ran out';
-  return `${end} before the car had answered. Check at the car whether it acted.${failure}`;
+    return asSentence(
+      'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.',
+    );
+  const end = asSentence(
+    expired
+      ? 'The link to the state of the command expired before the car had answered. Check at the car whether it acted.'
+      : 'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
+  );
+  return lastFailure === null ? end : sentence`${end} The last poll failed: ${lastFailure.sentence}`;
 }

@@ -1,5 +1,5 @@
 import type { Reading } from '../car/reading';
-import { sentence, type Sentence } from '../sentence';
+import { sentence, wordSentence, type Sentence } from '../sentence';
 import type { StateStore } from '../state/state-store';
 import { LoggedCommand, type JournalEntry } from './logged-command';
 
@@ -190,10 +190,10 @@ export class CommandLog {
 export async function readJournal(
   { list, clear }: { list(): Promise<JournalEntry[]>; clear(): Promise<void> },
   { clear: isCleared, now, redact }: { clear: boolean; now: Date; redact: (text: string) => string },
-): Promise<Reading<JournalEntry[]>> {
+): Promise<Reading<(Omit<JournalEntry, 'reason'> & { reason: string | null })[]>> {
   if (isCleared) await clear();
   const entries = await list();
-  const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(entry.reason) }));
+  const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(wordSentence(entry.reason)) }));
   return {
     payload,
     vehicle: {

@@ -1,16 +1,29 @@
 import * as z from 'zod/mini';
 import { isFinal, meaningOf } from '../catalogue/outcomes';
 import type { VehicleError } from '../errors';
+import { asSentence, type Sentence } from '../sentence';
 import type { Invocation } from '../wire/invocations';
-import type { AttemptStatus } from './attempt';
+import type { CommandAttempt } from './attempt';
 import { keptProperties } from './kept-properties';
 import { outcomeShape, parseRecord, type CommandRecord } from './record';
 
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
+
+const sentenceShape: z.ZodMiniType<Sentence> = z.object({
+  template: z.string(),
+  values: z.array(
+    z.union([
+      z.string(),
+      z.number(),
+      z.lazy(() => sentenceShape),
+      z.array(z.union([z.string(), z.lazy(() => sentenceShape)])),
+    ]),
+  ),
+});
 const verdictShape = z.object({
   outcome: outcomeShape,
-  reason: z.string(),
+  reason: sentenceShape,
   verified: z.nullable(z.boolean()),
   settledAt: z.string(),
 });
@@ -27,6 +40,7 @@ const storedShape = z.lazy(() =>
     account: z.string(),
     sentBy: text,
     record: z.unknown(),
+    fault: z.catch(z.nullable(sentenceShape), null),
     status: z.catch(z.enum(['sent', 'answered', 'unconfirmed']), 'unconfirmed'),
     states: z.catch(z.array(state), []),
     verdict: z.catch(z.nullable(verdictShape), null),
@@ -49,8 +63,8 @@ export interface Sender {
 }
 
 /**
- * A command as flows read it in the journal (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of
- * the service with their times, `reason` is the sentence of the result. Times are ISO-8601; null stands for a value that is not known (yet).
+ * A command in the journal (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with
+ * their times, `reason` says what the result is. Times are ISO-8601; null stands for a value that is not known (yet).
  */
 export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   id: string;
@@ -61,7 +75,7 @@ export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   sentAt: string;
   operationId: string | null;
   states: StatusChange[];
-  reason: string | null;
+  reason: Sentence | null;
   settledAt: string | null;
 }
 
@@ -69,8 +83,9 @@ export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
 const maxStates = 50;
 
 /** The result of a command that was in flight when the process ended. */
-const neverAnswered =
-  'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.';
+const neverAnswered = asSentence(
+  'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
+);
 
 /** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
 export class LoggedCommand {
@@ -80,6 +95,8 @@ export class LoggedCommand {
   readonly sentBy: string | null;
   /** With the newest status. */
   record: CommandRecord;
+  /** Why the record has no answer, which its message says in English; null where the service gave one. */
+  fault: Sentence | null = null;
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
@@ -108,7 +125,11 @@ export class LoggedCommand {
   /** A command that somebody else sent: it blocks no car, because nobody knows since when. */
   static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
     const command = new LoggedCommand(record, account, {}, now);
-    command.answer({ ...record, outcome: meaningOf(record.requestStatus).outcome }, 'answered', now);
+    command.answer(
+      { ...record, outcome: meaningOf(record.requestStatus).outcome },
+      { status: 'answered', fault: null },
+      now,
+    );
     return command;
   }
 
@@ -138,20 +159,26 @@ export class LoggedCommand {
     return this.status !== 'answered' && !isFinal(this.record.outcome);
   }
 
-  answer(record: CommandRecord, status: AttemptStatus, now: number): void {
-    this.record = record;
-    this.status = status === 'answered' ? 'answered' : 'unconfirmed';
-    this.states = [{ requestStatus: record.requestStatus, at: timestamp(now) }];
-    const { outcome, message } = record;
-    this.verdict =
-      outcome === 'pending' ? null : { outcome, reason: message, verified: null, settledAt: timestamp(now) };
+  /** What the newest status means. */
+  get message(): Sentence {
+    return this.fault ?? asSentence(this.record.message);
   }
 
-  refuse({ message, operationId }: VehicleError, now: number): void {
+  answer(record: CommandRecord, { status, fault }: Pick<CommandAttempt, 'status' | 'fault'>, now: number): void {
+    this.record = record;
+    this.fault = fault;
+    this.status = status === 'answered' ? 'answered' : 'unconfirmed';
+    this.states = [{ requestStatus: record.requestStatus, at: timestamp(now) }];
+    const { outcome } = record;
+    this.verdict =
+      outcome === 'pending' ? null : { outcome, reason: this.message, verified: null, settledAt: timestamp(now) };
+  }
+
+  refuse({ sentence, operationId }: VehicleError, now: number): void {
     this.record = { ...this.record, operationId, outcome: 'failed' };
     this.status = 'answered';
     this.origin = null;
-    this.verdict = { outcome: 'failed', reason: message, verified: null, settledAt: timestamp(now) };
+    this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: timestamp(now) };
   }
 
   /** Keeps what its link says. */
@@ -160,6 +187,7 @@ export class LoggedCommand {
     const { outcome, sentence } = meaningOf(requestStatus);
     this.states.push({ requestStatus, at: timestamp(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
+    this.fault = null;
     if (isFinal(outcome)) for (const call of this.onFinal) call();
   }
 
@@ -196,9 +224,9 @@ export class LoggedCommand {
   }
 
   toJSON(): Stored {
-    const { order, account, sentBy, record, status, states, verdict, origin, results, isCleared } = this;
+    const { order, account, sentBy, record, fault, status, states, verdict, origin, results, isCleared } = this;
     const kept = states.slice(-maxStates);
-    return { order, account, sentBy, record, status, states: kept, verdict, origin, results, isCleared };
+    return { order, account, sentBy, record, fault, status, states: kept, verdict, origin, results, isCleared };
   }
 }
 

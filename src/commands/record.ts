@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { commandPattern, commands, isCommandName, type Command } from '../catalogue/commands';
 import { meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
+import { sentence, wordSentence, type Sentence } from '../sentence';
 import { parseVin } from '../vin';
 import type { Invocation } from '../wire/invocations';
 import { toTimestamp } from '../wire/schemas';
@@ -79,14 +80,20 @@ export function recordOf(
   };
 }
 
-/** The invocation of a command that was sent and has no answer, yet or at all. */
-export const unanswered = (reason?: VehicleError): Invocation => ({
+/** What is said of a command that was sent and has no answer, yet or at all. */
+export function noAnswer(failure?: VehicleError): Sentence {
+  if (failure === undefined)
+    return sentence`The command may have reached the car, but no answer came. It is not sent again. Check at the car whether it acted.`;
+  return failure.httpStatus === null
+    ? sentence`The command may have reached the car, but no answer came (${failure.code}). It is not sent again. Check at the car whether it acted.`
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`;
+}
+
+/** The invocation of a command that was sent and has no answer. */
+export const unanswered = (said: Sentence, operationId: string | null = null): Invocation => ({
   requestStatus: null,
-  operationId: reason?.operationId ?? null,
-  message:
-    reason?.httpStatus == null
-      ? `The command may have reached the car, but no answer came${reason === undefined ? '' : ` (${reason.code})`}. It is not sent again. Check at the car whether it acted.`
-      : `The service answered with an error (HTTP ${reason.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`,
+  operationId,
+  message: wordSentence(said),
   async: null,
   readyUntil: null,
 });

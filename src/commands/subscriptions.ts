@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
+import { asSentence } from '../sentence';
 import { Outbox } from '../state/outbox';
 import { removeAll } from '../state/state-store';
 import type { Clock } from '../util/clock';
@@ -116,11 +117,15 @@ export class Subscriptions {
     await this.#try(() => this.#options.log.save(command));
   }
 
-  /** Stores a result, which is sent next. */
-  async settle({ command, result }: Subscription, report: FollowReport): Promise<void> {
+  /** Stores a result, which is sent next. @param reason that of the report, to be worded for each reader */
+  async settle(
+    { command, result }: Subscription,
+    report: FollowReport,
+    reason = asSentence(report.reason),
+  ): Promise<void> {
     const { log, clock } = this.#options;
     if (result === null) {
-      command.settle(report, clock.now());
+      command.settle({ ...report, reason }, clock.now());
       this.#setOutbox(command, new Outbox<FollowReport>().with([report]));
     }
     command.origin = null;

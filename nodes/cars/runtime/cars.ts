@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import {
+  mapSentence,
   readEach,
   shortVin,
   VehicleError,
@@ -253,7 +254,7 @@ async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }
         command,
         sentAt,
         outcome,
-        reason: reason && cut(reason),
+        reason: reason && mapSentence(reason, cut),
         verified,
         sentBy: sentBy && cut(sentBy),
       })),

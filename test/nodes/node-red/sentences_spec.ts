@@ -4,10 +4,14 @@ import { join, resolve } from 'node:path';
 import { parse, type TemplateLiteral } from 'acorn';
 import { ancestor, simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
-import { sentenceIn, wordIn } from '../../../nodes/runtime';
+import { wordIn } from '../../../nodes/runtime';
+import { followCommand, type FollowOptions } from '../../../src/commands/follow';
+import { LoggedCommand } from '../../../src/commands/logged-command';
+import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
 import { VehicleError } from '../../../src/errors';
 import { parseGuardSettings } from '../../../src/guard/options';
-import { asSentence, sentence } from '../../../src/sentence';
+import { asSentence, sentence, wordSentence, type Sentence } from '../../../src/sentence';
+import { ManualClock } from '../../support/manual-clock';
 
 const root = resolve(__dirname, '../../../..');
 
@@ -28,7 +32,7 @@ const notForDrivers = /does not begin with a collection|stored command journal|^
 const isSentence = (text: string): boolean => /^[A-Z“{]\S* .* .*\.$/s.test(text) && !notForDrivers.test(text);
 
 /** The English templates in a source: each tagged literal, each text that is a whole sentence, and what should be tagged. */
-function templatesIn(file: string): { templates: string[]; untagged: string[] } {
+function templatesIn(file: string): { texts: string[]; templates: string[]; untagged: string[] } {
   const { code } = transformSync(readFileSync(join(root, file), 'utf8'), { loader: 'ts' });
   const found: string[] = [];
   const literals: TemplateLiteral[] = [];
@@ -57,6 +61,7 @@ function templatesIn(file: string): { templates: string[]; untagged: string[] } 
     },
   });
   return {
+    texts: [...tagged, ...found],
     templates: [...tagged, ...found].filter(isSentence),
     untagged: [...new Set([...untagged.filter((text) => text.includes('{') && isSentence(text)), ...inErrors])].map(
       (text) => `${file}: ${text}`,
@@ -86,11 +91,18 @@ describe('The sentences of errors', () => {
     for (const [english, own] of Object.entries(german)) assert.deepEqual(placesOf(own), placesOf(english), english);
   });
 
-  it('have the tag where a value is filled in, so that their template is known', () => {
-    // The reason of a command is a text of its record; a key without a collection is a fault that only a developer meets.
-    const asText = /^src\/(client|commands\/[\w-]+)\.ts: /;
+  it('have no translation that nothing says any more', () => {
+    const texts = new Set(found.flatMap((source) => source.texts));
     assert.deepEqual(
-      found.flatMap(({ untagged }) => untagged).filter((text) => !asText.test(text)),
+      // The months of `clockTime` have a template each.
+      Object.keys(german).filter((english) => !texts.has(english) && !/^\{0\} \w{3}, \{1\}$/.test(english)),
+      [],
+    );
+  });
+
+  it('have the tag where a value is filled in, so that their template is known', () => {
+    assert.deepEqual(
+      found.flatMap(({ untagged }) => untagged),
       [],
     );
   });
@@ -146,30 +158,56 @@ describe('The sentences of errors', () => {
 });
 
 describe('The reasons of commands', () => {
-  it('are German in the tab, one sentence or several', () => {
+  const reasonIn = async (
+    language: string,
+    answer: Partial<CommandRecord>,
+    { isOpen = false, fault = null as Sentence | null } = {},
+  ): Promise<string> => {
+    const clock = new ManualClock();
+    const record = parseRecord({
+      id: 'x',
+      command: 'lock',
+      vin: 'YV1CT9551B1570982',
+      interface: 'connected-v1',
+      sentAt: new Date(clock.now() - 1_000).toISOString(),
+      ...answer,
+    });
+    const command = LoggedCommand.adopt(record, 'a', clock.now());
+    command.answer(record, { status: 'unconfirmed', fault }, clock.now());
+    const payload = { carLocked: { value: 'UNLOCKED', timestamp: new Date(clock.now() + 1_000).toISOString() } };
+    const client = {
+      read: () => Promise.resolve({ payload, vehicle: { locked: false, open: isOpen ? ['frontLeft', 'odd'] : [] } }),
+    } as unknown as FollowOptions['client'];
+    for await (const { settled, reason } of followCommand(command, { client, clock }))
+      if (settled) return wordIn(language, reason);
+    return '';
+  };
+
+  it('are German in the tab, one sentence or several', async () => {
     assert.equal(
-      sentenceIn(
-        'de',
-        'The service answered with an error (HTTP 504), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.',
-      ),
-      'Der Dienst antwortete mit einem Fehler (HTTP 504); der Befehl kann das Auto trotzdem erreicht haben. Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach, ob es ihn ausgeführt hat.',
+      await reasonIn('de', { outcome: 'succeeded', message: 'The car carried out the command.' }),
+      'Das Auto hat den Befehl ausgeführt. Aber die Türen zeigen, dass es nicht geschehen ist. Sehen Sie am Auto nach.',
     );
+    const fault = noAnswer(new VehicleError('TIMEOUT', 'No answer came.'));
     assert.equal(
-      sentenceIn('de', 'The car carried out the command. But the doors say that it did not happen. Check the car.'),
-      'Das Auto hat den Befehl ausgeführt. Aber: Die Türen zeigen, dass es nicht geschehen ist. Sehen Sie am Auto nach.',
+      await reasonIn('de', { outcome: 'undetermined', message: wordSentence(fault) }, { fault }),
+      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach, ob es ihn ausgeführt hat.',
     );
   });
 
-  it('name what is open in German', () => {
+  it('name what is open, in English and in German', async () => {
+    const refused = {
+      outcome: 'failed',
+      requestStatus: 'UNABLE_TO_LOCK_DOOR_OPEN',
+      message: 'The car could not be locked because a door is open.',
+    } as const;
     assert.equal(
-      sentenceIn('de', 'The car could not be locked because a door is open. Open: front left door, tailgate.'),
-      `${sentenceIn('de', 'The car could not be locked because a door is open.')} Offen: Tür vorn links, Heckklappe.`,
+      await reasonIn('en-US', refused, { isOpen: true }),
+      'The car could not be locked because a door is open. Open: front-left door, odd.',
     );
-    assert.equal(sentenceIn('de', 'Open: something new, hood.'), 'Offen: something new, Motorhaube.');
-  });
-
-  it('are not looked for in a text that is longer than any reason', () => {
-    const text = 'The last poll failed: The sign-in service: '.repeat(10_000);
-    assert.equal(sentenceIn('de', text), text);
+    assert.equal(
+      await reasonIn('de', refused, { isOpen: true }),
+      'Das Auto ließ sich nicht verriegeln, weil eine Tür offen ist. Offen: Tür vorn links, odd.',
+    );
   });
 });

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { sentenceIn, wordIn } from '../../../nodes/runtime';
+import { wordIn } from '../../../nodes/runtime';
 import { pastedToken, type VehicleError } from '../../../src/index';
 import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
-import type { FollowReport } from '../../../src/commands/follow';
+import type { FollowUpdate } from '../../../src/commands/follow';
 import { closeAccounts, follow, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -50,7 +50,7 @@ describe('The times in sentences for a driver', () => {
   });
 
   /** The result of a command that is sent at this time. */
-  const resultOf = async (command: string, clock: ManualClock): Promise<FollowReport> => {
+  const resultOf = async (command: string, clock: ManualClock): Promise<FollowUpdate> => {
     service = await startSimulator({ clock });
     const { client } = openTestAccount(service, { clock });
     const until = async <Result>(work: Promise<Result>): Promise<Result> => {
@@ -61,30 +61,30 @@ describe('The times in sentences for a driver', () => {
       return work;
     };
     const record = await until(client.send(command, { vin, interface: command === 'unlock' ? 'v1' : 'auto' }));
-    const read = async (): Promise<FollowReport> => {
-      for await (const { settled, report } of follow(record, { client, clock })) if (settled) return report;
+    const read = async (): Promise<FollowUpdate> => {
+      for await (const update of follow(record, { client, clock })) if (update.settled) return update;
       throw new Error('never settled');
     };
     return until(read());
   };
 
   it('say until when the climate control is assumed to be on, while the value stays ISO', async () => {
-    const { reason, assumedUntil } = await resultOf('climatization-start', new ManualClock('2026-11-22T22:50:00Z'));
-    assert.match(assumedUntil ?? '', /^2026-11-22T23:20:\d\d\.\d{3}Z$/);
+    const { reason, report } = await resultOf('climatization-start', new ManualClock('2026-11-22T22:50:00Z'));
+    assert.match(report.assumedUntil ?? '', /^2026-11-22T23:20:\d\d\.\d{3}Z$/);
     assert.equal(
-      reason,
+      report.reason,
       'The car carried out the command. The car does not report whether the climate control is still on. It is assumed to be on until 23 Nov, 00:20.',
     );
     assert.equal(
-      sentenceIn('de', reason),
+      wordIn('de', reason),
       'Das Auto hat den Befehl ausgeführt. Ob die Klimatisierung noch läuft, meldet das Auto nicht. Vermutlich läuft sie bis 23. Nov., 00:20.',
     );
   });
 
   it('say until when the tailgate can be opened', async () => {
-    const { reason } = await resultOf('unlock', new ManualClock('2026-11-22T13:03:50Z'));
-    assert.match(reason, /Open it before 14:0\d\.$/);
-    assert.match(sentenceIn('de', reason), /Öffnen Sie sie vor 14:0\d\.$/);
+    const { reason, report } = await resultOf('unlock', new ManualClock('2026-11-22T13:03:50Z'));
+    assert.match(report.reason, /Open it before 14:0\d\.$/);
+    assert.match(wordIn('de', reason), /Öffnen Sie sie vor 14:0\d\.$/);
   });
 
   it('say when the command was sent that another one waits for', async () => {

@@ -290,7 +290,7 @@ describe('the dispatcher', () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
       assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
       const [entry] = await account.journal.list();
-      assert.deepEqual([entry?.outcome, entry?.reason?.includes('Nothing was sent')], ['failed', false]);
+      assert.deepEqual([entry?.outcome, entry?.reason?.template.includes('Nothing was sent')], ['failed', false]);
       await send('honk');
     });
 

@@ -102,7 +102,7 @@ describe('the watch', () => {
     const verdict = verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' })));
     assert.equal(verdict.requestStatus, 'UNABLE_TO_LOCK_DOOR_OPEN');
     assert.equal(verdict.outcome, 'failed');
-    assert.match(verdict.reason, /rear left/);
+    assert.match(verdict.reason, /rear-left door/);
   });
 
   it('reports a success that the doors disprove', async () => {

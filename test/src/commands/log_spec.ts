@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { CommandLog, LoggedCommand, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
 import type { CommandLogOptions } from '../../../src/commands/log';
 import type { Sender } from '../../../src/commands/logged-command';
-import { wordSentence } from '../../../src/sentence';
+import { asSentence, sentence, wordSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 
 const now = Date.UTC(2026, 5, 1, 8);
@@ -24,8 +24,12 @@ const record = (id: string, changes: Partial<CommandRecord> = {}): CommandRecord
 });
 
 const done = { requestStatus: 'COMPLETED', outcome: 'succeeded', message: 'Done.' } as const;
-const result = { outcome: 'succeeded', reason: 'The car carried out the command.', verified: true } as const;
-const unclear = { outcome: 'undetermined', reason: 'The time ran out.', verified: null } as const;
+const result = {
+  outcome: 'succeeded',
+  reason: asSentence('The car carried out the command.'),
+  verified: true,
+} as const;
+const unclear = { outcome: 'undetermined', reason: asSentence('The time ran out.'), verified: null } as const;
 
 describe('The log of the commands', () => {
   let store: MemoryStateStore;
@@ -41,7 +45,7 @@ describe('The log of the commands', () => {
   };
   const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<LoggedCommand> => {
     const command = await begin(log, id);
-    command.answer(record(id, answer), 'unconfirmed', now);
+    command.answer(record(id, answer), { status: 'unconfirmed', fault: null }, now);
     await log.save(command);
     return command;
   };
@@ -56,7 +60,7 @@ describe('The log of the commands', () => {
     const open = { reason: null, verified: null, settledAt: null };
     const states = [{ requestStatus: null, at }];
     assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
-    command.answer(record('x'), 'unconfirmed', now);
+    command.answer(record('x'), { status: 'unconfirmed', fault: null }, now);
     command.learn({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
     command.settle(result, now + 5_000);
     await log.save(command);
@@ -100,7 +104,7 @@ describe('The log of the commands', () => {
     await send(logOf(), 'answered');
     const [answered, lost] = await logOf().journal('a');
     assert.deepEqual([lost?.id, lost?.outcome, lost?.settledAt], ['on its way', 'undetermined', null]);
-    assert.match(lost?.reason ?? '', /ended before an answer came/);
+    assert.match(lost?.reason?.template ?? '', /ended before an answer came/);
     assert.equal(answered?.outcome, 'pending');
   });
 
@@ -109,7 +113,11 @@ describe('The log of the commands', () => {
     await begin(log, 'no answer');
     await send(log, 'accepted');
     await send(log, 'completed', done);
-    (await send(log, 'answered by the car')).answer(record('answered by the car', unclear), 'answered', now);
+    (await send(log, 'answered by the car')).answer(
+      record('answered by the car', unclear),
+      { status: 'answered', fault: null },
+      now,
+    );
     await log.save(log.find('answered by the car') ?? assert.fail());
     (await begin(log, 'refused')).refuse(new VehicleError('COMMAND_REFUSED', 'Refused.'), now);
     await log.save(log.find('refused') ?? assert.fail());
@@ -123,7 +131,11 @@ describe('The log of the commands', () => {
   it('keeps a result when a second one says something else', async () => {
     const command = await send(logOf(), 'x');
     command.settle(result, now);
-    for (const other of [unclear, { ...result, outcome: 'failed' } as const, { ...result, reason: 'Again.' }])
+    for (const other of [
+      unclear,
+      { ...result, outcome: 'failed' } as const,
+      { ...result, reason: asSentence('Again.') },
+    ])
       command.settle(other, now + 600_000);
     assert.deepEqual(command.verdict, { ...result, settledAt: at });
   });
@@ -131,9 +143,10 @@ describe('The log of the commands', () => {
   it('replaces a result with one that knows more, and keeps a verification', async () => {
     const command = await send(logOf(), 'x');
     command.settle(unclear, now);
-    command.settle({ ...unclear, verified: true, reason: 'The doors say that it happened.' }, now + 1_000);
-    command.settle({ ...unclear, reason: 'Cannot tell.' }, now + 2_000);
-    assert.equal(command.verdict?.reason, 'The doors say that it happened.');
+    const happened = asSentence('The doors say that it happened.');
+    command.settle({ ...unclear, verified: true, reason: happened }, now + 1_000);
+    command.settle({ ...unclear, reason: asSentence('Cannot tell.') }, now + 2_000);
+    assert.deepEqual(command.verdict?.reason, happened);
     command.settle({ ...result, verified: null }, now + 3_000);
     assert.deepEqual(command.verdict, { ...result, settledAt: '2026-06-01T08:00:03.000Z' });
   });
@@ -239,10 +252,29 @@ describe('The log of the commands', () => {
     assert.deepEqual(warnings, ['6 of 7 stored commands cannot be read and are left out.']);
   });
 
+  it('keeps why there is no answer over a restart, so that it can be worded in each language', async () => {
+    const fault = sentence`No answer came (${'NETWORK'}).`;
+    const log = logOf();
+    const command = await begin(log, 'x');
+    command.answer(record('x', unclear), { status: 'unconfirmed', fault }, now);
+    await log.save(command);
+    const [entry] = await logOf().journal('a');
+    assert.deepEqual(entry?.reason, fault);
+  });
+
   it('loses only the broken parts of a command', async () => {
     await send(logOf(), 'x');
     const stored = (await store.read('command/x'))?.value as Record<string, unknown>;
-    const odd = { sentBy: {}, status: 'lost', states: 'many', verdict: 0, origin: [], results: null, isCleared: 'yes' };
+    const odd = {
+      sentBy: {},
+      fault: 'none',
+      status: 'lost',
+      states: 'many',
+      verdict: 0,
+      origin: [],
+      results: null,
+      isCleared: 'yes',
+    };
     await store.write('command/x', { ...stored, ...odd });
     const [entry] = await logOf({ warn: (warning) => assert.fail(wordSentence(warning)) }).journal('a');
     assert.deepEqual(
