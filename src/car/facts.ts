@@ -53,8 +53,10 @@ export class CarFacts {
     const car = await this.#of(vin);
     if (car.facts.fuelType !== null) return car.facts.fuelType;
     const fuelType = await ask();
+    // Another account may have learned it meanwhile.
+    if (fuelType === null) return car.facts.fuelType;
     car.facts.fuelType = fuelType;
-    if (fuelType !== null) await this.#save(vin, car);
+    await this.#save(vin, car);
     return fuelType;
   }
 

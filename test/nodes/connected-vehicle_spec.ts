@@ -84,6 +84,23 @@ describe('connected-vehicle', () => {
     });
   }
 
+  it('keeps no journal of a command that was under way when it was deleted', async () => {
+    const service = await startSimulator();
+    try {
+      service.faults.add({ match: { path: '/commands/flash' }, latencyMs: 60_000 });
+      await flow.load({ type: 'connected-vehicle-status' }, customVehicle(service), demoCredentials);
+      const { dispatcher } = await (flow.node('v') as VehicleNode).account();
+      const sent = dispatcher.send('flash', { vin: service.car().vin, interface: 'v1' }).catch(() => undefined);
+      const isUnderWay = (): boolean => service.requests.some(({ path }) => path.endsWith('/flash'));
+      while (!isUnderWay()) await new Promise((resolve) => setImmediate(resolve));
+      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }] as never, 'nodes');
+      await sent;
+      assert.deepEqual(readdirSync(join(flow.userDir, 'connected-vehicle', 'state', 'command')), []);
+    } finally {
+      await service.close();
+    }
+  });
+
   it('takes everything from the environment', async () => {
     const service = await startSimulator();
     Object.assign(process.env, {

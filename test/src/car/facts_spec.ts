@@ -123,6 +123,17 @@ describe('The facts about a car', () => {
     assert.equal(await restarted.fuelType(vin, () => Promise.resolve(null)), 'ELECTRIC');
   });
 
+  it('keep the fuel type that another account learned while this one asked in vain', async () => {
+    const store = new MemoryStateStore();
+    const facts = new CarFacts(store);
+    let answer = (_: string | null): void => assert.fail();
+    const inVain = facts.fuelType(vin, () => new Promise((resolve) => (answer = resolve)));
+    assert.equal(await facts.fuelType(vin, () => Promise.resolve('PETROL')), 'PETROL');
+    answer(null);
+    assert.equal(await inVain, 'PETROL');
+    assert.equal(await facts.fuelType(vin, () => assert.fail('asked again')), 'PETROL');
+  });
+
   it('are kept of the last 1,000 cars, in memory and in the store', async () => {
     const store = new MemoryStateStore();
     const facts = new CarFacts(store);
