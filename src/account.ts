@@ -151,7 +151,7 @@ export function openAccount(options: AccountOptions): Account {
     poller,
     read: (name, { clear = false, ...read }) =>
       isLocalReadName(name)
-        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: redactor?.text ?? String })
+        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: redactor.text })
         : client.read(name, read),
     quota: () => shared.limiter.snapshot(),
     token: () => tokens.describe(),

@@ -2,7 +2,7 @@ import { CarFacts } from './car/facts';
 import { CommandLog } from './commands/log';
 import { VehicleCommandQueue } from './commands/vehicle-command-queue';
 import { ApiKeyRegistry } from './http/api-key-registry';
-import type { Redactor } from './redact';
+import { createRedactor, type Redactor } from './redact';
 import type { Sentence } from './sentence';
 import { MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
@@ -11,7 +11,7 @@ export interface PackOptions {
   clock?: Clock;
   /** Keeps what outlives a restart: the counts of the quota, the facts about the cars, and the commands. Default: they end with the process. */
   store?: StateStore;
-  /** Removes the secrets that it knows from the service's answers. Default: none. */
+  /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
   redactor?: Redactor;
   /** Gets a sentence for people that belongs to no message. */
   warn?: (warning: Sentence) => void;
@@ -23,16 +23,23 @@ export interface PackOptions {
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;
-  readonly redactor: Redactor | null;
+  readonly redactor: Redactor;
   readonly keys: ApiKeyRegistry;
   readonly facts: CarFacts;
   readonly log: CommandLog;
   readonly #queues = new Map<string, VehicleCommandQueue>();
 
-  constructor({ clock = systemClock, store = new MemoryStateStore(), redactor, warn, onCommand }: PackOptions = {}) {
+  constructor(options: PackOptions = {}) {
+    const {
+      clock = systemClock,
+      store = new MemoryStateStore(),
+      redactor = createRedactor(),
+      warn,
+      onCommand,
+    } = options;
     this.clock = clock;
     this.store = store;
-    this.redactor = redactor ?? null;
+    this.redactor = redactor;
     this.keys = new ApiKeyRegistry({ store, clock });
     this.facts = new CarFacts(store);
     this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
-import { stateStoreOf } from '../vehicle/state-store';
+import { packOf } from '../vehicle/state-store';
 import { vehicleOf } from '../vehicle/vehicle-node';
 import { beginWithRetries } from './begin-with-retries';
 import { deploysOf } from './deploys';
@@ -58,7 +58,7 @@ export function startCarNode<Read, Event, Opened>(
   collection: 'event' | 'guard',
   open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
 ): CarNode<Read, Event, Opened> {
-  const store = stateStoreOf(RED);
+  const { store } = packOf(RED);
   const key = `${collection}/${node.id}`;
   const deploys = deploysOf(RED);
   const polls = selfMessages<OwnPoll<Read>>(RED, node);

@@ -67,8 +67,7 @@ class Storage {
 
   /** @throws VehicleError CONFIG */
   #sealsOf(RED: NodeAPI, directory: string): Seal[] {
-    const { secret, former } = storeSecrets(RED, directory);
-    return [secret, ...former].map((one) => {
+    return storeSecrets(RED, directory).map((one) => {
       const seal = this.#seals.get(one) ?? new Seal(one);
       this.#seals.set(one, seal);
       return seal;
@@ -77,9 +76,6 @@ class Storage {
 }
 
 const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
-
-/** The store of this Node-RED. */
-export const stateStoreOf = (RED: NodeAPI): StateStore => storageOf(RED).store;
 
 /** What all accounts of this Node-RED share. */
 export const packOf = (RED: NodeAPI): Pack => storageOf(RED).pack;

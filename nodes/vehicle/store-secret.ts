@@ -1,30 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { sentence, systemCodeOf, VehicleError } from '../../src/index';
 
 const keyFile = 'store.key';
 
-export interface StoreSecrets {
-  secret: string;
-  /** Earlier secrets: they still open what they sealed. */
-  former: string[];
-}
-
 /**
  * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of the pack that only the user who
  * runs Node-RED can read. The secret that Node-RED generates is not used: it lies in a file just as open and is deleted when a
  * person sets a credentialSecret, who would then have to sign in again.
+ * @returns first the one that encrypts, then earlier ones, which still open what they sealed
  * @throws VehicleError CONFIG
  */
-export function storeSecrets(RED: NodeAPI, directory: string): StoreSecrets {
+export function storeSecrets(RED: NodeAPI, directory: string): string[] {
   const path = join(directory, keyFile);
   const secret = setting(RED, 'credentialSecret') ?? ownKey(directory, path);
-  const former = [readable(path), setting(RED, '_credentialSecret')].filter(
-    (found) => found !== null && found !== secret,
-  );
-  return { secret, former: former as string[] };
+  const former = [readable(path), setting(RED, '_credentialSecret')].filter((found) => found !== null);
+  return [...new Set([secret, ...former])];
 }
 
 function setting(RED: NodeAPI, name: string): string | null {
@@ -45,8 +38,11 @@ function ownKey(directory: string, path: string): string {
     const key = readKey(path);
     if (typeof key === 'string') return key;
     if (key !== null) renameSync(path, `${path}.unreadable-${randomBytes(3).toString('hex')}`);
-    publish(path);
-    return String(readKey(path));
+    const created = randomBytes(32).toString('hex');
+    // In one step, so that a crash leaves no half key. Only the process that uses the directory comes here.
+    writeFileSync(`${path}.new`, created, { mode: 0o600, flush: true });
+    renameSync(`${path}.new`, path);
+    return created;
   } catch (error) {
     throw fault(error);
   }
@@ -70,19 +66,6 @@ function readable(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Creates the key file in one step: a crash leaves no half key, and of two processes only one succeeds. */
-function publish(path: string): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
-  writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    // Some file systems have no links.
-    if (systemCodeOf(error) !== 'EEXIST') return renameSync(draft, path);
-  }
-  unlinkSync(draft);
 }
 
 function fault(error: unknown): Error {

@@ -34,7 +34,7 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     const { interfaces } = settings;
     profile.availableInterfaces = interfaceNames.filter((name) => interfaces.includes(name));
   }
-  profile.baseUrl = withoutTrailingSlashes(parseAddress(profile.baseUrl, 'base URL').href);
+  profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/(?<!\/)\/+$/, '');
   for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
     if (profile[name] !== '')
       profile[name] = parseAddress(profile[name], signInAddresses[name], { mayHaveQuery: true }).href;
@@ -47,12 +47,6 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   if (!/^[A-Za-z0-9-]+$/.test(profile.mediaTypeVendor))
     throw new VehicleError('CONFIG', 'The media type vendor may contain letters, digits and hyphens only.');
   return profile;
-}
-
-function withoutTrailingSlashes(address: string): string {
-  let end = address.length;
-  while (address[end - 1] === '/') end -= 1;
-  return address.slice(0, end);
 }
 
 /** The names of the sign-in addresses in an error. */

@@ -88,8 +88,16 @@ const stored = z.lazy(() =>
 );
 type Stored = z.infer<typeof stored>;
 
+interface Limit {
+  window: SlidingWindow;
+  of: keyof Quota;
+  code: RateLimitCode;
+  what: string;
+}
+
 interface ApiState {
   day: SlidingWindow;
+  limits: readonly Limit[];
   /** The requests that are stored and not sent yet, of the last reservation and its size. */
   reserved: number;
   reservation: number;
@@ -111,7 +119,8 @@ interface Waiter {
 interface Slot {
   at: number;
   code: RateLimitCode;
-  reason: string;
+  /** Null where nothing but the requests in front delays it. */
+  cause: Limit | 'block' | null;
 }
 
 const blockReasons = {
@@ -152,13 +161,16 @@ export class RateLimiter {
     this.#store = store;
     this.#key = key;
     this.#quota = options;
-    const apiState = (): ApiState => ({
-      day: new SlidingWindow(day, dayBucket),
-      reserved: 0,
-      reservation: 0,
-      storing: granted,
-      block: null,
-    });
+    const minuteLimits: Limit[] = [
+      { window: this.#minute, of: 'requestsPerMinute', code: 'RATE_LIMITED', what: 'requests a minute' },
+      { window: this.#commands, of: 'commandsPerMinute', code: 'RATE_LIMITED', what: 'commands a minute' },
+    ];
+    const apiState = (): ApiState => {
+      const window = new SlidingWindow(day, dayBucket);
+      const dayLimit: Limit = { window, of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' };
+      const limits = [...minuteLimits, dayLimit];
+      return { day: window, limits, reserved: 0, reservation: 0, storing: granted, block: null };
+    };
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
     this.#loading = store === null ? null : this.#begin(store);
     this.#loading?.catch(() => undefined);
@@ -175,7 +187,7 @@ export class RateLimiter {
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const { api } = options;
     const time = this.#clock.monotonic();
-    if (this.#isBehindOthers(kind) || !this.#isFree(kind, api, time)) return this.#wait(kind, time, options);
+    if (this.#isBehindOthers(kind) || this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, time, options);
     await raceAbort(this.#count(kind, api, time), options.signal);
   }
 
@@ -244,17 +256,6 @@ export class RateLimiter {
     return (this.#apis[api].block?.until ?? 0) > time;
   }
 
-  #isFree(kind: RequestKind, api: ApiName, time: number): boolean {
-    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
-    const isRead = kind === 'read';
-    return (
-      !this.#isBlocked(api, time) &&
-      this.#minute.total(time) < (isRead ? this.#leftToReads(requestsPerMinute) : requestsPerMinute) &&
-      this.#apis[api].day.total(time) < (isRead ? this.#leftToReads(requestsPerDay) : requestsPerDay) &&
-      (kind !== 'command' || this.#commands.total(time) < commandsPerMinute)
-    );
-  }
-
   /** Fulfilled when the request is stored: then it may be sent. */
   #count(kind: RequestKind, api: ApiName, time: number): Promise<void> {
     const state = this.#apis[api];
@@ -274,30 +275,15 @@ export class RateLimiter {
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
-    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
-    const own = (size: number): number => (kind === 'read' ? this.#leftToReads(size) : size);
-    const { day: dayWindow, block } = this.#apis[api];
-    const slots: Slot[] = [
-      { at: time, code: 'RATE_LIMITED', reason: '' },
-      {
-        at: this.#minute.freeAt(own(requestsPerMinute), time),
-        code: 'RATE_LIMITED',
-        reason: limitReached(requestsPerMinute, 'requests a minute'),
-      },
-      {
-        at: dayWindow.freeAt(own(requestsPerDay), time),
-        code: 'QUOTA_SPENT',
-        reason: limitReached(requestsPerDay, 'requests a day'),
-      },
-    ];
-    if (kind === 'command')
-      slots.push({
-        at: this.#commands.freeAt(commandsPerMinute, time),
-        code: 'RATE_LIMITED',
-        reason: limitReached(commandsPerMinute, 'commands a minute'),
-      });
-    if (block !== null) slots.push({ at: block.until, code: block.code, reason: blockReasons[block.code] });
-    return slots.reduce((latest, slot) => (slot.at > latest.at ? slot : latest));
+    const { limits, block } = this.#apis[api];
+    let latest: Slot = { at: time, code: 'RATE_LIMITED', cause: null };
+    for (const limit of limits) {
+      if (limit.of === 'commandsPerMinute' && kind !== 'command') continue;
+      const size = this.#quota[limit.of];
+      const at = limit.window.freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
+      if (at > latest.at) latest = { at, code: limit.code, cause: limit };
+    }
+    return block !== null && block.until > latest.at ? { at: block.until, code: block.code, cause: 'block' } : latest;
   }
 
   #isBehindOthers(kind: RequestKind): boolean {
@@ -329,9 +315,15 @@ export class RateLimiter {
     });
   }
 
-  #tooLong({ at, code, reason }: Slot): VehicleError {
+  #tooLong({ at, code, cause }: Slot): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
-    const message = sentence`${asSentence(reason || 'Too many requests wait')}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
+    const reason =
+      cause === null
+        ? 'Too many requests wait'
+        : cause === 'block'
+          ? blockReasons[code]
+          : `The limit of ${withThousands(this.#quota[cause.of])} ${cause.what} is reached`;
+    const message = sentence`${asSentence(reason)}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
   }
 
@@ -353,12 +345,12 @@ export class RateLimiter {
       /** The next slot of each API that can send nothing of this kind now. */
       const slots = new Map<ApiName, Slot>();
       for (const waiter of this.#waiting[kind]) {
-        let slot = slots.get(waiter.api);
-        if (slot === undefined && this.#isFree(kind, waiter.api, time)) {
+        const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
+        if (slot.at <= time) {
           this.#end(waiter, this.#count(kind, waiter.api, time));
           continue;
         }
-        if (slot === undefined) slots.set(waiter.api, (slot = this.#nextSlot(kind, waiter.api, time)));
+        slots.set(waiter.api, slot);
         if (slot.at > waiter.deadline || waiter.deadline <= time) this.#end(waiter, this.#tooLong(slot));
         else next = Math.min(next, slot.at, roundedUpToGrain(waiter.deadline));
       }
@@ -450,8 +442,6 @@ export class RateLimiter {
 }
 
 const roundedUpToGrain = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
-
-const limitReached = (size: number, what: string): string => `The limit of ${withThousands(size)} ${what} is reached`;
 
 /** Not `toLocaleString`, whose first call loads 6 MB of language data. */
 const withThousands = (number: number): string =>

@@ -28,7 +28,7 @@ export interface RequestsOptions {
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
-  redactor: Pick<Redactor, 'answer' | 'error' | 'known'> | null;
+  redactor: Pick<Redactor, 'answer' | 'error' | 'known'>;
   clock: Clock;
   /** 0 to 1, for the jitter of pauses. */
   random: () => number;
@@ -363,8 +363,8 @@ export class Requests {
     const operationId = operationIdOf(response.headers);
     return {
       status: response.status,
-      body: redactor === null ? body : redactor.answer(body, response.body),
-      operationId: redactor === null || operationId === null ? operationId : redactor.known(operationId),
+      body: redactor.answer(body, response.body),
+      operationId: operationId && redactor.known(operationId),
       receivedAt: this.#clock.now(),
     };
   }
@@ -375,7 +375,7 @@ export class Requests {
     const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null)
       limiter.blockUntil(failure.code, failure.retryAt, api);
-    return redactor?.error(failure) ?? failure;
+    return redactor.error(failure);
   }
 
   /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */

@@ -81,8 +81,8 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   let closed = false;
 
   const poolFor = (origin: string): Connections => {
-    let pool = pools.get(origin);
-    if (pool === undefined) pools.set(origin, (pool = new Connections(origin, readConnections, options)));
+    const pool = pools.get(origin) ?? new Connections(origin, readConnections, options);
+    pools.set(origin, pool);
     return pool;
   };
 

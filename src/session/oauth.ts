@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
-import { isRedirectUrl } from '../util/loopback';
 import type { Transport, TransportResponse } from '../http/transport';
 import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
@@ -179,38 +177,6 @@ function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, received
 function basic({ clientId, clientSecret }: OAuthClient): string {
   const pair = [clientId, clientSecret].map((part) => new URLSearchParams({ '': part }).toString().slice(1)).join(':');
   return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-export interface Authorization {
-  authorizeUrl: string;
-  clientId: string;
-  redirectUrl: string;
-  scopes: readonly string[];
-  state: string;
-  /** The PKCE code verifier (RFC 7636); its SHA-256 is sent. */
-  verifier: string;
-}
-
-/** The address of the sign-in page (docs/field-notes.md 4.1). @throws VehicleError CONFIG */
-export function authorizationUrl(authorization: Authorization): URL {
-  const url = parseAddress(authorization.authorizeUrl, 'sign-in address', { mayHaveQuery: true });
-  if (!isRedirectUrl(authorization.redirectUrl))
-    throw new VehicleError(
-      'CONFIG',
-      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
-    );
-  const query = {
-    response_type: 'code',
-    client_id: authorization.clientId,
-    // The portal compares it as text, so it is sent as it was entered.
-    redirect_uri: authorization.redirectUrl,
-    scope: authorization.scopes.join(' '),
-    state: authorization.state,
-    code_challenge: createHash('sha256').update(authorization.verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  };
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  return url;
 }
 
 /** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/field-notes.md 4.2). */

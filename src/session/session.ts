@@ -25,7 +25,8 @@ export class Session {
   readonly random: () => number;
   readonly #send: Send;
   readonly #managers = new Map<string, TokenManager>();
-  #savedSignIns = 0;
+  /** Grows with every sign-in, after which another grant may be the one to use. */
+  savedSignIns = 0;
 
   constructor({ store, send, clock = systemClock, random = Math.random }: SessionOptions) {
     this.store = store;
@@ -33,11 +34,6 @@ export class Session {
     this.random = random;
     this.#send = send;
     this.signIns = new SignIns({ send, clock, grants: this });
-  }
-
-  /** Grows with every sign-in, after which another grant may be the one to use. */
-  get savedSignIns(): number {
-    return this.#savedSignIns;
   }
 
   /** The manager of a grant. Each user releases it once. */
@@ -63,7 +59,7 @@ export class Session {
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async save(key: string, signIn: SavedSignIn): Promise<void> {
     await this.store.replace(key, signIn);
-    this.#savedSignIns += 1;
+    this.savedSignIns += 1;
     await Promise.all(this.#of(key).map((manager) => manager.reload()));
   }
 

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
-  authorizationUrl,
   checkInputs,
   refusalSentence,
   requestTokens,
@@ -15,6 +14,7 @@ import {
 } from './oauth';
 import { isoTime } from '../http/token-source';
 import type { Clock } from '../util/clock';
+import { isRedirectUrl } from '../util/loopback';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */
@@ -33,13 +33,6 @@ export interface SignInStart {
   accessToken?: string;
   /** Called with the sign-in code before it is used. */
   onSecret?: (secret: string) => void;
-}
-
-export interface SignInEnd {
-  /** The whole address that the browser was sent to, or its query alone. */
-  redirected: string;
-  /** The config node that asks, where it is known: only the one that began the sign-in may end it. */
-  configNodeId?: string;
 }
 
 /** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
@@ -106,19 +99,20 @@ export class SignIns {
     checkInputs(start.client);
     parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const [state, verifier] = [random32(), random32()];
-    const { authorizeUrl, client, redirectUrl, scopes } = start;
-    const url = authorizationUrl({ authorizeUrl, clientId: client.clientId, redirectUrl, scopes, state, verifier });
+    const url = authorizationUrl(start, state, verifier);
     this.#remember(state, { start, verifier, until: this.#options.clock.monotonic() + stateLifetimeMs, over: null });
     return { url: url.href, state };
   }
 
   /**
    * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in.
+   * @param redirected the whole address that the browser was sent to, or its query alone
+   * @param configNodeId the config node that asks, where it is known: only the one that began the sign-in may end it
    * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted config node), SIGN_IN_REQUIRED (the service
    * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
    */
-  async finish(end: SignInEnd): Promise<SignedIn> {
-    const answer = queryOf(end.redirected);
+  async finish({ redirected, configNodeId }: { redirected: string; configNodeId?: string }): Promise<SignedIn> {
+    const answer = queryOf(redirected);
     const state = answer.get('state');
     const error = answer.get('error');
     if (state === null && error !== null) throw refusedByPage(error);
@@ -128,7 +122,7 @@ export class SignIns {
       throw invalid(
         'The address contains no sign-in code. Copy the whole address of the page that the browser ends at after the sign-in.',
       );
-    const pending = this.#redeem(answer, end.configNodeId);
+    const pending = this.#redeem(answer, configNodeId);
     const { start, verifier } = pending;
     if (error !== null) throw refusedByPage(error);
     start.onSecret?.(code);
@@ -239,6 +233,32 @@ export class SignIns {
     }
     this.#pending.set(state, pending);
   }
+}
+
+/** The address of the sign-in page (docs/field-notes.md 4.1), with PKCE (RFC 7636). @throws VehicleError CONFIG */
+function authorizationUrl(
+  { authorizeUrl, client, redirectUrl, scopes }: SignInStart,
+  state: string,
+  verifier: string,
+): URL {
+  const url = parseAddress(authorizeUrl, 'sign-in address', { mayHaveQuery: true });
+  if (!isRedirectUrl(redirectUrl))
+    throw new VehicleError(
+      'CONFIG',
+      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
+    );
+  const query = {
+    response_type: 'code',
+    client_id: client.clientId,
+    // The portal compares it as text, so it is sent as it was entered.
+    redirect_uri: redirectUrl,
+    scope: scopes.join(' '),
+    state,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
 }
 
 /**

@@ -41,9 +41,10 @@ export class SealedStateStore implements StateStore {
     const text = JSON.stringify(value ?? null);
     return this.#next(async () => {
       const { store, seals } = this.#options;
+      await this.#keepUnreadable(key, condition);
+      // A seal may create its key in the directory of the store, which is open since the read.
       const [seal] = seals();
       if (seal === undefined) throw new TypeError('A store without a seal keeps no secrets.');
-      await this.#keepUnreadable(key, condition);
       return store.write(key, await seal.seal(text, key), condition);
     });
   }

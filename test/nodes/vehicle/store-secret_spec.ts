@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { storeSecrets } from '../../../nodes/runtime';
-import type { StoreSecrets } from '../../../nodes/vehicle/store-secret';
 import { removeFolder } from '../../support/remove-folder';
 
 describe('the secret of the saved sign-ins', () => {
@@ -12,34 +11,31 @@ describe('the secret of the saved sign-ins', () => {
   beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'store-secret-'))));
   afterEach(() => removeFolder(directory));
 
-  const secretsWith = (settings: Record<string, unknown>): StoreSecrets =>
+  const secretsWith = (settings: Record<string, unknown>): string[] =>
     storeSecrets({ settings: { get: (name: string) => settings[name] } } as unknown as NodeAPI, directory);
 
   it("is Node-RED's credential secret, with no key of the pack's own", () => {
-    assert.deepEqual(secretsWith({ credentialSecret: 'chosen' }), { secret: 'chosen', former: [] });
+    assert.deepEqual(secretsWith({ credentialSecret: 'chosen' }), ['chosen']);
     assert.deepEqual(readdirSync(directory), []);
   });
 
   it("is the pack's own key where nobody chose one, which still opens when somebody does", () => {
-    const before = secretsWith({ _credentialSecret: 'made by Node-RED' });
-    assert.match(before.secret, /^[\da-f]{64}$/);
-    assert.deepEqual(before.former, ['made by Node-RED']);
-    assert.deepEqual(secretsWith({}), { secret: before.secret, former: [] });
-    assert.deepEqual(secretsWith({ credentialSecret: 'chosen later' }), {
-      secret: 'chosen later',
-      former: [before.secret],
-    });
+    const [own = '', ...former] = secretsWith({ _credentialSecret: 'made by Node-RED' });
+    assert.match(own, /^[\da-f]{64}$/);
+    assert.deepEqual(former, ['made by Node-RED']);
+    assert.deepEqual(secretsWith({}), [own]);
+    assert.deepEqual(secretsWith({ credentialSecret: 'chosen later' }), ['chosen later', own]);
   });
 
   for (const damaged of ['', 'cut']) {
     it(`is made anew where the key file holds "${damaged}", which is kept aside`, () => {
       writeFileSync(join(directory, 'store.key'), damaged);
-      const { secret } = secretsWith({});
+      const [secret] = secretsWith({});
       assert.equal(readFileSync(join(directory, 'store.key'), 'utf8'), secret);
       const [, aside = ''] = readdirSync(directory).sort();
       assert.match(aside, /^store\.key\.unreadable-/);
       assert.equal(readFileSync(join(directory, aside), 'utf8'), damaged);
-      assert.equal(secretsWith({}).secret, secret);
+      assert.equal(secretsWith({})[0], secret);
     });
   }
 });

@@ -4,6 +4,7 @@ import { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
 import type { Transport } from '../../../src/http/transport';
 import { pastedToken, VehicleError } from '../../../src/index';
+import { createRedactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
 
 const url = new URL('https://api.example.com/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors?token=secret');
@@ -45,7 +46,7 @@ describe('requests', () => {
       owner: 'owner',
       shareForMs: 0,
       transport: { send, close: async () => undefined },
-      redactor: null,
+      redactor: createRedactor(),
       clock,
       random: () => 0,
     });
