@@ -126,7 +126,7 @@ describe('The facts about a car', () => {
   it('keep the fuel type that another account learned while this one asked in vain', async () => {
     const store = new MemoryStateStore();
     const facts = new CarFacts(store);
-    let answer = (_: string | null): void => assert.fail();
+    let answer: (fuelType: string | null) => void = () => assert.fail();
     const inVain = facts.fuelType(vin, () => new Promise((resolve) => (answer = resolve)));
     assert.equal(await facts.fuelType(vin, () => Promise.resolve('PETROL')), 'PETROL');
     answer(null);
