@@ -464,6 +464,77 @@ describe('a sign-in from the editor', () => {
       assert.throws(() => begin({ client: { ...identity.client, clientSecret } }), { code: 'CONFIG' });
   });
 
+  it('refuses a redirect URL that services refuse, and says which one they accept', async () => {
+    for (const wrong of [
+      'http://localhost:1880/connected-vehicle/callback#top',
+      'https://red.example/#top',
+      'http://garage:1880/connected-vehicle/callback',
+      'http://192.168.1.20:1880/connected-vehicle/callback',
+      'http://127.0.0.1:1880/connected-vehicle/callback',
+      'HTTP://localhost:1880/connected-vehicle/callback',
+      'HTTPS://red.example/connected-vehicle/callback',
+    ])
+      assert.throws(
+        () => begin({ redirectUrl: wrong }),
+        ({ code, message }: VehicleError) =>
+          code === 'CONFIG' && message.includes('begins with https:// or http://localhost in small letters'),
+        wrong,
+      );
+    assert.deepEqual(await grantFiles(), []);
+  });
+
+  for (const [what, scope, missing] of [
+    ['in another order', 'conve:vehicle_relation openid', []],
+    ['as a list', ['conve:vehicle_relation', 'openid'], []],
+    ['without the one that services do not list', 'conve:vehicle_relation', []],
+    ['with others', 'a conve:vehicle_relation b openid', []],
+    ['as fewer', 'openid', [{ access: null, scopes: ['conve:vehicle_relation'] }]],
+    ['as an empty list', [], [{ access: null, scopes: ['conve:vehicle_relation'] }]],
+  ] as const) {
+    it(`takes the scopes that the service answers ${what}`, async () => {
+      const redirected = await decide(begin().url);
+      const body = { access_token: 'opaque', refresh_token: 'opaque-too', expires_in: 300, scope };
+      identity.fault({ status: 200, body });
+      assert.deepEqual((await signIns.finish({ redirected })).missing, missing);
+    });
+  }
+
+  for (const [what, off] of [
+    ['ahead', 86_400_000],
+    ['behind', -86_400_000],
+  ] as const) {
+    it(`works with a clock that is a day ${what} at the sign-in and is set right afterwards`, async () => {
+      const right = new ManualClock();
+      const other = await Identity.start({ clock: right, redirectUris: [redirectUrl] });
+      try {
+        const wrong = new ManualClock();
+        wrong.setTime(wrong.now() + off);
+        const late = new Session({ store, send: other.send, clock: wrong });
+        const { client } = other;
+        const { url } = late.signIns.begin({
+          authorizeUrl: `${other.simulator.url}/as/authorization.oauth2`,
+          client,
+          redirectUrl,
+          scopes,
+          configNodeId: 'config-1',
+        });
+        await late.signIns.finish({ redirected: await decide(url) });
+        const token = createTokenSource({ client, configNodeId: 'config-1', session: late });
+        sources.push(token);
+        assert.ok(await other.accepts(await token.get()));
+        wrong.setTime(wrong.now() - off);
+        await Promise.all([right.advance(600_000), wrong.advance(600_000)]);
+        // The service ends a token that this machine may take for a good one: the read is tried again with the next.
+        const first = await token.get();
+        if (!(await other.accepts(first))) assert.equal(await token.onUnauthorized(first), true);
+        assert.ok(await other.accepts(await token.get()));
+        assert.equal(token.describe().problem, null);
+      } finally {
+        await other.close();
+      }
+    });
+  }
+
   it('refuses an address that is not safe for secrets', () => {
     const open = 'http://id.example/authorize';
     for (const unsafe of [
