@@ -9,13 +9,13 @@ import { StateFault, type StateStore } from './state/state-store';
 import type { Clock } from './util/clock';
 
 /** The answers of a poll, by the name of the read, and the reads that failed. */
-export interface PolledCar<Read extends ReadName> {
+interface PolledCar<Read extends ReadName> {
   readings: ReadonlyMap<Read, Reading>;
   failed: readonly Read[];
 }
 
 /** Milliseconds since 1970, and how far the clock behind the service's timestamps is ahead of that. */
-export interface StepTime {
+interface StepTime {
   at: number;
   skewMs: number;
 }

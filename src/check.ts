@@ -8,7 +8,7 @@ import { parseVin } from './vin';
 /** The work behind the buttons “Check” and “Find my car” of the configuration dialog. */
 
 /** A node of the flows that uses the account. */
-export interface AccountNode {
+interface AccountNode {
   /** The node's label in the editor. */
   label: string;
   /** Names of reads. */
@@ -17,7 +17,7 @@ export interface AccountNode {
   commands: readonly string[];
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   vin: unknown;
   nodes: readonly AccountNode[];
   signal?: AbortSignal;

@@ -46,7 +46,7 @@ export interface VehicleObserver {
   commandSent(vin: string): void;
 }
 
-export interface VehicleClientOptions {
+interface VehicleClientOptions {
   service: ServiceProfile;
   requests: Requests;
   observer: VehicleObserver;

@@ -8,7 +8,7 @@ interface Choice {
 
 type AnyNode = EditorNode<object> & Record<string, unknown>;
 
-export type Field = (name: string) => JQuery;
+type Field = (name: string) => JQuery;
 
 /** The input of a property, by the id that the editor looks for. */
 export const nodeField: Field = (name) => $(`#node-input-${name}`);

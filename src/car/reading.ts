@@ -26,14 +26,14 @@ export interface Reading<Payload = unknown> {
   vehicle: ReadingInfo;
 }
 
-export interface ReadFailure {
+interface ReadFailure {
   read: AnyReadName;
   code: ErrorReport['code'];
   message: string;
 }
 
 /** `msg.vehicle` of several reads at once (docs/message-contract.md 3). */
-export interface SeveralInfo {
+interface SeveralInfo {
   vin: string | null;
   read: AnyReadName[];
   /** The one that answered, or null where several did, or none was asked. */
@@ -75,7 +75,7 @@ export function readingOf<Payload>(
 
 export type AnyReading = Reading | SeveralReading;
 
-export interface FailedRead {
+interface FailedRead {
   read: AnyReadName;
   error: VehicleError;
 }

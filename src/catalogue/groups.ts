@@ -75,7 +75,7 @@ export interface GroupedBulbs {
 }
 
 /** Connected v2 has no such value. */
-export interface Ungrouped {
+interface Ungrouped {
   group: null;
   reason: string;
 }

@@ -4,7 +4,7 @@
  */
 export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
 
-export interface StatusMeaning {
+interface StatusMeaning {
   outcome: Outcome;
   sentence: string;
   /** The cause in a word, for a node status. */

@@ -114,7 +114,7 @@ export const themes = [
   'service',
   'warnings',
 ] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 interface ResourceBase {
   /** Besides `openid`. */
@@ -418,7 +418,7 @@ export type ReadName =
 
 /** Kept by the pack itself and answered without a request. */
 export const localReadNames = ['journal'] as const;
-export type LocalReadName = (typeof localReadNames)[number];
+type LocalReadName = (typeof localReadNames)[number];
 
 /** Every name that a flow can read, including what the pack answers without a request. */
 export type AnyReadName = ReadName | LocalReadName;

@@ -14,15 +14,15 @@ import type { CommandRoute } from './route';
  * `answered`: an answer says what became of it, so nothing of it is under way any more. `unconfirmed`: it may still act. `dropped`: it was
  * never sent.
  */
-export type AttemptStatus = 'waiting' | 'sent' | 'answered' | 'unconfirmed' | 'dropped';
+type AttemptStatus = 'waiting' | 'sent' | 'answered' | 'unconfirmed' | 'dropped';
 
-export interface AttemptOptions {
+interface AttemptOptions {
   clock: Clock;
   /** Aborted when the sender is closed: then the command is not sent, and an answer is no longer waited for. */
   signal?: AbortSignal | undefined;
 }
 
-export interface AttemptSteps {
+interface AttemptSteps {
   requests: Pick<Requests, 'post'>;
   /** Awaited before the command leaves, with the record that is valid if no answer ever comes. If it rejects, nothing is sent. */
   begin?: (record: CommandRecord) => Promise<void>;

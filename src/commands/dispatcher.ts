@@ -26,7 +26,7 @@ export interface DispatchOptions extends CommandInput, Sender {
   onWaiting?: (reason: string) => void;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   client: VehicleClient;
   requests: Pick<Requests, 'post' | 'forget'>;
   observer: Pick<VehicleObserver, 'commandSent'>;

@@ -40,7 +40,7 @@ const reportShape = z.lazy(() =>
   }),
 );
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   log: CommandLog;
   /** The id of the node. A former node of the same id must have ended. */
   node: string;

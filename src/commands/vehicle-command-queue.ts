@@ -14,7 +14,7 @@ const maxBlockingMs = 150_000;
 /** How often the link of a command is read while another command waits behind it. */
 const pollEveryMs = 3_000;
 
-export interface QueueRequest {
+interface QueueRequest {
   vin: string;
   command: string;
   whenBusy: 'refuse' | 'queue';

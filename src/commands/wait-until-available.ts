@@ -2,7 +2,7 @@ import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import type { Clock } from '../util/clock';
 
-export interface WaitUntilAvailableOptions {
+interface WaitUntilAvailableOptions {
   client: Pick<VehicleClient, 'assertAccessible'>;
   vin: string;
   clock: Clock;

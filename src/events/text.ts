@@ -1,7 +1,7 @@
 import type { VehicleEvent } from './types';
 
 /** The words of a language. Each is in lower case where the language's sentences allow it. */
-export interface EventWords {
+interface EventWords {
   /** BCP 47 tag. */
   language: string;
   /** `{name} is open`, under the name of an event, or `service-soon` or `service-overdue`. */

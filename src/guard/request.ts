@@ -7,7 +7,7 @@ import { minutesOf } from './options';
 import type { GuardRead, GuardReading } from './types';
 
 /** The request in a message to a guard. */
-export interface GuardRequest {
+interface GuardRequest {
   /** The reading of a status node, and its vehicle. */
   reading?: { vin: unknown; values: Omit<GuardReading, 'at'> };
   /** Minutes, or null until it is closed. */

@@ -2,7 +2,7 @@ import type { GuardEvent, NamedOpening, OpenOpening } from './types';
 import { openingKeyOf, openingKeys, openings, type OpeningKind } from '../catalogue/openings';
 
 /** The words of a language. */
-export interface GuardWords {
+interface GuardWords {
   /** BCP 47 tag: it decides plurals and how a list is joined. */
   language: string;
   /**

@@ -15,7 +15,7 @@ const settable = [
 ] as const satisfies readonly (keyof ServiceProfile)[];
 
 /** The settings of a configuration; an empty one keeps the value of the profile. */
-export type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
+type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
   /** The interfaces that the service has (docs/message-contract.md 2). */
   interfaces?: readonly InterfaceName[];
 };

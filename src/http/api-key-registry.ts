@@ -9,14 +9,14 @@ import { SharedReads } from './shared-reads';
  * The state that all accounts with one API key at one service share: the quota counts for the key (docs/field-notes.md 4.3, 5), and the
  * answer to one account serves another that reads with the same token.
  */
-export interface SharedKeyState {
+interface SharedKeyState {
   limiter: RateLimiter;
   sharedReads: SharedReads<Answer>;
   /** Ends this account's use; the last one stores the counts. */
   release(): Promise<void>;
 }
 
-export interface ApiKeyOptions {
+interface ApiKeyOptions {
   baseUrl: string;
   apiKey: string;
   /** The limits of this account; of several accounts, the strictest limits hold. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { parseJson } from '../util/json';
 
 /** The claims of an access token that is a JWT (docs/field-notes.md 4.2). */
-export interface Claims {
+interface Claims {
   /** Milliseconds since 1970. */
   expiresAt: number | null;
   scopes: string[] | null;

@@ -16,7 +16,7 @@ import type { Redactor } from '../redact';
 import { shortVin, vinPattern } from '../vin';
 import type { SharedReads } from './shared-reads';
 
-export interface RequestsOptions {
+interface RequestsOptions {
   apiKeyHeader: string;
   apiKey: string;
   tokens: TokenSource;
@@ -79,7 +79,7 @@ export interface Answer {
   receivedAt: number;
 }
 
-export interface SharedAnswer extends Answer {
+interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 

@@ -56,7 +56,7 @@ const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
 const waitForConnectionMs = 60_000;
 
-export interface TransportOptions {
+interface TransportOptions {
   clock?: Clock;
   /** Names the proxies. Default: the environment of the process. */
   env?: Environment;

@@ -9,7 +9,7 @@ import {
 } from '../catalogue/reads';
 
 /** A node that polls, as the editor knows it. */
-export interface PolledNode<Read extends string = string> {
+interface PolledNode<Read extends string = string> {
   /** Identifies the vehicle and its account. */
   vehicle: string;
   reads: readonly Read[];

@@ -12,7 +12,7 @@ export const sealedSchema = z.lazy(() =>
     data: z.string(),
   }),
 );
-export type Sealed = z.infer<typeof sealedSchema>;
+type Sealed = z.infer<typeof sealedSchema>;
 
 interface Key {
   id: string;

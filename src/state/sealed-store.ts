@@ -11,7 +11,7 @@ import {
   type StoredEntry,
 } from './state-store';
 
-export interface SealedStateStoreOptions {
+interface SealedStateStoreOptions {
   /** Keeps the encrypted values, in any store. */
   store: StateStore;
   /** The first one encrypts, each of them decrypts. Called at each read and write. */

@@ -21,7 +21,7 @@ export interface ChargingMember {
 export type Charging = Record<string, ChargingMember>;
 
 /** An open map: the service can add members and limits. */
-export type ChargingCapabilities = Record<string, unknown>;
+type ChargingCapabilities = Record<string, unknown>;
 
 /** The energy state (docs/energy-location-api.md 2.2): an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {

@@ -9,13 +9,13 @@ import { identifier } from './schemas';
  * docs/energy-location-api.md 7.2), and a gateway can wrap them, so known words are searched in every text of the body. The texts
  * are no contract of the service: without a known word, the status decides.
  */
-export interface FailedAnswer {
+interface FailedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
-export interface FailureContext {
+interface FailureContext {
   /** The scopes to name when one is missing. */
   scopes: readonly string[];
   /** The API that answered, for statuses that mean something else on one of them. */

@@ -3,7 +3,7 @@ import { oddAnswer, unwrap, type Parsed } from './readings';
 import { toNumber, toTimestamp } from './schemas';
 
 /** The position of the car at the end of its last trip (docs/message-contract.md 3); an unknown part is null. */
-export interface VehicleLocation {
+interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;
   longitude: number | null;

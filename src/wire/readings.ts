@@ -26,7 +26,7 @@ import {
 } from './schemas';
 
 /** One member of a window or door status: the service's word as it came, and when the car last reported it (docs/message-contract.md 3). */
-export interface MemberState {
+interface MemberState {
   value: Scalar | null;
   /** ISO-8601, or null. */
   timestamp: string | null;
@@ -53,7 +53,7 @@ export interface ResourceReading {
   raw?: { value: Scalar; unit: string | null };
 }
 
-export interface VehicleDetails {
+interface VehicleDetails {
   vin: string | null;
   modelYear: number | null;
   gearbox: string | null;
@@ -70,14 +70,14 @@ export interface VehicleDetails {
   descriptions: { model: string | null; steering: string | null; upholstery?: string | null | undefined };
 }
 
-export interface CommandOffer {
+interface CommandOffer {
   /** In the form that the command node takes: `honk-flash`. */
   command: string;
   /** Verbatim. */
   href: string | null;
 }
 
-export interface Accessibility {
+interface Accessibility {
   value: string | null;
   unavailableReason: string | null;
   timestamp: string | null;
@@ -187,7 +187,7 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
 }
 
 /** A measured value as docs/service.md 2.8 types the resource: a JSON number, boolean or string, or null. */
-export function resourceReading(name: ResourceName, { value: raw, unit, timestamp }: Measured): ResourceReading {
+function resourceReading(name: ResourceName, { value: raw, unit, timestamp }: Measured): ResourceReading {
   const resource: Resource = resources[name];
   const value = raw === null ? null : convert(resource, raw);
   return {
@@ -229,7 +229,7 @@ const unitOf = (specified: string, given: string | null): string => {
 const sidesByAngle = ['frontRight', 'right', 'backRight', 'front', 'frontLeft', 'backLeft', 'back', 'left'] as const;
 
 /** A side from which the service has a picture of the car. */
-export type CarSide = (typeof sidesByAngle)[number];
+type CarSide = (typeof sidesByAngle)[number];
 
 /** The sides by their segment in the path of an address (docs/energy-location-api.md 4.8). */
 const sidesByPath = {

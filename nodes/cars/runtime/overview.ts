@@ -17,7 +17,7 @@ import { partOf } from '../../pack';
 import { notifyEditors } from './notify-editors';
 
 /** The facts that flows have read of one car. */
-export interface KnownCar {
+interface KnownCar {
   /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
@@ -29,7 +29,7 @@ interface ReadCar extends KnownCar {
   readonly equipment: Map<ReadName, boolean>;
 }
 
-export interface OpenWatchInfo {
+interface OpenWatchInfo {
   readonly vin: string;
   readonly command: string;
   /** ISO-8601 */
