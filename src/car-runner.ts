@@ -146,11 +146,11 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned. */
   async step(input: Input): Promise<Event[]> {
     const { clock, client } = this.options;
-    const asked = clock.monotonic();
+    const startedAt = clock.monotonic();
     let events: Event[] = [];
     await this.#change((before) => {
       // The clock may be set while the step waits for the one before.
-      const at = clock.now() - Math.round(clock.monotonic() - asked);
+      const at = clock.now() - Math.round(clock.monotonic() - startedAt);
       const time = { at, skewMs: client.clockSkewMs };
       const { state, events: found } = this.#reducer.step(this.#withClockSet(before), input, time);
       events = found;

@@ -25,8 +25,8 @@ export const listOf = (names: readonly string[]): string => names.join(', ');
 
 /** Accepted in capitals or small letters and with blanks around it, as the names of reads and commands are. */
 export function parseInterface(input: unknown): InterfaceChoice {
-  const written = typeof input === 'string' ? input.trim().toLowerCase() : input;
-  const choice = interfaceChoices.find((name) => name === written);
+  const word = typeof input === 'string' ? input.trim().toLowerCase() : input;
+  const choice = interfaceChoices.find((name) => name === word);
   if (choice === undefined)
     throw new VehicleError('INPUT_INVALID', sentence`The interface must be one of: ${listOf(interfaceChoices)}.`);
   return choice;
@@ -44,8 +44,8 @@ function parseAnyReadName(input: unknown): AnyReadName {
   const name = input.trim();
   if (isReadName(name) || isLocalReadName(name)) return name;
   const names: readonly AnyReadName[] = [...readNames, ...localReadNames];
-  const written = name.toLowerCase();
-  const found = names.find((other) => other.toLowerCase() === written);
+  const word = name.toLowerCase();
+  const found = names.find((other) => other.toLowerCase() === word);
   if (found !== undefined) return found;
   const near = closestName(name, names);
   const hint =

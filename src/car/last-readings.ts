@@ -66,10 +66,10 @@ export class LastReadings {
   filled(key: string, fresh: SeveralReading, now: number): SeveralReading {
     const last = structuredClone(this.#readings.get(key));
     if (last === undefined || last.several === null) return fresh;
-    const { read: reads, errors: former } = last.several;
-    const asked = new Set<AnyReadName>([...fresh.vehicle.read, ...former.map(({ read }) => read)]);
-    const kept = [...last.parts.values()].filter(({ vehicle }) => !asked.has(vehicle.read));
-    const errors = [...fresh.vehicle.errors, ...former.filter(({ read }) => !fresh.vehicle.read.includes(read))];
+    const { read: reads, errors: earlier } = last.several;
+    const readNow = new Set<AnyReadName>([...fresh.vehicle.read, ...earlier.map(({ read }) => read)]);
+    const kept = [...last.parts.values()].filter(({ vehicle }) => !readNow.has(vehicle.read));
+    const errors = [...fresh.vehicle.errors, ...earlier.filter(({ read }) => !fresh.vehicle.read.includes(read))];
     return severalReading(reads, [...partsOf(fresh), ...kept.map((part) => marked(part, now))], errors);
   }
 }

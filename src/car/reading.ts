@@ -115,17 +115,17 @@ export async function readEach<Name extends AnyReadName>(
 /** Several readings as one. */
 export function severalReading(reads: AnyReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
   const infos = readings.map(({ vehicle }) => vehicle);
-  const asked = infos.filter((info) => info.interface !== null);
-  const interfaces = new Set(asked.map((info) => info.interface));
+  const requested = infos.filter((info) => info.interface !== null);
+  const interfaces = new Set(requested.map((info) => info.interface));
   return {
     payload: Object.fromEntries(readings.map(({ vehicle, payload }) => [vehicle.read, payload])),
     vehicle: {
       vin: infos.find(({ vin }) => vin !== null)?.vin ?? null,
       read: reads,
-      interface: interfaces.size === 1 ? (asked[0]?.interface ?? null) : null,
+      interface: interfaces.size === 1 ? (requested[0]?.interface ?? null) : null,
       receivedAt: infos.reduce((latest, { receivedAt }) => (receivedAt > latest ? receivedAt : latest), ''),
       measuredAt: oldest(infos.map(({ measuredAt }) => measuredAt)),
-      source: asked.length > 0 && asked.every(({ source }) => source === 'shared') ? 'shared' : 'live',
+      source: requested.length > 0 && requested.every(({ source }) => source === 'shared') ? 'shared' : 'live',
       reads: Object.fromEntries(infos.map((info) => [info.read, info])),
       errors,
     },

@@ -22,11 +22,11 @@ const words = new Map(
 );
 
 /** A unit of the wire in words; verbatim where it has none, and null where the service names no unit. */
-export function unitInWords(given: string | null): string | null {
-  const written = given?.trim() ?? '';
+export function unitInWords(unit: string | null): string | null {
+  const word = unit?.trim() ?? '';
   // Some services put the type of the value there.
-  if (written === '' || written.toLowerCase() === 'string') return null;
-  return words.get(written.toLowerCase()) ?? written;
+  if (word === '' || word.toLowerCase() === 'string') return null;
+  return words.get(word.toLowerCase()) ?? word;
 }
 
 /** Kilometers in a mile. */

@@ -269,10 +269,10 @@ export class Requests {
     const token = await this.#tokenAndSlot('command', { api, deadline, signal: unsentSignal });
     if (unsentSignal.aborted) throw reasonOf(unsentSignal);
     await request.beforeSend();
-    let hasLeft = false;
+    let isSent = false;
     const mayLeave = (): void => {
       request.mayLeave();
-      hasLeft = true;
+      isSent = true;
     };
     const headers = { 'content-type': contentType };
     const { response, failure } = await this.#send(
@@ -280,7 +280,7 @@ export class Requests {
       token,
       request,
     ).catch((error: unknown) => {
-      if (hasLeft && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
+      if (isSent && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
       throw error;
     });
     // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
@@ -306,10 +306,10 @@ export class Requests {
   async #tokenAndSlot(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(options.signal);
-    const asked = this.#clock.monotonic();
+    const startedAt = this.#clock.monotonic();
     await limiter.acquire(kind, options);
     // The token may have been replaced in the meantime.
-    return this.#clock.monotonic() - asked < 1_000 ? token : tokens.get(options.signal);
+    return this.#clock.monotonic() - startedAt < 1_000 ? token : tokens.get(options.signal);
   }
 
   /** Sends one request and logs it. The failure is that of an answer that is no success. @throws VehicleError */
@@ -388,8 +388,8 @@ export class Requests {
 
   /** Never shorter than the service asks for. */
   #pause(attempt: number, failure: VehicleError): number {
-    const asked = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
-    return Math.max(asked, backoffMs(attempt, pauses, this.#options.random));
+    const requestedMs = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
+    return Math.max(requestedMs, backoffMs(attempt, pauses, this.#options.random));
   }
 }
 

@@ -149,8 +149,8 @@ function refusalOf(status: number, json: unknown): string | null {
 const maxRetryAfterMs = 3_600_000;
 
 function retryTime({ headers }: TransportResponse, now: number): { retryAt?: Date } {
-  const asked = retryAfter(headers['retry-after'], { now, date: headers['date'] });
-  return asked === null ? {} : { retryAt: new Date(Math.min(asked.getTime(), now + maxRetryAfterMs)) };
+  const requested = retryAfter(headers['retry-after'], { now, date: headers['date'] });
+  return requested === null ? {} : { retryAt: new Date(Math.min(requested.getTime(), now + maxRetryAfterMs)) };
 }
 
 /** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */

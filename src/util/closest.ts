@@ -3,12 +3,12 @@ const maxLength = 64;
 
 /** The name that a misspelt word most likely means: a few edits away at most, apart from case and separators. Undefined where none is near. */
 export function closestName(word: string, names: readonly string[]): string | undefined {
-  const written = plain(word);
-  if (written === '' || written.length > maxLength) return undefined;
+  const wanted = plain(word);
+  if (wanted === '' || wanted.length > maxLength) return undefined;
   let best: { name: string; edits: number } | undefined;
   for (const name of names) {
-    const edits = editsBetween(written, plain(name));
-    if (edits <= Math.max(1, Math.floor(written.length / 4)) && edits < (best?.edits ?? Infinity))
+    const edits = editsBetween(wanted, plain(name));
+    if (edits <= Math.max(1, Math.floor(wanted.length / 4)) && edits < (best?.edits ?? Infinity))
       best = { name, edits };
   }
   return best?.name;

@@ -29,8 +29,8 @@ export function parseCharging(body: unknown): Parsed<Charging> {
   const members = new Map(
     chargingMemberNames.map((name) => [name as string, chargingMember(chargingMembers[name], state.get(name))]),
   );
-  for (const [name, given] of state)
-    if (!members.has(name) && isMember(given)) members.set(name, chargingMember(null, given));
+  for (const [name, member] of state)
+    if (!members.has(name) && isMember(member)) members.set(name, chargingMember(null, member));
   const payload: Charging = Object.fromEntries(members);
   payload['chargingDoneAt'] = doneAt(payload);
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
@@ -88,9 +88,9 @@ function valueOf(kind: MemberKind | null, value: Scalar): Scalar | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-function unitOf(kind: MemberKind | null, given: string | null): string | null {
+function unitOf(kind: MemberKind | null, unit: string | null): string | null {
   if (kind?.kind === 'word') return null;
-  return unitInWords(given) ?? (kind === null || kind.mixedUnits ? null : kind.unit);
+  return unitInWords(unit) ?? (kind === null || kind.mixedUnits ? null : kind.unit);
 }
 
 const cannotTell = (reason: string | null): ChargingMember => ({

@@ -41,9 +41,9 @@ const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResour
 
 /** A whole group of connected v2: each member with the service's name, word and unit (docs/message-contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
-  const members = Object.entries(unwrap(body)).flatMap(([name, given]) =>
+  const members = Object.entries(unwrap(body)).flatMap(([name, input]) =>
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    isMeasured(given) ? [[name, verbatim(parseMeasured(given))] as const] : [],
+    isMeasured(input) ? [[name, verbatim(parseMeasured(input))] as const] : [],
   );
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
@@ -58,8 +58,8 @@ const verbatim = (measured: Measured): Measured =>
 
 /** One member of the group `statistics`, with its unit in words. */
 export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
-  const given = memberOf(unwrap(body), name);
-  const { value: raw, unit, timestamp } = parseMeasured(given);
+  const input = memberOf(unwrap(body), name);
+  const { value: raw, unit, timestamp } = parseMeasured(input);
   const value = toNumber(raw);
   const payload = {
     value,
@@ -80,17 +80,17 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   const measured = spelledIn(row, data);
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
-  const given = { value: measured.value, unit: measured.unit };
+  const original = { value: measured.value, unit: measured.unit };
   const { value, isExact } = 'units' in row ? inUnit(row, resource, measured) : inWord(row, resource, measured.value);
-  return { value, unit, timestamp, ...(!isExact && { raw: given }) };
+  return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
 /** The spelling that says something; nothing where two say different things. */
 function spelledIn(row: GroupedNumber | GroupedWord, data: Data): Measured {
   const named = row.members.filter((member) => data.has(member)).map((member) => parseMeasured(data.get(member)));
-  const given = named.filter(({ value }) => value !== null);
-  const known = given.filter(({ value }) => value !== 'UNSPECIFIED');
-  const [first = given[0]] = known;
+  const valued = named.filter(({ value }) => value !== null);
+  const known = valued.filter(({ value }) => value !== 'UNSPECIFIED');
+  const [first = valued[0]] = known;
   if (first === undefined) return named[0] ?? notMeasured;
   return known.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
 }
@@ -128,9 +128,9 @@ function factorOf(units: Readonly<Record<string, number>>, unit: string | null):
   return Object.hasOwn(units, word) ? (units[word] ?? null) : null;
 }
 
-function inWord(row: GroupedWord, resource: Resource, given: Scalar): Converted {
-  if (typeof given !== 'string') return unconverted;
-  const word = given.trim().toUpperCase();
+function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted {
+  if (typeof input !== 'string') return unconverted;
+  const word = input.trim().toUpperCase();
   if (Object.hasOwn(row.words, word)) {
     const value = row.words[word] ?? null;
     // Several words can stand for one value; the first of them in the table is the word of v2.

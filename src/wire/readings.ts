@@ -131,13 +131,13 @@ export function parseOpenings(
     for (const spelling of spellings) known.add(spelling);
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
     if (ifFitted && states.length === 0 && !(isFitted === true && iface === 'connected-v2')) continue;
-    const state = agreed(states);
+    const state = mergedState(states);
     members.push([name, state]);
     if (ifFitted) isProven = provesFitted(state.value);
   }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!known.has(name) && isMeasured(data[name])) members.push([name, agreed(statesOf(data, [name]))]);
+    if (!known.has(name) && isMeasured(data[name])) members.push([name, mergedState(statesOf(data, [name]))]);
   }
   // fromEntries defines own properties, so a member called `__proto__` stays a member.
   const payload = Object.fromEntries(members);
@@ -163,7 +163,7 @@ function statesOf(data: Record<string, unknown>, spellings: Iterable<string>): M
 }
 
 /** A member that came under two names: their common value, or the only known one; unknown if they differ. */
-function agreed(states: readonly MemberState[]): MemberState {
+function mergedState(states: readonly MemberState[]): MemberState {
   const [only] = states;
   if (states.length === 1 && only !== undefined && only.value !== null) return only;
   const known = states.filter(({ value }) => openingState(value) !== null || lockState(value) !== null);
@@ -220,9 +220,9 @@ function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean
 }
 
 /** The specification's unit, unless the service names another one: then that one, since the number is in it. */
-const unitOf = (specified: string, given: string | null): string => {
-  const word = unitInWords(given);
-  return word === null || word === specified ? specified : (given as string);
+const unitOf = (specified: string, unit: string | null): string => {
+  const word = unitInWords(unit);
+  return word === null || word === specified ? specified : (unit as string);
 };
 
 /** The sides by the number of their angle (docs/energy-location-api.md 4.8). */
@@ -294,8 +294,8 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 export function parseAccessibility(body: unknown): Parsed<Accessibility> {
   const parsed = accessibilityShape.safeParse(unwrap(body));
   if (!parsed.success) throw oddAnswer();
-  const { availabilityStatus: status, unavailableReason: beside } = parsed.data;
-  const reason = reasonOf(status.unavailableReason) ?? reasonOf(beside);
+  const { availabilityStatus: status, unavailableReason: outerReason } = parsed.data;
+  const reason = reasonOf(status.unavailableReason) ?? reasonOf(outerReason);
   return {
     payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp },
     measuredAt: status.timestamp,

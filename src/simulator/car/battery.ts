@@ -70,7 +70,7 @@ export const hasTank = ({ details }: CarState): boolean => details.fuelType !== 
 export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
   plugIn && battery.level !== null ? Math.round((battery.fullRange * Math.floor(battery.level)) / 100) : null;
 
-const shown = (level: number, tenths: boolean): number => (tenths ? Math.floor(level * 10) / 10 : Math.floor(level));
+const rounded = (level: number, tenths: boolean): number => (tenths ? Math.floor(level * 10) / 10 : Math.floor(level));
 
 /** The energy state of a car. */
 export function energyState(state: CarState): Record<ChargingMemberName, EnergyValue> {
@@ -81,7 +81,7 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   const range = rangeKm(state);
   const values: Record<ChargingMemberName, EnergyValue> = {
     batteryChargeLevel:
-      battery.level === null ? unknown : { value: shown(battery.level, energy.tenths), unit: 'percentage' },
+      battery.level === null ? unknown : { value: rounded(battery.level, energy.tenths), unit: 'percentage' },
     electricRange:
       range === null
         ? unknown

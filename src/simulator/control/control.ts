@@ -86,8 +86,8 @@ export class Control {
     return method !== 'GET' && !this.#isToken(headers[tokenHeader]);
   }
 
-  #isToken(given: unknown): boolean {
-    const [expected, actual] = [Buffer.from(this.#parts.pageToken), Buffer.from(String(given))];
+  #isToken(token: unknown): boolean {
+    const [expected, actual] = [Buffer.from(this.#parts.pageToken), Buffer.from(String(token))];
     return expected.length === actual.length && timingSafeEqual(expected, actual);
   }
 
@@ -206,7 +206,7 @@ export class Control {
 
   /** Tokens, keys and what is sent to the identity service stay out. */
   #withoutSecrets({ headers, body, path, ...record }: RecordedRequest): object {
-    const shown = Object.entries(headers).map(([name, value]) => [
+    const safe = Object.entries(headers).map(([name, value]) => [
       name,
       this.#parts.secretHeaders.includes(name) ? '…' : value,
     ]);
@@ -214,7 +214,7 @@ export class Control {
     return {
       ...record,
       path: isIdentity ? path.replace(/\?.*/, '') : path,
-      headers: Object.fromEntries(shown),
+      headers: Object.fromEntries(safe),
       body: isIdentity ? '…' : body,
     };
   }

@@ -49,11 +49,11 @@ export class Access {
   }
 
   #fits(headers: IncomingHttpHeaders, { method, mediaTypes: wanted }: Endpoint): boolean {
-    const given = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
+    const named = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
       .split(',')
       .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
     // The service takes any accept header that allows JSON (docs/field-notes.md 1.1).
     const lenient = method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
-    return given.some((type) => wanted.includes(type) || lenient.includes(type));
+    return named.some((type) => wanted.includes(type) || lenient.includes(type));
   }
 }

@@ -109,7 +109,7 @@ export class SimulatorServer {
     if (body === null)
       return send(response, record, this.#parts.clock.now(), { status: 413, headers: { connection: 'close' } });
     record.body = body;
-    const asked: ServiceRequest = {
+    const serviceRequest: ServiceRequest = {
       method,
       path,
       query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)),
@@ -117,20 +117,25 @@ export class SimulatorServer {
       body,
     };
     const fault = isPrivate ? null : this.#parts.faults.take(method, path);
-    if (fault !== null) return this.#fail(fault, asked, response, record);
-    const answer = await this.#parts.answer(asked, null);
+    if (fault !== null) return this.#fail(fault, serviceRequest, response, record);
+    const answer = await this.#parts.answer(serviceRequest, null);
     send(response, record, this.#parts.clock.now(), answer);
   }
 
-  async #fail(fault: Fault, asked: ServiceRequest, response: ServerResponse, record: RecordedRequest): Promise<void> {
+  async #fail(
+    fault: Fault,
+    serviceRequest: ServiceRequest,
+    response: ServerResponse,
+    record: RecordedRequest,
+  ): Promise<void> {
     const { socket } = response.req;
     const { clock, signal } = this.#parts;
     const wait = async (): Promise<void> =>
       fault.latencyMs === undefined ? undefined : clock.sleep(fault.latencyMs, signal);
     if (fault.afterEffect !== true) await wait();
     if (fault.cut === 'before-headers') return void socket.resetAndDestroy();
-    const instead = faultAnswer(fault, this.#parts.contextOf(asked));
-    const own = instead === null || fault.afterEffect === true ? await this.#parts.answer(asked, fault) : null;
+    const instead = faultAnswer(fault, this.#parts.contextOf(serviceRequest));
+    const own = instead === null || fault.afterEffect === true ? await this.#parts.answer(serviceRequest, fault) : null;
     if (fault.afterEffect === true) await wait();
     if (fault.cut === 'after-effect') return void socket.resetAndDestroy();
     if (fault.dropKeepAlive === true) this.#doomed.add(socket);
