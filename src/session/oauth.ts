@@ -60,7 +60,7 @@ export interface Refusal {
   refusal: string;
 }
 
-export interface RequestContext {
+interface RequestContext {
   send: Send;
   clock: Clock;
   signal?: AbortSignal | undefined;

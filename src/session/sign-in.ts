@@ -36,7 +36,7 @@ export interface SignInStart {
 }
 
 /** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
-export interface MissingScopes {
+interface MissingScopes {
   /** The access that asks for them; null for reading the status. */
   access: string | null;
   scopes: string[];
@@ -65,7 +65,7 @@ interface Pending {
   over: 'used' | 'deleted' | null;
 }
 
-export interface SignInsOptions {
+interface SignInsOptions {
   send: Send;
   clock: Clock;
   grants: {
