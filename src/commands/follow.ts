@@ -85,14 +85,25 @@ export async function* followCommand(
   yield { settled: true, ...(await follower.conclude()) };
 }
 
-/** Reads the link of a command, and keeps what it says. @throws VehicleError */
+interface PollOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  /** A poll of somebody else that is younger makes a new one needless. Milliseconds. */
+  maxAgeMs?: number;
+}
+
+/** Reads the link of a command, and keeps what it says: one poll for all that follow it. @throws VehicleError */
 export async function pollCommand(
   command: LoggedCommand,
   client: Pick<VehicleClient, 'commandStatus'>,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, maxAgeMs = shareMs }: PollOptions,
 ): Promise<Outcome> {
-  const invocation = await client.commandStatus(command.record, { maxAgeMs: shareMs, signal });
-  command.learn(invocation, clock.now());
+  const now = clock.monotonic();
+  if (now - command.polledAt >= maxAgeMs) {
+    const invocation = await client.commandStatus(command.record, { maxAgeMs: shareMs, signal });
+    command.polledAt = now;
+    command.learn(invocation, clock.now());
+  }
   return command.record.outcome;
 }
 
@@ -151,14 +162,17 @@ class Follower {
     const { client, signal } = this.#options;
     const clock = this.#clock;
     const command = this.#command;
-    const pause = Math.max(this.#wait, retryDelay(this.#failure, clock.now()));
-    await clock.sleep(Math.max(0, Math.min(this.#left, pause)), signal);
+    const due = Math.max(this.#wait, retryDelay(this.#failure, clock.now()));
+    const pause = Math.max(0, Math.min(this.#left, due));
+    await clock.sleep(pause, signal);
     this.#polls += 1;
     this.#wait = Math.min(this.#interval, this.#wait * growth);
     try {
       const end = Math.max(this.#deadline, clock.now()) + lastPollMs;
       if (!isFinal(command.record.outcome))
-        await endingAt(end, { clock, signal }, (ending) => pollCommand(command, client, { clock, signal: ending }));
+        await endingAt(end, { clock, signal }, (ending) =>
+          pollCommand(command, client, { clock, signal: ending, maxAgeMs: pause }),
+        );
     } catch (error) {
       this.#fail(asVehicleError(error));
       return false;

@@ -108,6 +108,8 @@ export class LoggedCommand {
   isCleared = false;
   /** Whether the last change is stored. */
   isStored = false;
+  /** When its link was read last, in monotonic time. */
+  polledAt = -Infinity;
   /** Called when the link of the command gives a final status. */
   readonly onFinal: (() => void)[] = [];
   #isRestored = false;

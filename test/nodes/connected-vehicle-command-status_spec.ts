@@ -376,6 +376,40 @@ describe(type, () => {
     assert.equal(filesOf('unreadable').length, 1);
   });
 
+  it('asks for a command as often as the most frequent of its result nodes, however many there are', async () => {
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    const pollsWith = async (...intervals: number[]): Promise<number> => {
+      const nodes = intervals.map((interval, index) => ({
+        id: `result ${index}`,
+        z: 'tab',
+        type,
+        vehicle: 'v',
+        interval,
+        timeout: 120,
+        verify: false,
+        wires: [['out0'], []],
+      }));
+      Object.assign(flow, { outputs: [[], []] });
+      await flow.load({ type }, customVehicle(service), demoCredentials, nodes);
+      const payload = await send('flash');
+      service.clearRequests();
+      for (const { id } of nodes) flow.node(id).receive({ payload } as never);
+      await pass(() => verdicts().length === nodes.length);
+      await flow.unload();
+      return service.requests.filter(({ path }) => path.includes('/requests/')).length;
+    };
+    const alone = await pollsWith(5);
+    for (const intervals of [
+      [5, 20],
+      [30, 5, 7],
+    ]) {
+      const polls = await pollsWith(...intervals);
+      // The last ones may be due at the end of the time.
+      assert.ok(polls <= alone + 2, `${intervals.join(', ')}: ${polls} instead of ${alone}`);
+    }
+    assert.ok((await pollsWith(20)) < alone / 2);
+  });
+
   it('ends one watch or all when told to', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
     await load();

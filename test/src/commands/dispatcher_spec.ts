@@ -302,20 +302,24 @@ describe('the dispatcher', () => {
       assert.deepEqual([entry?.outcome, entry?.states[0]?.requestStatus], ['undetermined', 'UNKNOWN']);
     });
 
-    it('is free after a restart behind a command that v2 answered with a word that says nothing', async () => {
-      const store = new MemoryStateStore();
-      service.faults.add({ match: { method: 'POST' }, times: 1, body: { data: { invokeStatus: 'UNKNOWN' } } });
-      await openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('lock', {
-        vin,
-        interface: 'v2',
+    for (const [what, answer] of [
+      ['a word that says nothing', { body: { data: { invokeStatus: 'UNKNOWN' } } }],
+      [
+        'an error of the car',
+        { status: 400, body: { error: { message: 'BAD_REQUEST', description: 'Error returned from car' } } },
+      ],
+    ] as const) {
+      it(`is free after a restart behind a command that v2 answered with ${what}`, async () => {
+        const store = new MemoryStateStore();
+        service.faults.add({ match: { method: 'POST' }, times: 1, ...answer });
+        const first = openTestAccount(service, { clock, store, id: 'a' });
+        assert.equal((await first.dispatcher.send('lock', { vin, interface: 'v2' })).outcome, 'undetermined');
+        const later = new ManualClock(clock.now() + 1_000);
+        const restarted = openTestAccount(service, { clock: later, store, id: 'a' });
+        await restarted.dispatcher.send('unlock', { vin, interface: 'v1' });
+        assert.deepEqual(posts(), ['lock', 'unlock']);
       });
-      const later = new ManualClock(clock.now() + 1_000);
-      await openTestAccount(service, { clock: later, store, id: 'a' }).dispatcher.send('unlock', {
-        vin,
-        interface: 'v1',
-      });
-      assert.deepEqual(posts(), ['lock', 'unlock']);
-    });
+    }
 
     for (const [what, restart] of [
       ['was lost', 1_000],
