@@ -54,7 +54,7 @@ async function show(label, names) {
 const isSettled = () =>
   RED.nodes
     .filterNodes({ z: RED.workspaces.active() })
-    .every(({ status: { text = '' } = {} }) => !/(…|under way|waiting for the car|\d watched)/.test(text));
+    .every(({ status: { text = '' } = {} }) => !/(…|under way|waiting for the car|\d followed)/.test(text));
 
 /** Waits until no node of the tab is at work any more. A command has three steps with pauses between them. */
 async function settle() {

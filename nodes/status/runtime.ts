@@ -114,7 +114,7 @@ function showReading(nodeStatus: NodeStatus, RED: NodeAPI, reading: AnyReading):
   else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
 }
 
-/** `value kept, 7 min old`: shown after the failure of a poll. */
+/** `last known value, 7 min old`: shown after the failure of a poll. */
 function keptNote(RED: NodeAPI, { vehicle: { ageSeconds = 0 } }: AnyReading): string {
   const minutes = Math.floor(ageSeconds / 60);
   const age = minutes < 1 ? `${ageSeconds} s` : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;

@@ -50,7 +50,7 @@ export class RefreshTurn {
 
 /** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
-/** Failures that only a person can mend. */
+/** Failures that only a person can fix. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because a person may have mended it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;

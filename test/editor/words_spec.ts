@@ -99,7 +99,7 @@ describe('The words of the editor', () => {
       it('has a status text for every error, short enough to be read at a glance', () => {
         for (const code of Object.keys(errorCodes)) {
           const text = words(language, 'runtime').get(`status.failed.${code}`);
-          assert.ok(text !== undefined && text.length <= 20, `${code}: ${text}`);
+          assert.ok(text !== undefined && text.length <= 28, `${code}: ${text}`);
         }
       });
 

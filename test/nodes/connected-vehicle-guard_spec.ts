@@ -425,7 +425,7 @@ describe(type, () => {
     service.car().openWindow('frontLeft');
     await until(() => said(0).length === 1);
     await until(() =>
-      /^front-left window open since \d\d:\d\d, alerted \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''),
+      /^front-left window open since \d\d:\d\d, alert sent \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''),
     );
     service.car().closeWindow('frontLeft');
     await until(() => flow.badges.at(-1)?.fill === 'green');

@@ -302,7 +302,7 @@ describe(type, () => {
     await flow.until(() => flow.caught.length > 0);
     await flow.until(() =>
       flow.badges.some(
-        ({ fill, text = '' }) => fill === 'red' && /^not supported · value kept, (\d+ s|1 min) old$/.test(text),
+        ({ fill, text = '' }) => fill === 'red' && /^not supported · last known value, (\d+ s|1 min) old$/.test(text),
       ),
     );
     await flow.fail({ read: 'windows' });
