@@ -13,7 +13,7 @@ export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
-export { isRecord } from './util/json';
+export { isRecord, memberOf } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.

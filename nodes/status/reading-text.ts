@@ -1,6 +1,7 @@
 import {
   clockTime,
   isRecord,
+  memberOf,
   openingKeyOf,
   openings,
   unitInWords,
@@ -134,8 +135,8 @@ function describeAccessibility(
 
 /** "charging, 62 %, until 23:40". No member is concluded from another one (docs/energy-location-api.md 2.3). */
 function describeCharging(payload: Record<string, unknown>, words: Words): ReadingText | null {
-  const status = memberOf(payload, 'chargingStatus').value;
-  const connection = memberOf(payload, 'chargerConnectionStatus').value;
+  const status = valueOf(payload, 'chargingStatus');
+  const connection = valueOf(payload, 'chargerConnectionStatus');
   const first = status === null || (status === 'IDLE' && connection !== null) ? connection : status;
   const parts = [
     typeof first === 'string' ? wordOf(first, words) : null,
@@ -154,9 +155,9 @@ const chargedAt = (doneAt: unknown, { language, say }: Words): string | null =>
 
 /** The numbers that a car has; one without a tank says 0 liters. */
 function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {
-  const members = names.map((name) => memberOf(payload, name)).filter(({ value }) => typeof value === 'number');
-  const nonZero = members.filter(({ value }) => value !== 0);
-  const texts = (nonZero.length > 0 ? nonZero : members).map((member) => textOf(member, words));
+  const numbers = names.filter((name) => typeof valueOf(payload, name) === 'number');
+  const nonZero = numbers.filter((name) => valueOf(payload, name) !== 0);
+  const texts = (nonZero.length > 0 ? nonZero : numbers).map((name) => textOf(memberOf(payload, name), words));
   if (texts.length > 0) return good(texts.join(', '));
   return Object.keys(payload).length === 0 ? null : good(counted('values', Object.keys(payload).length, words));
 }
@@ -164,7 +165,7 @@ function describeNumbers(payload: Record<string, unknown>, names: readonly strin
 function describeWarnings(read: string, payload: Record<string, unknown>, words: Words): ReadingText | null {
   const known = Object.keys(payload)
     .filter((name) => read === 'tyres' || name.endsWith('Warning'))
-    .map((name) => memberOf(payload, name).value)
+    .map((name) => valueOf(payload, name))
     .filter((value) => value !== null && value !== 'UNSPECIFIED');
   const raised = known.filter((value) => value !== 'NO_WARNING');
   if (known.length === 0) return null;
@@ -211,13 +212,7 @@ function unitOf(unit: string, value: number, { say }: Words): string {
 const wordOf = (word: string, { say }: Words): string =>
   say(`reading.word.${word}`, { defaultValue: word.toLowerCase().replaceAll('_', ' ') });
 
-function memberOf(
-  payload: Record<string, unknown>,
-  name: string,
-): { value: unknown; unit: unknown; timestamp: unknown } {
-  const member = Object.hasOwn(payload, name) ? payload[name] : null;
-  const { value = null, unit = null, timestamp = null } = isRecord(member) ? member : {};
-  return { value, unit, timestamp };
-}
+const valueOf = (payload: Record<string, unknown>, name: string): unknown =>
+  memberOf(memberOf(payload, name), 'value') ?? null;
 
 const numberIn = (language: string): Intl.NumberFormat => new Intl.NumberFormat(language, { maximumFractionDigits: 1 });

@@ -1,5 +1,6 @@
 import {
   isRecord,
+  memberOf,
   lockState,
   openingKeys,
   openings,
@@ -38,8 +39,8 @@ export type Facts = Partial<Record<FactName, Fact>>;
 
 const maxText = 60;
 
-/** The facts of a reading that the tab shows; the rest of it is not kept. */
-export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
+/** The facts of a reading that the tab shows; the rest of it is not kept. @param known the facts before it */
+export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Facts): Facts {
   const facts: Facts = {};
   if (!isRecord(payload)) return facts;
   const put = (name: FactName, member: unknown): void => {
@@ -63,7 +64,8 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading): Facts {
     for (const key of openingKeys) {
       const { name, read: group } = openings[key];
       if (group !== read || !Object.hasOwn(payload, name)) continue;
-      if (isAbsent(key, payload[name], vehicle)) facts[key] = absentAt(vehicle.receivedAt);
+      if (vehicle.absent?.includes(name) || isWithoutLid(key, payload[name], known))
+        facts[key] = absentAt(vehicle.receivedAt);
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {
@@ -87,11 +89,11 @@ const isSingle = (name: string): name is (typeof singles)[number] => (singles as
 
 const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
-/** A car without a tank lid or a sunroof says `UNSPECIFIED` for ever; of the sunroof, the reading knows which of both it means. */
-const isAbsent = (key: OpeningKey, member: unknown, { absent }: Reading['vehicle']): boolean =>
-  key === 'sunroof'
-    ? absent?.includes('sunroof') === true
-    : key === 'tankLid' && isRecord(member) && member['value'] === 'UNSPECIFIED';
+/** A car without a tank lid says `UNSPECIFIED` for ever; one that had a state has the lid. */
+const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: Facts): boolean =>
+  key === 'tankLid' &&
+  memberOf(member, 'value') === 'UNSPECIFIED' &&
+  (before === undefined || before.value === 'absent');
 
 /** Only words that are known mean something; any other one is as good as none. */
 function valueOf(name: FactName, value: unknown): Fact['value'] {

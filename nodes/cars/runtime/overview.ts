@@ -90,7 +90,7 @@ export class Overview implements VehicleObserver {
     for (const name of excludedBy(equipment)) equipment.set(name, false);
     let isNews = false;
     const now = clock().now();
-    for (const [name, fact] of Object.entries(factsOf(read, reading)) as [FactName, Fact][]) {
+    for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
       if (isOlderFact(fact, facts[name], now)) continue;
       facts[name] = fact;
       isNews = true;

@@ -100,6 +100,14 @@ describe('What the tab "Cars" knows of a car', () => {
     const { payload, vehicle: info } = reading({ sunroof: member('UNSPECIFIED') });
     overview.observe('windows', vin, { payload, vehicle: { ...info, absent: ['sunroof'] } });
     assert.equal(value('sunroof'), 'absent');
+    for (const [state, shown] of [
+      ['CLOSED', 'closed'],
+      ['UNSPECIFIED', null],
+      ['UNSPECIFIED', null],
+    ]) {
+      observe('doors', { tankLid: member(state) });
+      assert.equal(value('tankLid'), shown, 'a car that told of it has it');
+    }
   });
 
   it('takes a value that the service says the car cannot have for absent, and one that it does not find for unknown', () => {
