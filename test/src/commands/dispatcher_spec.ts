@@ -542,12 +542,16 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), []);
     });
 
-    it('is sent though the clock is set back while it is prepared', async () => {
-      const sent = send('lock');
-      clock.setTime(clock.now() - 1_000);
-      await moving(sent);
-      assert.deepEqual(posts(), ['lock']);
-    });
+    for (const [what, ms] of [
+      ['a second', 1_000],
+      ['a day', 86_400_000],
+    ] as const)
+      it(`is sent though the clock is set back by ${what} while it is prepared`, async () => {
+        const sent = send('lock');
+        clock.setTime(clock.now() - ms);
+        await moving(sent);
+        assert.deepEqual(posts(), ['lock']);
+      });
 
     it('is not sent by a machine that slept longer than the command may wait', async () => {
       await send('lock');
