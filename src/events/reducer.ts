@@ -235,8 +235,7 @@ function parkedOdometer(facts: ReadonlyMap<string, KnownValue>): KnownValue | nu
   if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
   const parkedSince = Math.max(...usage.map(({ since }) => since));
   const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
-  const isOnTheWay =
-    odometer.receivedAt < parkedSince - sameMomentMs || odometer.receivedAt > parkedUntil + sameMomentMs;
+  const isOnTheWay = odometer.receivedAt < parkedSince - sameMomentMs || odometer.since > parkedUntil + sameMomentMs;
   return isOnTheWay ? null : odometer;
 }
 

@@ -139,10 +139,10 @@ describe(type, () => {
     });
     await until(isListening);
     car.drive({ km: 12, minutes: 15, latitude: 57.8, longitude: 12.2 });
-    await until(() => payloads().length >= 3);
+    await clock.advanceUntil(() => payloads().length >= 3, 5 * second);
     assert.deepEqual(texts().sort(), ['Car is no longer at home', 'Engine is off', 'Trip has ended after 12 km']);
     car.plug();
-    await until(() => payloads().length >= 7);
+    await clock.advanceUntil(() => payloads().length >= 7, 5 * second);
     // The battery charges quickly, so that a poll finds it at or above 60 %.
     const after = texts()
       .slice(3)

@@ -211,6 +211,29 @@ describe('The runner of the events', () => {
       assert.deepEqual(trips, [[100, 112]]);
     });
 
+  it('reports a trip where the odometer is always answered long after the engine', async () => {
+    let current: HistoryReading;
+    const runner = await openRunner({
+      settings: parseEventSettings({ events: ['trip-ended'] }),
+      client: clientOf(() => current),
+      store,
+      clock,
+    });
+    const trips: unknown[] = [];
+    for (const kilometers of [100, 100, 112, 112, 112]) {
+      await clock.advance(120_000);
+      const at = clock.now();
+      current = {
+        at,
+        payloads: { engineRunning: { value: false }, odometer: { value: kilometers } },
+        receivedAt: { engineRunning: at - 50_000, odometer: at },
+      };
+      const { events } = await runner.poll(['engineRunning', 'odometer'], signal);
+      trips.push(...events.map(({ from, to }) => [from, to]));
+    }
+    assert.deepEqual(trips, [[100, 112]]);
+  });
+
   it('goes on after the clock was set back', async () => {
     const runner = await open();
     await runner.poll(['doors'], signal);

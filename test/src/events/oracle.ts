@@ -244,13 +244,14 @@ export function expectedEvents(
   return [...expected, ...tripEnds(history)];
 }
 
-/** A trip has ended where the odometer has grown since the last one that was answered between two answers of a parked car, five seconds more or less. */
+/** A trip has ended where the odometer has grown since the last one, where the car was parked while it showed the same, five seconds more or less. */
 function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
   let last: Told | null = null;
   history.forEach((reading, i) => {
     const past = history.slice(0, i + 1);
-    const odometer = toldOf(past, 'odometer', null, ({ value }) => typeof value === 'number').at(-1);
+    const odometers = toldOf(past, 'odometer', null, ({ value }) => typeof value === 'number');
+    const odometer = odometers.at(-1);
     const sources = [
       toldOf(past, 'engineRunning', null, ({ value }) => typeof value === 'boolean').map((told) => ({
         at: told.receivedAt,
@@ -271,8 +272,10 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
       source[source.findLastIndex(({ used }) => used) + 1]?.at ?? Infinity;
     const parkedSince = Math.max(...sources.map(firstParked));
     const parkedUntil = Math.max(...sources.map((source) => source.at(-1)?.at ?? 0));
-    if (odometer.receivedAt < parkedSince - 5_000 || odometer.receivedAt > parkedUntil + 5_000) return;
     const kilometers = ({ value }: Told): number => Number((value as Content)['value']);
+    const other = odometers.findLastIndex((told) => kilometers(told) !== kilometers(odometer));
+    const first = odometers[other + 1]?.receivedAt ?? 0;
+    if (odometer.receivedAt < parkedSince - 5_000 || first > parkedUntil + 5_000) return;
     if (last !== null && kilometers(odometer) > kilometers(last))
       expected.push({ event: 'trip-ended', name: null, place: null, at: reading.at, ...between(last, odometer) });
     last = odometer;
