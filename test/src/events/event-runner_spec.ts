@@ -245,6 +245,29 @@ describe('The runner of the events', () => {
     assert.ok(Date.parse(event.between.until) <= clock.now());
   });
 
+  it('reports a trip soon after the clock was set back by days', async () => {
+    let kilometers = 100;
+    const runner = await openRunner({
+      settings: parseEventSettings({ events: ['trip-ended'] }),
+      client: clientOf(() => ({
+        at: clock.now(),
+        payloads: { engineRunning: { value: false }, odometer: { value: kilometers } },
+        receivedAt: {},
+      })),
+      store,
+      clock,
+    });
+    const poll = () => runner.poll(['engineRunning', 'odometer'], signal);
+    await poll();
+    clock.setTime(clock.now() - 5 * 24 * 60 * 60_000);
+    kilometers = 112;
+    const trips = [...(await poll()).events, ...(await poll()).events];
+    assert.deepEqual(
+      trips.map(({ from, to }) => [from, to]),
+      [[100, 112]],
+    );
+  });
+
   it('knows at most 100 warnings of a read, whatever names the service makes up', async () => {
     let answer = 0;
     const runner = await openRunner({
