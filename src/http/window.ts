@@ -76,14 +76,9 @@ export class SlidingWindow {
 
   #advance(bucket: number): void {
     if (bucket <= this.#newest) return;
-    if (bucket - this.#newest >= this.#counts.length) {
-      this.#counts.fill(0);
-      this.#total = 0;
-    } else {
-      for (let next = this.#newest + 1; next <= bucket; next += 1) {
-        this.#total -= this.#at(next);
-        this.#counts[this.#indexOf(next)] = 0;
-      }
+    for (let next = Math.max(this.#newest, bucket - this.#counts.length) + 1; next <= bucket; next += 1) {
+      this.#total -= this.#at(next);
+      this.#counts[this.#indexOf(next)] = 0;
     }
     this.#newest = bucket;
   }

@@ -1,6 +1,6 @@
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { sentence, type Sentence } from '../sentence';
-import { raceAbort } from '../util/abort';
+import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
@@ -262,20 +262,16 @@ export class TokenManager {
 
   async #request(marked: StoredGrant): Promise<Tokens | Refusal> {
     const { client, send } = this.#options;
-    const { signal } = this.#stopping;
-    const connecting = new AbortController();
-    const stop = (): void => connecting.abort();
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
+    const unsent = linkSignals(this.#stopping.signal);
     let isSent = false;
     const mayLeave = (): void => {
       isSent = true;
       // From here on the request is not cancelled, because the service may have rotated the token.
-      signal.removeEventListener('abort', stop);
+      unsent.unlink();
     };
     try {
       const form = { grant_type: 'refresh_token', refresh_token: marked.grant.refreshToken };
-      const context = { send, clock: this.#clock, signal: connecting.signal, mayLeave };
+      const context = { send, clock: this.#clock, signal: unsent.signal, mayLeave };
       const answer = await requestTokens(client, form, context);
       if ('refusal' in answer) await this.#unmark(marked);
       return answer;
@@ -284,7 +280,7 @@ export class TokenManager {
       if (!isSent) await this.#unmark(marked);
       throw error;
     } finally {
-      signal.removeEventListener('abort', stop);
+      unsent.unlink();
     }
   }
 
