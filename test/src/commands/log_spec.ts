@@ -258,8 +258,9 @@ describe('The log of the commands', () => {
     const command = await begin(log, 'x');
     command.answer(record('x', unclear), { status: 'unconfirmed', fault }, now);
     await log.save(command);
-    const [entry] = await logOf().journal('a');
-    assert.deepEqual(entry?.reason, fault);
+    const next = logOf();
+    const [entry] = await next.journal('a');
+    assert.deepEqual([entry?.reason, next.find('x')?.message], [fault, fault]);
   });
 
   it('loses only the broken parts of a command', async () => {
