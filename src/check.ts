@@ -30,7 +30,7 @@ export interface Finding {
   /** The failure, where the result is bad. */
   code: ErrorCode | null;
   message: Sentence | null;
-  /** ISO-8601: when a pause ends, or when the token expires. */
+  /** ISO-8601: when a pause ends, or until when the account is signed in. */
   until: string | null;
   /** The missing scopes, of the node `label` where there is one. */
   scopes: readonly string[];
@@ -83,7 +83,7 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
   const reached = failure === null ? 'scopes' : isTokenRefused ? 'token' : (aboutOf[failure.code] ?? 'service');
   const isAnswered = failure === null || failure.httpStatus !== null;
   const findings = before(reached, isAnswered ? 'good' : 'unclear').map((found) =>
-    found.about === 'token' ? { ...found, until: token.expiresAt } : found,
+    found.about === 'token' ? { ...found, until: token.kind === 'refreshing' ? token.endsAt : token.expiresAt } : found,
   );
   if (failure !== null && failure.code !== 'SCOPE_MISSING') return [...findings, bad(reached, failure)];
   return [...findings, vehicleFinding(vin, listed), ...scopeFindings(token.scopes, nodes, account, failure)];

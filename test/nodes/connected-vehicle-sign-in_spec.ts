@@ -68,7 +68,7 @@ describe('Signing in from the editor', () => {
       .map((name) => join(flow.userDir, name))
       .filter((name) => statSync(name).isFile());
 
-  it('works through the callback: the next read has a token, and the form says since when', async () => {
+  it('works through the callback: the next read has a token, and form and Check say until when it lasts', async () => {
     await load();
     assert.equal((await flow.fail()).vehicle?.error?.['code'], 'TOKEN_MISSING');
     const { url } = await begin();
@@ -89,8 +89,13 @@ describe('Signing in from the editor', () => {
       signIn: { error: unknown };
     };
     assert.equal(token['kind'], 'refreshing');
-    assert.match(String(token['signedInAt']), /^\d{4}-/);
+    const endsAt = new Date(String(token['signedInAt']));
+    endsAt.setUTCMonth(endsAt.getUTCMonth() + 6);
+    assert.equal(token['endsAt'], endsAt.toISOString());
     assert.equal(end.error, null);
+    const { findings } = await askEditor('check', formOf(vehicle(), {}, { nodes: [] }));
+    const found = (findings as { about: string; until: string }[]).find(({ about }) => about === 'token');
+    assert.equal(found?.until, endsAt.toISOString(), 'the access token renews itself');
   });
 
   it('tells the dialog what was not granted, in its window and by the pasted address', async () => {
