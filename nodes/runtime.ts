@@ -6,6 +6,7 @@
 import { connectedVehicle } from './vehicle/runtime';
 import { connectedVehicleCommand } from './command/runtime';
 import { connectedVehicleCommandStatus } from './result/runtime';
+import { connectedVehicleCondition } from './condition/runtime';
 import { connectedVehicleEvent } from './event/runtime';
 import { connectedVehicleGuard } from './guard/runtime';
 import { connectedVehicleStatus } from './status/runtime';
@@ -17,6 +18,7 @@ export const nodeTypes = {
   'connected-vehicle-command-status': connectedVehicleCommandStatus,
   'connected-vehicle-guard': connectedVehicleGuard,
   'connected-vehicle-event': connectedVehicleEvent,
+  'connected-vehicle-condition': connectedVehicleCondition,
 };
 export { editorRoutes } from './admin';
 
@@ -24,6 +26,7 @@ export { editorRoutes } from './admin';
 export { openAccount, Pack, pastedToken, resolveService } from '../src/index';
 export { commandOptions } from './command/options';
 export { commandStatusOptions } from './result/options';
+export { conditionOptions } from './condition/options';
 export { eventOptions } from './event/options';
 export { guardOptions } from './guard/options';
 export { parseOptions } from './node-red/options';

@@ -155,11 +155,11 @@ const sharedWords = {
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
   'connected-vehicle.json': (texts, { cause }) => ({ ...texts, cause }),
-  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause }) => ({
+  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause }, title) => ({
     ...texts,
     status: { ...texts.status, failed: { ...texts.status.failed, ...cause } },
     part: { ...part, carLocked: part.lock },
-    reading: { ...texts.reading, unit, word: { ...word, locked, unlocked } },
+    reading: { ...texts.reading, title, unit, word: { ...word, locked, unlocked } },
   }),
 };
 
@@ -191,16 +191,19 @@ async function buildEditor() {
     await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
+  const { readNames, titleOf } = createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
   for (const language of await readdir(`${to}locales`)) {
     const folder = `${to}locales/${language}/`;
     const rewrite = async (file, change) =>
       writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
     await rewrite('connected-vehicle-status.html', (help) => help.replace('<!-- reads -->', listOfReads));
     const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
+    const { read } = JSON.parse(await readFile(`${folder}connected-vehicle-status.json`, 'utf8'));
+    const titles = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
     for (const file of (await readdir(folder)).filter((name) => name.endsWith('.json')))
       await rewrite(file, (text) => {
         const texts = JSON.parse(text);
-        return JSON.stringify(sharedWords[file]?.(texts, words) ?? texts);
+        return JSON.stringify(sharedWords[file]?.(texts, words, titles) ?? texts);
       });
   }
   await cp(`${root}icons`, `${to}icons`, { recursive: true });

@@ -116,7 +116,7 @@ export {
   type ConditionValue,
   type Operator,
 } from './condition/values';
-export { combine, judge, parseCondition, parseRow, type ConditionResult } from './condition/conditions';
+export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 
 // The state that outlives a restart.
 export { DirectoryInUse, DirectoryOwner } from './state/owner';

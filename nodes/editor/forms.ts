@@ -24,7 +24,7 @@ export const optionElements = (choices: readonly Choice[]): JQuery[] =>
   choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
 /** Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
-function choose(select: JQuery, value: string): void {
+export function choose(select: JQuery, value: string): void {
   select.val(value);
   if (select.val() !== value) select.append(...optionElements([{ value, text: value }])).val(value);
 }

@@ -7,6 +7,7 @@ export { ask, errorText, unreached } from './runtime-request';
 export { validatePoll } from './requests-per-day';
 export {
   addSearchWords,
+  choose,
   chooseVehicle,
   chosenService,
   configField,
@@ -37,6 +38,8 @@ export {
 export { editorLanguage, numberText, sharedText, timeText, wordsOf } from './texts';
 export {
   commandAccess,
+  conditionValue,
+  conditionValues,
   commandNames,
   defaultAccess,
   defaultWatch,
@@ -46,8 +49,11 @@ export {
   isReadName,
   needsOfCommand,
   needsOfRead,
-  parsePlace,
+  openingKeyOf,
   openingKinds,
+  operatorsOf,
+  parseOperand,
+  parsePlace,
   parseRange,
   readAccess,
   readThemes,

@@ -1,4 +1,12 @@
-import { defaultWatch, eventNames, eventPolls, openings, openingsNamed, proofReadOf } from '../../src/index';
+import {
+  conditionValue,
+  defaultWatch,
+  eventNames,
+  eventPolls,
+  openings,
+  openingsNamed,
+  proofReadOf,
+} from '../../src/index';
 
 /** Reads that a node sends together. */
 interface NodeReads {
@@ -25,6 +33,9 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
       eventNames.filter((name) => events.includes(name)),
       poll,
     ),
+  'connected-vehicle-condition': ({ conditions = [] }) => [
+    { reads: conditions.flatMap(({ value = '' }) => conditionValue(value)?.read ?? []), poll: 0 },
+  ],
 };
 
 /** The reads that show the effect of the commands of a vehicle. A command that only a message names counts as a lock. */

@@ -75,13 +75,24 @@ interface FlowNode {
   vin?: string | undefined;
   poll?: number | string;
   interface?: string;
+  conditions?: { value?: string }[];
   watch?: import('../../src/index').WatchName[];
   onlyWhileNotInUse?: boolean;
 }
 
 /** Node-RED's own widget. */
 interface JQuery<TElement = HTMLElement> {
-  typedInput(options: { types: readonly unknown[]; typeField: string }): this;
+  typedInput(options: { types: readonly unknown[]; typeField?: string }): this;
+  editableList<Item>(options: {
+    addButton: string;
+    height: 'auto';
+    removable: boolean;
+    sortable: boolean;
+    addItem(item: JQuery, index: number, data: Item): void;
+    removeItem(): void;
+  }): this;
+  editableList(name: 'addItems', items: readonly unknown[]): this;
+  editableList(name: 'items'): JQuery;
   typedInput(name: 'types', types: readonly unknown[]): this;
   typedInput(name: 'value' | 'type'): string;
   typedInput(name: 'value' | 'type', value: string): this;

@@ -56,7 +56,7 @@ export function onInput(
       done();
     } catch (error) {
       const failure = safeError(error, (stack) => node.debug(stack));
-      addError(task.msg, failure, nodeStatus.word(failure.sentence));
+      addError(task.msg, errorOf(failure, nodeStatus));
       if (!isShown && !task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.
       notifyEditors(RED);
@@ -90,10 +90,19 @@ function takeOver(msg: Message, sent: Message): void {
   Object.assign(msg, sent);
 }
 
+/** `msg.vehicle.error` (docs/message-contract.md 6). */
+export const errorOf = (
+  failure: VehicleError,
+  nodeStatus: NodeStatus,
+): ReturnType<VehicleError['report']> & { text: string } => ({
+  ...failure.report(),
+  text: nodeStatus.word(failure.sentence),
+});
+
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
-function addError(msg: Message, failure: VehicleError, text: string): void {
+function addError(msg: Message, error: ReturnType<typeof errorOf>): void {
   try {
-    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error: { ...failure.report(), text } };
+    msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error };
   } catch {
     // `done` tells the failure all the same.
   }

@@ -4,7 +4,7 @@ import { asSentence, isRecord, sentence, VehicleError } from '../../src/index';
 import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
-const literalTypes = new Set(['str', 'num']);
+export const literalTypes: ReadonlySet<string> = new Set(['str', 'num']);
 
 /** The options of a node, with `<name>Type` beside each typed property. */
 export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };

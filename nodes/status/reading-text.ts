@@ -184,7 +184,7 @@ function describeValue(read: string, payload: Record<string, unknown>, words: Wo
 }
 
 /** A measured value with its unit; null where it is unknown. */
-function textOf(measured: unknown, words: Words, read?: string): string | null {
+export function textOf(measured: unknown, words: Words, read?: string): string | null {
   const { value, unit } = isRecord(measured) ? measured : {};
   if (typeof value === 'number') {
     const number = numberIn(words.language).format(value);

@@ -33,7 +33,7 @@ export interface Fact {
 
 const allClosed: ValueKind = { kind: 'boolean', words: { true: 'all closed', false: 'not all closed' } };
 const locked: ValueKind = { kind: 'boolean', words: { true: 'locked', false: 'unlocked' } };
-const opening: ValueKind = { kind: 'word', values: ['OPEN', 'CLOSED'] };
+const opening: ValueKind = { kind: 'word', values: ['open', 'closed'] };
 const accessibility: ValueKind = { kind: 'word', values: ['AVAILABLE', 'UNAVAILABLE'] };
 
 /** The value of this name; undefined where a condition can have none. */
@@ -90,8 +90,7 @@ function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown,
     const factor = given === null ? null : factorBetween(given, type.unit);
     return typeof value === 'number' && Number.isFinite(value) && factor !== null ? value * factor : null;
   }
-  // AJAR is open.
-  const word = type === opening ? openingState(value)?.toUpperCase() : value;
+  const word = type === opening ? openingState(value) : value;
   return type.values.find((known) => known === word) ?? null;
 }
 

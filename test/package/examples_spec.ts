@@ -6,6 +6,7 @@ import { resourceNames } from '../../src/catalogue/reads';
 import {
   commandOptions,
   commandStatusOptions,
+  conditionOptions,
   eventOptions,
   guardOptions,
   parseOptions,
@@ -22,6 +23,7 @@ const shapes = {
   'connected-vehicle-command-status': commandStatusOptions,
   'connected-vehicle-guard': guardOptions,
   'connected-vehicle-event': eventOptions,
+  'connected-vehicle-condition': conditionOptions,
 } as const;
 
 /** The types of Node-RED's own nodes, as their html names them. */

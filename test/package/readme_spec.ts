@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import {
   commandOptions,
   commandStatusOptions,
+  conditionOptions,
   eventOptions,
   guardOptions,
   statusOptions,
@@ -34,6 +35,7 @@ describe('README.md', () => {
       commandStatusOptions,
       guardOptions,
       eventOptions,
+      conditionOptions,
     };
     for (const [shape, { def }] of Object.entries(shapes)) {
       // The reference describes the types of typed inputs once.

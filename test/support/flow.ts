@@ -5,6 +5,7 @@ import type { Node, NodeAPI } from 'node-red';
 import helper = require('node-red-node-test-helper');
 import command = require('../../nodes/connected-vehicle-command');
 import commandStatus = require('../../nodes/connected-vehicle-command-status');
+import condition = require('../../nodes/connected-vehicle-condition');
 import event = require('../../nodes/connected-vehicle-event');
 import guard = require('../../nodes/connected-vehicle-guard');
 import status = require('../../nodes/connected-vehicle-status');
@@ -19,7 +20,7 @@ export type Received = Record<string, unknown> & {
   vehicle?: Record<string, unknown> & { error?: Record<string, unknown> };
 };
 
-const nodeTypes = [vehicle, status, command, commandStatus, guard, event];
+const nodeTypes = [vehicle, status, command, commandStatus, guard, event, condition];
 
 /** The properties of a node in a flow, its id and type among them. */
 export type NodeConfig = { id: string; type: string } & Record<string, unknown>;
@@ -37,7 +38,7 @@ export class Flow {
   #waiting: (() => void)[] = [];
   #flow: NodeConfig[] = [];
   #RED: NodeAPI | undefined;
-  outputs: Received[][] = [[], []];
+  outputs: Received[][] = [[], [], []];
   caught: Received[] = [];
   badges: { fill?: string; shape?: string; text?: string; code?: string; source?: { id: string } }[] = [];
   completed: Received[] = [];
@@ -53,9 +54,10 @@ export class Flow {
     const flow: NodeConfig[] = [
       { id: 'tab', type: 'tab', label: 'test' },
       { id: 'v', type: 'connected-vehicle', service: 'demo', ...vehicleConfig },
-      { id: 'n', z: 'tab', vehicle: 'v', wires: [['out0'], ['out1']], ...config } as unknown as NodeConfig,
+      { id: 'n', z: 'tab', vehicle: 'v', wires: [['out0'], ['out1'], ['out2']], ...config } as unknown as NodeConfig,
       { id: 'out0', z: 'tab', type: 'helper' },
       { id: 'out1', z: 'tab', type: 'helper' },
+      { id: 'out2', z: 'tab', type: 'helper' },
       { id: 'the-catch', z: 'tab', type: 'catch', scope: this.heard, wires: [['caught']] },
       { id: 'caught', z: 'tab', type: 'helper' },
       { id: 'the-status', z: 'tab', type: 'status', scope: this.heard, wires: [['badges']] },
@@ -76,6 +78,7 @@ export class Flow {
     );
     this.#record('out0', (msg) => this.outputs[0]?.push(msg));
     this.#record('out1', (msg) => this.outputs[1]?.push(msg));
+    this.#record('out2', (msg) => this.outputs[2]?.push(msg));
     this.#record('caught', (msg) => this.caught.push(msg));
     this.#record('badges', (msg) => this.badges.push(msg['status'] as object));
     this.#record('completed', (msg) => this.completed.push(msg));

@@ -1,0 +1,244 @@
+import type { ConditionOptions } from './options';
+
+const {
+  addSearchWords,
+  choose,
+  chooseVehicle,
+  conditionValue,
+  conditionValues,
+  giveVehicle,
+  labelStyle,
+  needsOfRead,
+  nodeField: field,
+  openingKeyOf,
+  operatorsOf,
+  optionElements,
+  parseOperand,
+  part,
+  saveProperties,
+  serviceInterfaces,
+  sharedText,
+  showProperties,
+  showTyped,
+  sources,
+  textOf,
+  titleOf,
+  validateTypedVin,
+  validateVehicle,
+  validateWhole,
+  wordsOf,
+} = connectedVehicle;
+
+const type = 'connected-vehicle-condition';
+const say = wordsOf(type);
+const ofStatus = wordsOf('connected-vehicle-status');
+const ofCars = wordsOf('connected-vehicle-cars');
+const ofEvents = wordsOf('connected-vehicle-event');
+
+type Row = Partial<ConditionOptions['conditions'][number]>;
+type Value = NonNullable<ReturnType<typeof conditionValue>>;
+
+function titleOfValue(name: string): string {
+  const { read, member } = conditionValue(name) ?? { read: name };
+  if (member === undefined) return ofStatus(`read.${read}`, { defaultValue: titleOf(read) });
+  if (member === 'allClosed') return ofStatus(`theme.${read}`);
+  return member === 'locked' ? ofStatus('theme.lock') : ofCars(`part.${openingKeyOf(member, read)}`);
+}
+
+const textOfWord = (word: string): string =>
+  ofCars(`word.${word}`, {
+    defaultValue: ofCars(`state.${word}`, { defaultValue: word.toLowerCase().replace(/_/g, ' ') }),
+  });
+
+/** The words that a value can have. */
+function choicesOf({ type: kind }: Value): { value: string; label: string }[] {
+  if (kind.kind === 'word') return kind.values.map((value) => ({ value, label: textOfWord(value) }));
+  if (kind.kind !== 'boolean') return [];
+  return (['true', 'false'] as const).map((value) => ({ value, label: textOfWord(kind.words[value]) }));
+}
+
+const isSource = (row: Row): boolean => sources.some((source) => source === row.operandType);
+
+/** Why a row cannot be checked; undefined where it can. */
+function faultOf(row: Row, vehicle: string | undefined): string | undefined {
+  const value = conditionValue(row.value ?? '');
+  if (value === undefined) return say('reason.value');
+  if (needsOfRead(value.read, serviceInterfaces(vehicle)).scopes.length === 0)
+    return say('reason.missing', { title: titleOfValue(value.name) });
+  const operator = operatorsOf(value.type).find((one) => one === row.operator);
+  if (operator === undefined) return say('reason.operator');
+  if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
+  if (parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
+  return say(`reason.${operator === 'between' ? 'between' : value.type.kind === 'position' ? 'place' : 'operand'}`);
+}
+
+/** True, or the first row that cannot be checked with its reason. */
+function validateRows(rows: readonly Row[], vehicle: string | undefined): true | string {
+  if (rows.length === 0) return say('reason.nothing');
+  const faults = rows.map((row) => faultOf(row, vehicle));
+  const at = faults.findIndex((fault) => fault !== undefined);
+  return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
+}
+
+const placeFields = ['name', 'latitude', 'longitude', 'radius'] as const;
+
+type Operand = Pick<Row, 'operand' | 'operandType'>;
+
+/** Four fields; the others take one. */
+function placeInputs(cell: JQuery, operand: unknown): () => Operand {
+  const place =
+    typeof operand === 'object' && operand !== null ? (operand as Record<string, unknown>) : { radius: 200 };
+  const inputs = placeFields.map((name) => {
+    const text = ofEvents(`place.${name}`);
+    return $('<input type="text">')
+      .attr({ placeholder: text, 'aria-label': text })
+      .val(String(place[name] ?? ''));
+  });
+  cell.append(inputs);
+  const texts = (): [string, string][] => placeFields.map((name, at) => [name, textOf(inputs[at] ?? $())]);
+  return () => ({ operand: Object.fromEntries(texts()), operandType: 'str' });
+}
+
+/** A typed input with the words of the value, or a number with its unit. */
+function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Operand {
+  const isAge = row.operator === 'older than';
+  const choices = value && !isAge ? choicesOf(value) : [];
+  const unit = isAge ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
+  const ownType = unit !== '' && row.operator !== 'between' ? 'num' : 'str';
+  const options = { value: 'str', label: '', options: choices, multiple: row.operator === 'one of' };
+  const input = $('<input type="text" style="width: 100%">').val([row.operand ?? ''].flat().join(','));
+  if (!isSource(row) && choices.length > 0 && !isValid(row)) input.val(choices[0]?.value ?? '');
+  cell.append($('<div>').append(input));
+  if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
+  input.typedInput({ types: [choices.length > 0 ? options : ownType, ...sources] });
+  input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
+  cell.find('input, button').attr('aria-label', say('label.operand'));
+  return () => {
+    const operandType = input.typedInput('type') as NonNullable<Row['operandType']>;
+    const text = input.typedInput('value').trim();
+    return {
+      operand: operandType === 'num' && text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text,
+      operandType,
+    };
+  };
+}
+
+const isValid = (row: Row): boolean => faultOf(row, textOf(field('vehicle'))) === undefined;
+
+/** Adds a row to the list: value, operator and operand, each of which follows from the one before. */
+function addRow(item: JQuery, row: Row): void {
+  const select = (key: string): JQuery => $('<select>').attr('aria-label', say(`label.${key}`));
+  const [value, operator, cell] = [select('value'), select('operator'), $('<div class="operand">')];
+  const choicesOfNames = (names: readonly string[]): JQuery[] =>
+    optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })));
+  for (const [heading, names] of conditionValues())
+    value.append(
+      $('<optgroup>')
+        .attr('label', ofStatus(`theme.${heading}`))
+        .append(choicesOfNames(names)),
+    );
+  const fillOperators = (): readonly string[] => {
+    const { type: kind } = conditionValue(textOf(value)) ?? {};
+    const names = kind === undefined ? [] : operatorsOf(kind);
+    operator.empty().append(optionElements(names.map((name) => ({ value: name, text: say(`operator.${name}`) }))));
+    return names;
+  };
+  let operandOf = (): Operand => row;
+  const current = (): Row => ({ value: textOf(value), operator: textOf(operator), ...operandOf() });
+  const showOperand = (shown: Row): void => {
+    const found = conditionValue(shown.value ?? '');
+    const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
+    cell.empty();
+    operandOf = isPlace ? placeInputs(cell, shown.operand) : typedInput(cell, shown, found);
+  };
+  item.addClass('condition').append(value, operator, cell).data('row', current);
+  choose(value, row.value ?? 'batteryChargeLevel');
+  fillOperators();
+  if (row.operator !== undefined) choose(operator, row.operator);
+  showOperand({ ...current(), ...row });
+  value.on('change', () => {
+    const before = textOf(operator);
+    if (fillOperators().includes(before)) operator.val(before);
+  });
+  value.add(operator).on('change', () => {
+    const now = current();
+    showOperand(isSource(now) || isValid(now) ? now : { ...now, operand: '' });
+  });
+}
+
+const rowsOf = (): Row[] =>
+  part('conditions')
+    .editableList('items')
+    .get()
+    .map((item) => ($(item).find('.condition').data('row') as () => Row)());
+
+/** A hand-written row has a number or a place in other forms than a field. */
+const textOfRows = (rows: readonly Row[]): string =>
+  JSON.stringify(
+    rows.map((row) => {
+      const { value, operator, operand = '' } = row;
+      const place = operand as Record<string, unknown>;
+      const isPlace = typeof operand === 'object' && !Array.isArray(operand);
+      const text = isPlace ? placeFields.map((name) => String(place[name] ?? '')) : [operand].flat();
+      return [value, operator, text.join(','), isSource(row) ? row.operandType : ''];
+    }),
+  );
+
+const showReason = (): void => {
+  const reason = validateRows(rowsOf(), textOf(field('vehicle')));
+  part('reason').text(reason === true ? '' : reason);
+};
+
+RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
+  category: 'connected vehicle',
+  color: '#90B8BC',
+  icon: 'connected-vehicle-condition.svg',
+  defaults: {
+    name: { value: '' },
+    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
+    vin: { value: '', validate: validateTypedVin },
+    vinType: { value: 'str' },
+    match: { value: 'all' },
+    conditions: {
+      value: [],
+      validate(value, _opt) {
+        return value === undefined || validateRows(value, this.vehicle);
+      },
+    },
+    maxAge: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 86_400) },
+  },
+  inputs: 1,
+  outputs: 3,
+  inputLabels: () => say('port.input'),
+  outputLabels: (port) => say(`port.${['yes', 'no', 'unknown'][port]}`),
+  paletteLabel: () => say('palette.name'),
+  label() {
+    return this.name || say('palette.name');
+  },
+  labelStyle,
+  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onadd: giveVehicle,
+  oneditprepare() {
+    showProperties(this, field);
+    chooseVehicle(this);
+    showTyped(this, 'vin', ['str', ...sources]);
+    const list = part('conditions').editableList({
+      addButton: say('label.add'),
+      height: 'auto',
+      removable: true,
+      sortable: true,
+      addItem: (item: JQuery, _index: number, row: Row) => addRow(item, row),
+      removeItem: showReason,
+    });
+    const rows = this.conditions ?? [];
+    // A new node begins with a row, which is not stored before it is complete.
+    list.editableList('addItems', rows.length > 0 ? rows : [{}]);
+    part('conditions').add(field('vehicle')).on('change', showReason);
+  },
+  oneditsave() {
+    const rows = rowsOf();
+    if (textOfRows(rows) !== textOfRows(this.conditions ?? []))
+      this.conditions = rows as ConditionOptions['conditions'];
+    saveProperties(this, field);
+  },
+});

@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import { nodeOptions, number, stringType } from '../node-red/options';
+
+/** `connected-vehicle-condition` (docs/message-contract.md 5c). The library checks each condition. */
+export const conditionOptions = nodeOptions(() => ({
+  match: z._default(z.enum(['all', 'any']), 'all'),
+  conditions: z._default(
+    z.array(
+      z.object({
+        value: z._default(z.string(), ''),
+        operator: z._default(z.string(), ''),
+        operand: z._default(z.unknown(), ''),
+        operandType: stringType,
+      }),
+    ),
+    [],
+  ),
+  /** Seconds that a known value may be old; 0 = read. */
+  maxAge: number(0, 0, 86_400),
+}));
+export type ConditionOptions = z.infer<typeof conditionOptions>;
