@@ -206,7 +206,7 @@ function costOf(flow) {
   const ours = flow.filter(({ type }) => type.startsWith('connected-vehicle-'));
   const timer = flow.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
   // A read of a message costs as much as one that repeats once a day.
-  const asked = ours.filter(({ type, poll }) => type === 'connected-vehicle-status' && poll === 0);
+  const asked = ours.filter(({ type, poll }) => /-vehicle-(status|condition)$/.test(type) && !poll);
   const every = timer ? Number(timer.repeat) || daySeconds : 0;
   const daily = callsOfNodes([...ours, ...asked.map((node) => ({ ...node, id: `${node.id} timed`, poll: every }))]);
   const once = callsOfNodes(asked.map((node) => ({ ...node, poll: daySeconds })));

@@ -33,8 +33,8 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
       eventNames.filter((name) => events.includes(name)),
       poll,
     ),
-  'connected-vehicle-condition': ({ conditions = [] }) => [
-    { reads: conditions.flatMap(({ value = '' }) => conditionValue(value)?.read ?? []), poll: 0 },
+  'connected-vehicle-condition': ({ conditions = [] }, poll) => [
+    { reads: conditions.flatMap(({ value = '' }) => conditionValue(value)?.read ?? []), poll },
   ],
 };
 
