@@ -119,13 +119,14 @@ async function bundleForBrowser(entry, options) {
   return outputFiles[0].text;
 }
 
-/** A form without the indentation of its lines, and with minified styles. */
+/** A form without the indentation of its lines, with minified styles, and with icons that the opened form hides from screen readers. */
 async function minifyForm(html) {
   const styles = html.match(/(?<=<style>).*?(?=<\/style>)/gs) ?? [];
   const minified = await Promise.all(styles.map((style) => transform(style, { loader: 'css', minify: true })));
   return minified
     .reduce((form, { code }, index) => form.replace(styles[index], () => code), html)
-    .replace(/\n\s+/g, '\n');
+    .replace(/\n\s+/g, '\n')
+    .replaceAll(' aria-hidden="true"></i>', '></i>');
 }
 
 const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));

@@ -99,6 +99,10 @@ function placeInputs(cell: JQuery, operand: unknown): () => Operand {
   return () => ({ operand: Object.fromEntries(texts()), operandType: 'str' });
 }
 
+/** A list as a field shows it. */
+const textOfOperand = ({ operator, operand = '' }: Row): string =>
+  [operand].flat().join(operator === 'between' ? ' - ' : ',');
+
 /** A typed input with the words of the value, or a number with its unit. */
 function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Operand {
   const isAge = row.operator === 'older than';
@@ -106,7 +110,7 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   const unit = isAge ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
   const ownType = unit !== '' && row.operator !== 'between' ? 'num' : 'str';
   const options = { value: 'str', label: '', options: choices, multiple: row.operator === 'one of' };
-  const input = $('<input type="text" style="width: 100%">').val([row.operand ?? ''].flat().join(','));
+  const input = $('<input type="text" style="width: 100%">').val(textOfOperand(row));
   if (!isSource(row) && choices.length > 0 && !isValid(row)) input.val(choices[0]?.value ?? '');
   cell.append($('<div>').append(input));
   if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
@@ -170,7 +174,7 @@ const rowsOf = (): Row[] =>
   part('conditions')
     .editableList('items')
     .get()
-    .map((item) => ($(item).find('.condition').data('row') as () => Row)());
+    .map((item) => ($(item).data('row') as () => Row)());
 
 /** A hand-written row has a number or a place in other forms than a field. */
 const textOfRows = (rows: readonly Row[]): string =>
@@ -179,8 +183,8 @@ const textOfRows = (rows: readonly Row[]): string =>
       const { value, operator, operand = '' } = row;
       const place = operand as Record<string, unknown>;
       const isPlace = typeof operand === 'object' && !Array.isArray(operand);
-      const text = isPlace ? placeFields.map((name) => String(place[name] ?? '')) : [operand].flat();
-      return [value, operator, text.join(','), isSource(row) ? row.operandType : ''];
+      const text = isPlace ? placeFields.map((name) => String(place[name] ?? '')).join() : textOfOperand(row);
+      return [value, operator, text, isSource(row) ? row.operandType : ''];
     }),
   );
 
@@ -231,14 +235,16 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
       removeItem: showReason,
     });
     const rows = this.conditions ?? [];
-    // A new node begins with a row, which is not stored before it is complete.
+    // A new node begins with a row, which is not stored while nobody fills it in.
     list.editableList('addItems', rows.length > 0 ? rows : [{}]);
     part('conditions').add(field('vehicle')).on('change', showReason);
   },
   oneditsave() {
     const rows = rowsOf();
-    if (textOfRows(rows) !== textOfRows(this.conditions ?? []))
-      this.conditions = rows as ConditionOptions['conditions'];
+    const kept = this.conditions ?? [];
+    // The row that a new node begins with.
+    const isUntouched = kept.length === 0 && rows.length === 1 && rows[0]?.operand === '';
+    if (!isUntouched && textOfRows(rows) !== textOfRows(kept)) this.conditions = rows as ConditionOptions['conditions'];
     saveProperties(this, field);
   },
 });

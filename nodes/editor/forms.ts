@@ -46,8 +46,9 @@ export function showProperties(node: AnyNode, field: Field): void {
   describeFields(field('name').closest('.car-form'));
 }
 
-/** Lets a screen reader read a hint with the field in the row above it. */
+/** Lets a screen reader read a hint with the field in the row above it, and no icon. */
 function describeFields(form: JQuery): void {
+  form.find('i.fa').attr('aria-hidden', 'true');
   form.find('.form-row + .hint').each((_, hint) => {
     const fields = $(hint).prev().find('input, select');
     const id = `${fields.first().attr('id')}-hint`;

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
 import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
@@ -43,6 +43,22 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
     events: ['unlocked', 'locked', 'arrived'],
     places: [{ name: 'Home', latitude: 57.7, longitude: 11.9, radius: 200 }],
   },
+  {
+    id: 'condition',
+    type: 'connected-vehicle-condition',
+    vehicle: 'demo-car',
+    conditions: [
+      { value: 'batteryChargeLevel', operator: '<', operand: 30 },
+      { value: 'doors.locked', operator: 'is', operand: true },
+      { value: 'chargingStatus', operator: 'one of', operand: ['IDLE', 'DONE'] },
+      { value: 'externalTemp', operator: 'between', operand: [-5, 3] },
+      { value: 'location', operator: 'within', operand: { name: 'Home', latitude: 57.7, longitude: 11.9 } },
+      { value: 'odometer', operator: '>', operand: 'limit', operandType: 'flow' },
+      { value: 'frontLeftDoorOpen', operator: 'older than', operand: 60, operandType: 'num' },
+      { value: 'newer', operator: 'is', operand: 'kept' },
+    ],
+  },
+  { id: 'unset', type: 'connected-vehicle-condition', vehicle: 'demo-car' },
 ].map((node, row) => ('vehicle' in node ? { ...node, z: 'tab', x: 300, y: 40 + row * 40, wires: [] } : node));
 
 const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
@@ -118,7 +134,9 @@ describe(`The forms in a browser${pendingNote}`, function () {
       const opened = locale === 'en-US' ? page : await open(locale);
       // Another language has the same fields with other words.
       const forms =
-        locale === 'en-US' ? [...configs, ...nodes] : ['volvo', 'one', 'unlock', 'result', 'guard', 'event'];
+        locale === 'en-US'
+          ? [...configs, ...nodes]
+          : ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
       for (const id of forms) {
         await openForm(id, opened);
         await picture(opened, `${locale}-${id}`);
@@ -181,6 +199,49 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
+  it('ask in a condition for a battery below 30 % and an unplugged cable in 9 clicks from the palette', async () => {
+    // Dragging the node out of the palette, and a double click on it.
+    let clicks = 2;
+    const click = async (target: Locator): Promise<void> => {
+      await target.click();
+      clicks += 1;
+    };
+    await openForm('unset');
+    const rows = page.locator('.condition');
+    const operandOf = (row: number): Locator => rows.nth(row).locator('.red-ui-typedInput-container');
+    await click(operandOf(0).locator('.red-ui-typedInput-input'));
+    await page.keyboard.type('30');
+    await click(page.locator('.red-ui-editableList-addButton'));
+    // A dropdown of the browser takes a click to open it and one to choose.
+    await rows.nth(1).locator('select').first().selectOption({ label: 'Charging cable' });
+    clicks += 2;
+    await click(operandOf(1).locator('.red-ui-typedInput-option-trigger'));
+    await picture(page, 'condition-words');
+    await click(page.locator('.red-ui-typedInput-options:visible').getByText('not plugged in', { exact: true }));
+    await picture(page, 'condition-filled');
+    await closeForm('unset');
+    assert.equal(clicks + 1, 9);
+    assert.deepEqual(await page.evaluate("RED.nodes.node('unset').conditions"), [
+      { value: 'batteryChargeLevel', operator: '<', operand: 30, operandType: 'num' },
+      { value: 'chargerConnectionStatus', operator: 'is', operand: 'DISCONNECTED', operandType: 'str' },
+    ]);
+    assert.equal(await page.evaluate("RED.nodes.node('unset').valid"), true);
+  });
+
+  it('name the row of a condition that cannot be checked, and why', async () => {
+    await openForm('condition');
+    assert.equal(await partOf(page, 'reason').innerText(), 'Condition 8: choose a value');
+    const row = (index: number): Locator => page.locator('.condition').nth(index);
+    await row(7).locator('select').first().selectOption('windows.allClosed');
+    await row(4).getByPlaceholder('Latitude').fill('');
+    await row(4).getByPlaceholder('Latitude').blur();
+    assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: a place needs/);
+    await row(4).locator('select').first().selectOption('odometer');
+    assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
   it('say that an event node needs an event', async () => {
     await openForm('event');
     const chosen = partOf(page, 'events').locator('input:checked');
@@ -210,7 +271,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     const labels = page.locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label');
     assert.deepEqual(
       (await labels.allInnerTexts()).map((text) => text.trim()),
-      ['car status', 'car command', 'car result', 'car guard', 'car event'],
+      ['car status', 'car command', 'car result', 'car guard', 'car event', 'car condition'],
     );
     const german = await open('de-DE');
     await german.locator('.red-ui-palette-header', { hasText: 'vernetztes Auto' }).waitFor();
