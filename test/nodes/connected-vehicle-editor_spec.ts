@@ -338,7 +338,7 @@ describe('What the dialogs ask of the runtime', () => {
         (await askEditor('state', {}, { headers: { 'accept-language': 'de-DE', ...headers } })).error?.message;
       assert.equal(
         await refusal({ 'sec-fetch-site': 'cross-site' }),
-        'Diese Adresse antwortet nur dem Editor dieses Node-RED.',
+        'Diese Adresse ist nur für den Editor dieser Node-RED-Installation.',
       );
       await Promise.all(Array.from({ length: 120 }, () => headersOf({})));
       assert.equal(await refusal({}), 'Der Editor fragt zu oft. Versuchen Sie es in einer Minute noch einmal.');
