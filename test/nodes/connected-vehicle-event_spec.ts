@@ -153,7 +153,7 @@ describe(type, () => {
       'Charging has started',
       'Charging is done',
     ]);
-  });
+  }).timeout(60_000);
 
   it('reads only what its events need', async () => {
     await load({ events: ['charging-done'] });
