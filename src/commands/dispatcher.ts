@@ -11,7 +11,6 @@ import { LoggedCommand, type Sender } from './logged-command';
 import type { CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { QueueSlot, VehicleCommandQueue } from './vehicle-command-queue';
-import { waitUntilAvailable } from './wait-until-available';
 
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
@@ -42,6 +41,9 @@ interface DispatcherOptions {
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
 }
+
+/** A sleeping car may stay asleep for days, so its accessibility is read less and less often. */
+const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
  * Sends the commands of an account: one at a time to each car, when the car can take them, and enters each into the log. A waiting
@@ -154,6 +156,7 @@ export class Dispatcher {
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }
 
+  /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/service.md 2.7). */
   async #waitUntilAvailable(
     slot: QueueSlot,
     vin: string,
@@ -161,19 +164,17 @@ export class Dispatcher {
     onWaiting: DispatchOptions['onWaiting'],
   ): Promise<void> {
     const { client, clock } = this.#options;
-    await slot.supersedable(attempt.signal, (signal, throwIfSuperseded) =>
-      waitUntilAvailable({
-        client,
-        vin,
-        clock,
-        signal,
-        onWaiting: (failure) => {
-          throwIfSuperseded();
-          attempt.unavailable = failure;
-          onWaiting?.(failure.message);
-        },
-      }),
-    );
+    await slot.supersedable(attempt.signal, async (signal, throwIfSuperseded) => {
+      for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
+        const failure = await client.assertAccessible({ vin, signal }).then(() => null, asVehicleError);
+        if (failure === null) return;
+        if (!failure.retryable || signal.aborted) throw failure;
+        throwIfSuperseded();
+        attempt.unavailable = failure;
+        onWaiting?.(failure.message);
+        await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
+      }
+    });
     attempt.unavailable = null;
   }
 

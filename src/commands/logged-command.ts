@@ -127,11 +127,9 @@ export class LoggedCommand {
   /** A command that somebody else sent: it blocks no car, because nobody knows since when. */
   static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
     const command = new LoggedCommand(record, account, {}, now);
-    command.answer(
-      { ...record, outcome: meaningOf(record.requestStatus).outcome },
-      { status: 'answered', fault: null },
-      now,
-    );
+    const { outcome, sentence } = meaningOf(record.requestStatus);
+    const message = record.message || sentence;
+    command.answer({ ...record, outcome, message }, { status: 'answered', fault: null }, now);
     return command;
   }
 

@@ -490,6 +490,31 @@ export const cases: Case[] = [
     },
   },
 
+  {
+    title: 'v2 lock, its record twice for each of two result nodes, and once more after its end',
+    cast: { node: command('lock', 'v2'), results: [{}, result] },
+    async play(stage) {
+      states(['UNKNOWN', 4])(stage);
+      await stage.send();
+      await stage.pass(5);
+      const payload = stage.flow.outputs[0]?.[0]?.payload;
+      for (const into of ['result 1', 'result 2']) await stage.send({ payload }, into);
+      await stage.pass(60);
+      for (const into of ['result 1', 'result 2']) await stage.send({ payload }, into);
+      await stage.pass(10);
+    },
+  },
+  {
+    title: 'a foreign record of v2 without a result, for two result nodes, and cancelled by its id in one',
+    cast: { node: command('lock', 'v2'), results: [{}, {}] },
+    async play(stage) {
+      stage.service.car().set({ lock: 'UNLOCKED' });
+      const payload = foreignRecord(stage, { command: 'lock', interface: 'connected-v2', requestStatus: null });
+      for (const into of ['result 1', 'result 2']) await stage.send({ payload }, into);
+      await stage.send({ cancel: true, payload: { id: 'from elsewhere' } }, 'result 1');
+      await stage.pass(60);
+    },
+  },
   // Restarts.
   {
     title: 'v1 lock, a restart while it is followed',
@@ -563,6 +588,30 @@ export const cases: Case[] = [
       await stage.pass(10);
       await stage.restart();
       await stage.pass(200);
+    },
+  },
+  {
+    title: 'v2 lock, still running when it is answered, a restart while one of two result nodes reads the doors',
+    cast: { node: command('lock', 'v2'), results: [{}, result] },
+    async play(stage) {
+      states(['RUNNING', 5])(stage);
+      await stage.send();
+      await stage.pass(6);
+      await stage.restart();
+      await stage.pass(60);
+    },
+  },
+  {
+    title: 'a foreign record with a link, a restart while it is followed, and the record once more',
+    cast: { node: command('flash', 'v1'), results: [result] },
+    async play(stage) {
+      states(['RUNNING', 0], ['COMPLETED', 30])(stage);
+      const payload = await commandOfAnotherProgram(stage);
+      await stage.send({ payload }, 'result 1');
+      await stage.pass(10);
+      await stage.restart();
+      await stage.send({ payload }, 'result 1');
+      await stage.pass(60);
     },
   },
   {

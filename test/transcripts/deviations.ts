@@ -46,19 +46,4 @@ export const deviations = {
       isResult(node, channel) && title.includes('without topic') && isRecord(msg) ? { ...msg, topic: '<set>' } : msg,
     ),
   },
-  reasonOfForeignRecord: {
-    number: 5,
-    why: '`reason` of a foreign record without `message` is the sentence of its status. It is empty, or begins with a blank.',
-    mended: inMessages((node, channel, msg, title) =>
-      isResult(node, channel) && title.startsWith('a foreign record')
-        ? withPayload(msg, ({ reason }) =>
-            reason === ''
-              ? { reason: 'The car carried out the command.' }
-              : typeof reason === 'string' && reason.startsWith(' ')
-                ? { reason: `The command is on its way to the car.${reason}` }
-                : {},
-          )
-        : msg,
-    ),
-  },
 } satisfies Record<string, Deviation>;

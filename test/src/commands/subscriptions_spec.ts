@@ -32,7 +32,7 @@ const record = (id: string, changes: Partial<CommandRecord> = {}): CommandRecord
   operationId: null,
   requestStatus: 'RUNNING',
   outcome: 'pending',
-  message: '',
+  message: 'The command is on its way.',
   async: null,
   ...changes,
 });
