@@ -116,7 +116,8 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
   input.typedInput({ types: [choices.length > 0 ? options : ownType, ...sources] });
   input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
-  cell.find('input, button').attr('aria-label', say('label.operand'));
+  const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
+  named.attr('aria-label', say('label.operand'));
   return () => {
     const operandType = input.typedInput('type') as NonNullable<Row['operandType']>;
     const text = input.typedInput('value').trim();
@@ -156,6 +157,8 @@ function addRow(item: JQuery, row: Row): void {
     operandOf = isPlace ? placeInputs(cell, shown.operand) : typedInput(cell, shown, found);
   };
   item.addClass('condition').append(value, operator, cell).data('row', current);
+  // Node-RED gives its link no name.
+  item.siblings('.red-ui-editableList-item-remove').attr('aria-label', ofEvents('label.remove'));
   choose(value, row.value ?? 'batteryChargeLevel');
   fillOperators();
   if (row.operator !== undefined) choose(operator, row.operator);
