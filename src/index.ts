@@ -42,7 +42,13 @@ export {
 export { unitInWords } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
-export { commandNames, isCommandName, proofReadOf, unlockDurationLimits } from './catalogue/commands';
+export {
+  commandNames,
+  isCommandName,
+  proofReadOf,
+  runtimeMinutesLimits,
+  unlockDurationLimits,
+} from './catalogue/commands';
 export { causeOf } from './catalogue/outcomes';
 export {
   accessNames,

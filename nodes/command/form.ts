@@ -26,6 +26,7 @@ const {
   titleOf,
   validateTyped,
   validateTypedVin,
+  runtimeMinutesLimits,
   unlockDurationLimits,
   validateWhole,
   validateVehicle,
@@ -125,7 +126,8 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     unlockDurationType: { value: 'num' },
     runtimeMinutes: {
       value: '',
-      validate: (value, _opt) => value === '' || validateWhole(value, 1, 15),
+      validate: (value, _opt) =>
+        value === '' || validateWhole(value, runtimeMinutesLimits.minimum, runtimeMinutesLimits.maximum),
     },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },

@@ -19,9 +19,9 @@ export const commandOptions = nodeOptions(() => ({
   whenUnavailable: z._default(z.enum(['fail', 'wait']), 'fail'),
   /** Seconds. */
   deadline: number(600, 1, 86_400),
-  /** Let an unlock wait too. */
+  /** Let an unlock or engine start wait, too. */
   waitUnlock: flag(false),
-  /** Seconds that an arming message holds for an unlock; 0: unlock needs none. */
+  /** Seconds that an arming message holds for an unlock or engine start; 0: neither needs one. */
   arming: number(0, 0, 3_600),
 }));
 export type CommandOptions = z.infer<typeof commandOptions>;

@@ -57,6 +57,7 @@ export {
   parseRange,
   readAccess,
   readThemes,
+  runtimeMinutesLimits,
   shortVin,
   titleOf,
   unlockDurationLimits,

@@ -170,7 +170,7 @@ export class CommandLog {
       .map((one) => one.journalEntry());
   }
 
-  /** Empties the journal of an account. What is still needed for a result is kept until then. @throws StateFault */
+  /** Empties the journal of an account. A command that a node still needs comes back with its result. @throws StateFault */
   async clear(account: string): Promise<void> {
     await this.ready();
     for (const command of [...this.#commands.values()].filter((one) => one.account === account)) {
