@@ -4,7 +4,7 @@ import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
 type EventName = Exclude<AnyEvent, 'sign-in-ending' | 'sign-in-required'>;
-const eventNames = allEvents.filter((name): name is EventName => !name.startsWith('sign-in-'));
+export const eventNames = allEvents.filter((name): name is EventName => !name.startsWith('sign-in-'));
 
 /** Every event of the catalogue that is one of the car, triggered by a change of a simulated car in the real dialect and sent by a node of a real Node-RED. */
 

@@ -55,9 +55,9 @@ describe('What an example costs with an own Volvo', function () {
       }),
     );
     const each = Number(/^(\d+) for each message$/m.exec(parts.join('\n'))?.[1] ?? 0);
-    const reading = nodes.filter(({ type }) => /^connected-vehicle-(status|guard|event)$/.test(type));
+    const reading = nodes.filter(({ type }) => /^connected-vehicle-(status|guard|event|condition)$/.test(type));
     const polling = reading.filter(({ poll }) => Number(poll) > 0);
-    const asked = reading.filter(({ poll }) => Number(poll) === 0);
+    const asked = reading.filter(({ poll = 0 }) => Number(poll) === 0);
     const timer = nodes.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
 
     it(`is stated in “${name}”, and is what its nodes send in an hour`, async () => {

@@ -8,8 +8,7 @@ import { DebugSidebar } from './debug-sidebar';
 import { pressButton } from './example-flow';
 import { installTarball, packTarball, type Tarball } from './tarball';
 import { chargingMemberNames, connectedReadNames, resourceNames } from '../../src/catalogue/reads';
-import { eventNames } from '../../src/events/types';
-import { eventTour, type EventRow } from './event-tour';
+import { eventNames, eventTour, type EventRow } from './event-tour';
 import { stops, tour, type ProfileTable, type TourRow } from './tour';
 import { removeFolder } from '../support/remove-folder';
 
