@@ -55,7 +55,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    options.queue.restorePending(this.#pending());
+    options.queue.restorePending(() => this.#pending());
   }
 
   /**

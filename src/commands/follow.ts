@@ -57,7 +57,7 @@ const lastPollMs = 10_000;
 /** All that follow a command share a poll, and all that follow commands of one car a proof, that is not older than this. */
 const shareMs = 1_000;
 /** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
-export const maxUnclearPolls = 3;
+const maxUnclearPolls = 3;
 /** The doors lag behind the command (docs/field-notes.md 1.9): the pauses between reads until a value was measured after it. */
 const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
 /** The largest difference between the clocks of car and service. */

@@ -1,7 +1,7 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import type { StateStore } from '../state/state-store';
-import { LoggedCommand, type JournalEntry } from './logged-command';
+import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -15,11 +15,9 @@ export interface CommandLogOptions {
 
 /** The commands that flows read. */
 const journalLength = 100;
-/** A record may be so long on its way through other nodes to one that follows it: as long as a command can act. */
-const onTheWayMs = 150_000;
-
+/** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
 const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
-  !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < onTheWayMs;
+  !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < maxActingMs;
 
 /**
  * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte leaves. The log is the only owner of

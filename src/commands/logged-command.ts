@@ -79,6 +79,8 @@ export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   settledAt: string | null;
 }
 
+/** The longest time that a car may still act on a command after it was sent (docs/field-notes.md 5). */
+export const maxActingMs = 150_000;
 /** A status that goes back and forth for hours must not fill the store. */
 const maxStates = 50;
 

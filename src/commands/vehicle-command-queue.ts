@@ -4,14 +4,13 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
-import { maxUnclearPolls, pollCommand } from './follow';
-import type { LoggedCommand } from './logged-command';
+import { pollCommand } from './follow';
+import { maxActingMs, type LoggedCommand } from './logged-command';
+import { StateFault } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 
-/** A command blocks its car for at most 150 s (docs/field-notes.md 5). */
-const maxBlockingMs = 150_000;
-/** How often the link of a command is read while another command waits behind it. */
+/** How often the link of a command, or a log that cannot be read, is read while another command waits behind it. */
 const pollEveryMs = 3_000;
 
 interface QueueRequest {
@@ -49,27 +48,32 @@ export interface QueueSlot {
 export class VehicleCommandQueue {
   readonly #clock: Clock;
   readonly #since: number;
+  /** From this monotonic time on, no command from before this process blocks a car. */
+  readonly #restoresUntil: number;
   /** The commands of each car by VIN, the oldest first; never empty. */
   readonly #entries = new Map<string, readonly QueueEntry[]>();
-  readonly #restoring = new Set<Promise<void>>();
+  /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
+  readonly #restoring = new Set<() => Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.now();
+    this.#restoresUntil = clock.monotonic() + maxActingMs;
   }
 
   /**
-   * Restores commands without a known end from before this process began. No command enters before `found` is settled; if it rejects,
-   * nothing is blocked.
+   * Restores commands without a known end from before this process began. No command enters before `find` has found them. If the stored
+   * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
    */
-  restorePending(found: Promise<readonly LoggedCommand[]>): void {
-    const restored = found
-      .then(
-        (all) => all.forEach((one) => this.#restore(one)),
-        () => undefined,
-      )
-      .then(() => void this.#restoring.delete(restored));
-    this.#restoring.add(restored);
+  restorePending(find: () => Promise<readonly LoggedCommand[]>): void {
+    const restore = async (): Promise<void> => {
+      const found = await find().catch((error: unknown) =>
+        error instanceof StateFault && this.#clock.monotonic() < this.#restoresUntil ? null : [],
+      );
+      if (found !== null && this.#restoring.delete(restore)) for (const one of found) this.#restore(one);
+    };
+    this.#restoring.add(restore);
+    void restore();
   }
 
   #restore(logged: LoggedCommand): void {
@@ -77,10 +81,10 @@ export class VehicleCommandQueue {
     const now = this.#clock.now();
     const at = Date.parse(sentAt);
     // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
-    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxBlockingMs) return;
+    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxActingMs) return;
     if (this.#queueFor(vin).some((known) => known.logged?.id === id)) return;
     const entry = new QueueEntry(vin, command);
-    this.#block(entry, logged, Math.min(at, now));
+    this.#block(entry, logged);
     this.#entries.set(vin, [entry, ...this.#queueFor(vin)]);
   }
 
@@ -89,7 +93,10 @@ export class VehicleCommandQueue {
    * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the signal
    */
   async enter({ vin, command, whenBusy, client, signal }: QueueRequest): Promise<QueueSlot> {
-    while (this.#restoring.size > 0) await raceAbort(Promise.all(this.#restoring), signal);
+    while (this.#restoring.size > 0) {
+      await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
+      if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
+    }
     signal.throwIfAborted();
     for (const older of this.#queueFor(vin)) if (older.supersede !== null) this.#supersede(older);
     if (whenBusy === 'refuse' && this.#queueFor(vin).length > 0) {
@@ -128,15 +135,17 @@ export class VehicleCommandQueue {
           entry.supersede = null;
         }
       },
-      sent: (logged) => this.#block(entry, logged, Date.parse(logged.record.sentAt)),
+      sent: (logged) => this.#block(entry, logged),
       end: () => this.#end(entry),
     };
   }
 
   /** From now on the link of the command, or the time, ends its turn. */
-  #block(entry: QueueEntry, logged: LoggedCommand, sentAt: number): void {
+  #block(entry: QueueEntry, logged: LoggedCommand): void {
     entry.logged = logged;
-    entry.sentAt = sentAt;
+    // A clock that was set back must not block a car for longer.
+    const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
+    entry.blocksUntil = this.#clock.monotonic() + maxActingMs - age;
     logged.onFinal.push(() => this.#end(entry));
   }
 
@@ -169,22 +178,19 @@ export class VehicleCommandQueue {
   async #poll(vin: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
     const [head] = this.#queueFor(vin);
     if (head?.logged == null) return;
-    const age = this.#clock.now() - head.sentAt;
-    // A clock that was set back must not block a car for as long.
-    if (age >= maxBlockingMs || age < 0) return this.#end(head);
+    if (this.#clock.monotonic() >= head.blocksUntil) return this.#end(head);
     if (!head.logged.record.async?.href) return;
     try {
       const outcome = await pollCommand(head.logged, client, { clock: this.#clock, signal });
-      head.unclearPolls = outcome === 'undetermined' ? head.unclearPolls + 1 : 0;
-      if (isFinal(outcome) || head.unclearPolls >= maxUnclearPolls) this.#end(head);
+      if (isFinal(outcome)) this.#end(head);
     } catch (error) {
       if (signal.aborted) throw error;
     }
   }
 }
 
-const busy = ({ command, logged, sentAt }: QueueEntry, now: number): VehicleError => {
-  const since = logged === null ? '' : sentence`, sent at ${clockTime(sentAt, now)}`;
+const busy = ({ command, logged }: QueueEntry, now: number): VehicleError => {
+  const since = logged === null ? '' : sentence`, sent at ${clockTime(Date.parse(logged.record.sentAt), now)}`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
@@ -200,10 +206,8 @@ class QueueEntry {
   readonly command: string;
   /** Null until the command is answered or given up. */
   logged: LoggedCommand | null = null;
-  /** Milliseconds since 1970. */
-  sentAt = 0;
-  /** The number of polls in a row that found an unclear status. */
-  unclearPolls = 0;
+  /** In monotonic time. */
+  blocksUntil = Infinity;
   /** Set while the command only waits for the car. */
   supersede: AbortController | null = null;
   readonly ended = new AbortController();

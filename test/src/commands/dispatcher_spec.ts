@@ -204,6 +204,39 @@ describe('the dispatcher', () => {
       await send('honk');
     });
 
+    it('refuses every one of many commands after the link has said once that nothing is known', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }] } });
+      await send('lock');
+      await clock.advance(2_000);
+      for (const command of ['honk', 'flash', 'honk-flash', 'unlock'])
+        assert.equal((await failure(send(command))).code, 'VEHICLE_UNAVAILABLE');
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('is sent 150 s after a command whose link never says anything clear', async () => {
+      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }] } });
+      await send('lock');
+      await moving(send('honk', { whenBusy: 'queue' }));
+      const [lock, honk] = service.car().invocations;
+      assert.ok((honk?.receivedAt ?? 0) - (lock?.receivedAt ?? 0) >= 150_000);
+    });
+
+    for (const [what, ms] of [
+      ['back by a second', -1_000],
+      ['back by a day', -86_400_000],
+      ['forward by a day', 86_400_000],
+    ] as const)
+      it(`stays blocked for 150 s though the clock is set ${what}`, async () => {
+        service.car().set({ commandPlan: { answerAfterMs: 0 } });
+        service.faults.add({ match: { method: 'POST' }, times: 1, status: 504, body: {} });
+        await send('lock', { interface: 'v2' });
+        clock.setTime(clock.now() + ms);
+        await clock.advance(149_000);
+        assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
+        await clock.advance(1_000);
+        await send('honk');
+      });
+
     it('stays blocked by a command without a known result, whatever the doors say, until no car would still act', async () => {
       service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
       service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
@@ -364,6 +397,34 @@ describe('the dispatcher', () => {
       await later.advance(148_000);
       await restarted.dispatcher.send('unlock', { vin, interface: 'v1' });
       assert.deepEqual(posts(), ['lock', 'unlock']);
+    });
+
+    it('stays blocked by a command from before a restart though the journal cannot be read at first', async () => {
+      const store = new MemoryStateStore();
+      service.car().set({ commandPlan: { answerAfterMs: 0 } });
+      service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
+      await moving(
+        openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('unlock', { vin, interface: 'v2' }),
+      );
+      const entries = store.entries.bind(store);
+      store.entries = () => Promise.reject(new StateFault('inaccessible', 'command', 'here', 'EBUSY'));
+      clock = new ManualClock(clock.now() + 20_000);
+      const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
+      await clock.advance(0);
+      const sent = dispatcher.send('lock', { vin, interface: 'v1' });
+      await clock.whenSleeping(2);
+      store.entries = entries;
+      assert.match((await failure(sent)).message, /may still be under way.*unlock/);
+      assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('waits for a journal that cannot be read no longer than a command from before could act', async () => {
+      const store = new MemoryStateStore();
+      store.entries = () => Promise.reject(new StateFault('inaccessible', 'command', 'here', 'EACCES'));
+      const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
+      const begun = clock.now();
+      await moving(dispatcher.send('lock', { vin, interface: 'v1' }));
+      assert.ok(clock.now() - begun >= 150_000 && clock.now() - begun < 155_000, String(clock.now() - begun));
     });
 
     it('repeats the precheck of a queued command before it is sent', async () => {
