@@ -117,17 +117,18 @@ export class Subscriptions {
     await this.#try(() => this.#options.log.save(command));
   }
 
-  /** Stores a result, which is sent next. @param reason that of the report, to be worded for each reader */
+  /** Stores a result, or that its sending begins again; it is sent next. @param reason that of the report, to be worded for each reader */
   async settle(
     { command, result }: Subscription,
     report: FollowReport,
     reason = asSentence(report.reason),
   ): Promise<void> {
     const { log, clock } = this.#options;
-    if (result === null) {
-      command.settle({ ...report, reason }, clock.now());
-      this.#setOutbox(command, new Outbox<FollowReport>().with([report]));
-    }
+    if (result === null) command.settle({ ...report, reason }, clock.now());
+    this.#setOutbox(
+      command,
+      result === null ? new Outbox<FollowReport>().with([report]) : this.#outboxOf(command).retried(),
+    );
     command.origin = null;
     await this.#try(() => log.save(command));
   }
@@ -178,22 +179,20 @@ export class Subscriptions {
         open.push({ ...stored.data, command, result });
         continue;
       }
-      if (result !== 'delivered') onLost(typeof result === 'string' ? result : 'damaged');
       if (!stored.success) await log.store.write(`unreadable/${key}`, value);
       await log.store.remove(key);
       this.#unfollow(id);
+      if (result !== 'delivered') onLost(typeof result === 'string' ? result : 'damaged');
     }
     return open;
   }
 
-  /** The result that is not sent yet; null where there is none. Its sending begins again. */
+  /** The result that is not sent yet; null where there is none. */
   #resultOf(command: LoggedCommand): FollowReport | null | 'undelivered' | 'delivered' {
     if (!this.#hasResult(command)) return null;
     const unsent = this.#outboxOf(command);
     if (unsent.entries.length === 0) return 'delivered';
-    const retried = unsent.retried();
-    this.#setOutbox(command, retried);
-    return retried.messages[0] ?? 'undelivered';
+    return unsent.retried().messages[0] ?? 'undelivered';
   }
 
   #outboxOf = ({ results, record }: LoggedCommand): Outbox<FollowReport> =>

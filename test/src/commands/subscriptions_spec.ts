@@ -163,6 +163,24 @@ describe('the subscriptions of a node', () => {
     assert.equal((await store.entries('unreadable/')).length, 1);
   });
 
+  it('keep a result that was not sent, however often the disk fails while they are read', async () => {
+    await settle(of(), 'a');
+    await store.write('follow/n/b', { startedAt: 'soon' });
+    const write = store.write.bind(store);
+    store.write = (key, ...rest) =>
+      key.startsWith('unreadable/') ? Promise.reject(inaccessible) : write(key, ...rest);
+    const subscriptions = of();
+    const lost: string[] = [];
+    const again = (): Promise<Subscription[]> => subscriptions.open((what) => lost.push(what));
+    for (let tries = 0; tries < 5; tries += 1) await assert.rejects(again(), inaccessible);
+    store.write = write;
+    assert.deepEqual(
+      (await again()).map(({ result }) => result),
+      [report('a')],
+    );
+    assert.deepEqual(lost, ['damaged']);
+  });
+
   it('leave out one whose command is gone', async () => {
     await begin(of(), 'a');
     await store.remove('command/a');
