@@ -104,12 +104,7 @@ class PastedToken implements TokenSource {
   async close(): Promise<void> {}
 
   #problem(): VehicleError | null {
-    if (this.#token === '')
-      return new VehicleError(
-        'TOKEN_MISSING',
-        'There is no access token. Sign in, or paste an access token, in the vehicle configuration.',
-        { status: { word: 'NOT_SIGNED_IN' } },
-      );
+    if (this.#token === '') return nobodySignedIn();
     if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
     if (!this.#isExpired()) return null;
     return new VehicleError(
@@ -122,6 +117,11 @@ class PastedToken implements TokenSource {
     return this.#expiresAt !== null && this.#expiresAt <= this.#clock.now();
   }
 }
+
+export const nobodySignedIn = (): VehicleError =>
+  new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.', {
+    status: { word: 'NOT_SIGNED_IN' },
+  });
 
 /** People copy the whole value of the header. */
 const withoutScheme = (pasted: string): string => pasted.trim().replace(/^Bearer\s+/i, '');

@@ -3,9 +3,9 @@ import { raceAbort } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
 import { fingerprint, importedKey, signInKey } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
-import { nobodySignedIn, TokenManager, type GrantState } from './token-manager';
+import { TokenManager, type GrantState } from './token-manager';
 import type { Session } from './session';
-import { isoTime, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
+import { isoTime, nobodySignedIn, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
 export interface TokenSourceOptions {
   /** A pasted access token. */
@@ -141,9 +141,9 @@ class ManagedToken implements TokenSource {
     if (this.#isClosed) throw cancelledError();
     try {
       const { savedSignIns } = this.#session;
-      const key = await this.#keyInUse();
+      const choice = await this.#keyOrPasted();
       this.#problem = null;
-      const tokens = key === null ? (this.#given.pasted ?? pastedToken('')) : this.#managerOf(key);
+      const tokens = typeof choice === 'string' ? this.#managerOf(choice) : choice;
       this.#chosen = { tokens, savedSignIns };
       return tokens;
     } catch (error) {
@@ -165,8 +165,8 @@ class ManagedToken implements TokenSource {
     return this.#manager;
   }
 
-  /** The key of the grant to use now; null for the pasted access token. */
-  async #keyInUse(): Promise<string | null> {
+  /** The key of the grant to use now, or the pasted access token. @throws VehicleError TOKEN_MISSING, CONFIG */
+  async #keyOrPasted(): Promise<string | TokenSource> {
     const { refreshToken, accessToken, pasted } = this.#given;
     checkInputs(this.#client, refreshToken);
     const signedIn = await this.#session.store.read(this.#signInKey);
@@ -175,14 +175,14 @@ class ManagedToken implements TokenSource {
     if (refreshToken !== '') return isOutdated(refreshToken) ? this.#signInKey : this.#importedKey;
     if (signedIn === null) {
       if (pasted === null) throw nobodySignedIn();
-      return null;
+      return pasted;
     }
     const isPastedInUse =
       pasted !== null &&
       this.#manager === null &&
       pasted.describe().signInRequiredSince === null &&
       !isOutdated(accessToken);
-    return isPastedInUse ? null : this.#signInKey;
+    return isPastedInUse ? pasted : this.#signInKey;
   }
 
   #release(): void {

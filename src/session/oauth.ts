@@ -206,12 +206,12 @@ const refusals = new Map([
   ],
   [
     'invalid_scope',
-    'The application lacks one of the scopes asked for. Untick under “Allow” in the vehicle configuration what it was published without, then sign in again.',
+    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/** The sentence that says what to do after a refusal. */
+/** The sentence that says what to do after a refusal, of the token endpoint or of the sign-in page. */
 export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
   refusals.get(refusal) ??
   sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
-import { sentence } from '../sentence';
+import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
@@ -170,11 +170,12 @@ export class SignIns {
         : error;
     });
     if ('refusal' in answer) {
-      const problem =
+      throw refused(
+        answer.refusal,
         answer.refusal === 'invalid_grant'
           ? 'The service did not accept the sign-in code, which is valid for a minute only. Start the sign-in again.'
-          : refusalSentence(answer);
-      throw new VehicleError('SIGN_IN_REQUIRED', problem);
+          : refusalSentence(answer),
+      );
     }
     if (answer.refreshToken === null) {
       throw new VehicleError(
@@ -303,16 +304,8 @@ function queryOf(redirected: string): URLSearchParams {
 const pageErrors = new Map([
   ['access_denied', 'The sign-in was declined at the service. Start it again and agree to the access.'],
   [
-    'unauthorized_client',
-    'The service does not let this application sign in this way. Check at the developer portal that the application is published.',
-  ],
-  [
     'invalid_request',
     'The service does not accept this sign-in. Check that the client ID and the redirect URL are those of the application at the developer portal.',
-  ],
-  [
-    'invalid_scope',
-    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, and sign in again. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
   ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
   ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],
@@ -321,8 +314,9 @@ const pageErrors = new Map([
 /** An OAuth error code is shown; free text from an address never is. */
 function refusedByPage(error: string): VehicleError {
   const code = /^[\w.-]{1,60}$/.test(error) ? error : 'unknown error';
-  return new VehicleError(
-    code === 'invalid_scope' ? 'SCOPE_MISSING' : 'SIGN_IN_REQUIRED',
-    pageErrors.get(code) ?? sentence`The service ended the sign-in (${code}). Start it again.`,
-  );
+  return refused(code, pageErrors.get(code) ?? refusalSentence({ refusal: code }));
 }
+
+/** @param error the OAuth error code, of the sign-in page or of the token endpoint */
+const refused = (error: string, problem: string | Sentence): VehicleError =>
+  new VehicleError(error === 'invalid_scope' ? 'SCOPE_MISSING' : 'SIGN_IN_REQUIRED', problem);

@@ -1,8 +1,9 @@
-import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
+import { asVehicleError, cancelledError, VehicleError, type ErrorCode } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
+import { nobodySignedIn } from '../http/token-source';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
@@ -221,6 +222,7 @@ export class TokenManager {
     for (;;) {
       if (this.turn.unsaved !== null) await this.#save(this.turn.unsaved);
       const stored = await this.#options.store.read(this.key);
+      if (this.#isForgotten) throw cancelledError();
       this.#grant = stored?.grant ?? this.#grant;
       const known = this.#grant ?? this.#imported();
       if (known === null) throw nobodySignedIn();
@@ -296,9 +298,11 @@ export class TokenManager {
     let saved: StoredGrant | null = null;
     while (saved === null) {
       const stored = await this.#options.store.read(this.key);
+      if (this.#isForgotten) return next;
       // A sign-in was later than this refresh.
       if (stored !== null && stored.grant.generation >= next.generation) saved = stored;
       else saved = await this.#options.store.write(this.key, next, stored?.version ?? null);
+      if (this.#isForgotten) return next;
     }
     this.turn.unsaved = null;
     this.#refusal = null;
@@ -402,8 +406,3 @@ const newTokenRefused = (): VehicleError =>
     'The service refused a new access token. If this does not end, sign in again in the vehicle configuration.',
     { httpStatus: 401 },
   );
-
-export const nobodySignedIn = (): VehicleError =>
-  new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.', {
-    status: { word: 'NOT_SIGNED_IN' },
-  });

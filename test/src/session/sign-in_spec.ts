@@ -250,10 +250,18 @@ describe('a sign-in from the editor', () => {
       code: 'SCOPE_MISSING',
       says: /Untick under “Allow”/,
     },
+    'asks for a scope that the application turns out to lack at the last step': {
+      redirected: async () => {
+        identity.fault({ status: 400, body: { error: 'invalid_scope' } });
+        return decide(begin().url);
+      },
+      code: 'SCOPE_MISSING',
+      says: /published without a scope .*Untick under “Allow”/,
+    },
     'comes back with a word that plain objects know': {
       redirected: async () => `?error=constructor&state=${begin().state}`,
       code: 'SIGN_IN_REQUIRED',
-      says: /ended the sign-in \(constructor\)/,
+      says: /refused the sign-in \(constructor\)/,
     },
     'comes back with an unknown error': {
       redirected: async () => `?error=odd_thing&state=${begin().state}`,

@@ -673,6 +673,31 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
+  for (const [when, isAnswered] of [
+    ['before it is requested', false],
+    ['while the answer is saved', true],
+  ] as const) {
+    it(`is not stored where its configuration is deleted ${when}`, async () => {
+      const refreshToken = identity.newRefreshToken();
+      const { store } = session;
+      const read = store.read.bind(store);
+      let isDeleted = false;
+      store.read = async (key) => {
+        const stored = await read(key);
+        const isItsTurn = identity.requests.length === Number(isAnswered);
+        if (key !== importedKey(identity.client, refreshToken) || !isItsTurn || isDeleted) return stored;
+        isDeleted = true;
+        await session.signIns.forgetSaved({ client: identity.client, configNodeId: 'config-1', refreshToken });
+        return stored;
+      };
+      await source({ refreshToken })
+        .get()
+        .catch(({ code }: VehicleError) => assert.equal(code, 'CANCELLED'));
+      assert.deepEqual([isDeleted, await grantFiles()], [true, []]);
+      assert.equal(identity.requests.length, Number(isAnswered));
+    });
+  }
+
   it('hands every token to the redactor before it is used', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
