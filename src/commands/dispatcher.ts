@@ -131,7 +131,7 @@ export class Dispatcher {
     const { requests } = this.#options;
     const left = (): void => this.#carChanges(route.vin);
     return attempt.send(route, { requests, left, ...(begin && { begin }) }).finally(() => {
-      // The car has acted since the command left.
+      // The car may have acted since the command left.
       if (attempt.status !== 'dropped') this.#carChanges(route.vin);
     });
   }

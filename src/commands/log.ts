@@ -13,7 +13,7 @@ export interface CommandLogOptions {
   onChange?: () => void;
 }
 
-/** The commands that flows read. */
+/** The most commands that the journal of an account lists. */
 const journalLength = 100;
 /** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
 const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>

@@ -33,7 +33,7 @@ const originShape = z.object({
   handedOnAt: text,
 });
 
-/** Any part but these five that cannot be read is left out. */
+/** A command without order, account or readable record is lost; any other part that cannot be read is left out. */
 const storedShape = z.lazy(() =>
   z.object({
     order: z.number(),

@@ -98,8 +98,9 @@ interface Limit {
 interface ApiState {
   day: SlidingWindow;
   limits: readonly Limit[];
-  /** The requests that are stored and not sent yet, of the last reservation and its size. */
+  /** The requests of the last reservation that are stored and not sent yet. */
   reserved: number;
+  /** The size of the last reservation. */
   reservation: number;
   /** Fulfilled when the last reservation is stored. */
   storing: Promise<void>;

@@ -134,9 +134,9 @@ export class Requests {
   readonly #log: LoggedRequest[] = [];
   #clockSkewMs = 0;
   #closed = false;
-  /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
+  /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
   readonly #failing = new Map<string, ErrorCode>();
 
   constructor(options: RequestsOptions) {

@@ -18,7 +18,7 @@ export interface Condition {
 
 /**
  * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
- * `journal/4f3c`; the collection is a fixed word of the pack, the name can be any text. No two writes of a key get the same version,
+ * `command/4f3c`; the collection is a fixed word of the pack, the name can be any text. No two writes of a key get the same version,
  * not even when it was removed in between.
  */
 export interface StateStore {
@@ -37,7 +37,7 @@ export interface StateStore {
    */
   remove(key: string, condition?: Condition): Promise<boolean>;
   /**
-   * Whatever is stored below `prefix`, which names at least a collection: `watches/`. The entry that was written last comes last. What
+   * Whatever is stored below `prefix`, which names at least a collection: `follow/`. The entry that was written last comes last. What
    * cannot be read is left out.
    * @throws StateFault
    */
