@@ -30,8 +30,9 @@ export function handsOnCommands(
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
     const isDelivered = (): Promise<boolean> => log.isTakenOver(id);
     if (!(await deploys.send(send, { clock: clock(), signal, isDelivered }))) return false;
-    const isFollowed = leadsTo(RED, node, 'connected-vehicle-command-status');
-    if (!(await isDelivered())) await log.handedOn(id, isFollowed ? clock().now() : null).catch(() => warn('notKept'));
+    if (await isDelivered()) return true;
+    const mayBeFollowed = leadsTo(RED, node, 'connected-vehicle-command-status');
+    await log.handedOn(id, mayBeFollowed ? clock().now() : null).catch(() => warn('notKept'));
     return true;
   };
 
