@@ -28,13 +28,13 @@ export function numberIn(input: unknown): number {
 export function parsePlace(input: unknown): Place | null {
   if (!isRecord(input) || typeof input['name'] !== 'string') return null;
   const name = input['name'].trim();
-  const { radius: given } = input;
-  const isDefault = given === undefined || given === null || given === '';
+  const { radius } = input;
+  const isDefault = radius === undefined || radius === null || radius === '';
   const place = {
     name,
     latitude: numberIn(input['latitude']),
     longitude: numberIn(input['longitude']),
-    radius: isDefault ? defaultRadius : numberIn(given),
+    radius: isDefault ? defaultRadius : numberIn(radius),
   };
   const isValid =
     name !== '' &&

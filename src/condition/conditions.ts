@@ -16,7 +16,7 @@ import {
 } from './values';
 
 /** Yes, no, or null: cannot tell. */
-export type Truth = boolean | null;
+type Truth = boolean | null;
 
 export interface Condition {
   value: ConditionValue;
@@ -34,7 +34,7 @@ export interface ConditionResult extends Fact {
 }
 
 /** A row of the form. The operand is parsed later, because it may come from a message. */
-export type ConditionRow = Omit<Condition, 'operand'>;
+type ConditionRow = Omit<Condition, 'operand'>;
 
 /**
  * The value and the operator of a row.

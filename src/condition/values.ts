@@ -6,7 +6,7 @@ import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
 
 /** What a value of the car is, from which its operators and operands follow. `words`: those of true and false. */
-export type ValueKind =
+type ValueKind =
   | { kind: 'number'; unit: string }
   | { kind: 'word'; values: readonly string[] }
   | { kind: 'boolean'; words: { true: string; false: string } }
@@ -86,8 +86,8 @@ export function factOf({ member, type }: ConditionValue, { payload, vehicle }: R
 function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown, unit: unknown): Fact['is'] {
   if (type.kind === 'boolean') return typeof value === 'boolean' ? value : null;
   if (type.kind === 'number') {
-    const given = typeof unit === 'string' ? unitInWords(unit) : null;
-    const factor = given === null ? null : factorBetween(given, type.unit);
+    const answered = typeof unit === 'string' ? unitInWords(unit) : null;
+    const factor = answered === null ? null : factorBetween(answered, type.unit);
     return typeof value === 'number' && Number.isFinite(value) && factor !== null ? value * factor : null;
   }
   const word = type === opening ? openingState(value) : value;
@@ -130,8 +130,8 @@ export function parseOperand(type: ValueKind, operator: Operator, input: unknown
 }
 
 function parseWord(type: ValueKind, input: unknown): string | boolean | undefined {
-  const written = String(input).trim().toLowerCase();
-  if (type.kind === 'word') return type.values.find((word) => word.toLowerCase() === written);
+  const entered = String(input).trim().toLowerCase();
+  if (type.kind === 'word') return type.values.find((word) => word.toLowerCase() === entered);
   if (type.kind !== 'boolean') return undefined;
-  return [true, false].find((value) => written === String(value) || written === type.words[value ? 'true' : 'false']);
+  return [true, false].find((value) => entered === String(value) || entered === type.words[value ? 'true' : 'false']);
 }
