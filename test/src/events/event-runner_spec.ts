@@ -178,40 +178,15 @@ describe('The runner of the events', () => {
     assert.deepEqual(events, ['unlocked']);
   });
 
-  /** How long ago each was answered, where a poll has to wait for the other one. */
-  const slowPolls = [
-    ['starts', { engineRunning: 50_000, odometer: 0 }, { isRunning: false, kilometers: 101 }],
-    ['stops', { engineRunning: 0, odometer: 50_000 }, { isRunning: false, kilometers: 111 }],
-  ] as const;
-  for (const [what, agoMs, found] of slowPolls)
-    it(`reports a trip once where the car ${what} between two answers of one poll`, async () => {
-      const parked = { isRunning: false, kilometers: 100 };
-      const driving = { isRunning: true, kilometers: 105 };
-      const home = { isRunning: false, kilometers: 112 };
-      let current: HistoryReading;
-      const runner = await openRunner({
-        settings: parseEventSettings({ events: ['trip-ended'] }),
-        client: clientOf(() => current),
-        store,
-        clock,
-      });
-      const trips: unknown[] = [];
-      for (const car of what === 'starts' ? [parked, found, driving, home] : [parked, driving, found, home]) {
-        await clock.advance(120_000);
-        const at = clock.now();
-        const ago = car === found ? agoMs : { engineRunning: 300, odometer: 0 };
-        current = {
-          at,
-          payloads: { engineRunning: { value: car.isRunning }, odometer: { value: car.kilometers } },
-          receivedAt: { engineRunning: at - ago.engineRunning, odometer: at - ago.odometer },
-        };
-        const { events } = await runner.poll(['engineRunning', 'odometer'], signal);
-        trips.push(...events.map(({ from, to }) => [from, to]));
-      }
-      assert.deepEqual(trips, [[100, 112]]);
-    });
+  /** An answer to a poll. `agoMs`: how long before the end of the poll each part was answered; a poll has to wait for the other one. */
+  interface CarAnswer {
+    isRunning: boolean;
+    kilometers: number;
+    agoMs: { engineRunning: number; odometer: number };
+  }
 
-  it('reports a trip where the odometer is always answered long after the engine', async () => {
+  /** The trips that are reported where a poll every two minutes gets these answers. */
+  const tripsOf = async (answers: readonly CarAnswer[]): Promise<unknown[]> => {
     let current: HistoryReading;
     const runner = await openRunner({
       settings: parseEventSettings({ events: ['trip-ended'] }),
@@ -220,18 +195,38 @@ describe('The runner of the events', () => {
       clock,
     });
     const trips: unknown[] = [];
-    for (const kilometers of [100, 100, 112, 112, 112]) {
+    for (const { isRunning, kilometers, agoMs } of answers) {
       await clock.advance(120_000);
       const at = clock.now();
       current = {
         at,
-        payloads: { engineRunning: { value: false }, odometer: { value: kilometers } },
-        receivedAt: { engineRunning: at - 50_000, odometer: at },
+        payloads: { engineRunning: { value: isRunning }, odometer: { value: kilometers } },
+        receivedAt: { engineRunning: at - agoMs.engineRunning, odometer: at - agoMs.odometer },
       };
       const { events } = await runner.poll(['engineRunning', 'odometer'], signal);
       trips.push(...events.map(({ from, to }) => [from, to]));
     }
-    assert.deepEqual(trips, [[100, 112]]);
+    return trips;
+  };
+
+  const together = { engineRunning: 300, odometer: 0 };
+  const parked = { isRunning: false, kilometers: 100, agoMs: together };
+  const driving = { isRunning: true, kilometers: 105, agoMs: together };
+  const home = { isRunning: false, kilometers: 112, agoMs: together };
+  const started = { isRunning: false, kilometers: 101, agoMs: { engineRunning: 50_000, odometer: 0 } };
+  const stopped = { isRunning: false, kilometers: 111, agoMs: { engineRunning: 0, odometer: 50_000 } };
+  for (const [what, answers] of [
+    ['starts', [parked, started, driving, home]],
+    ['stops', [parked, driving, stopped, home]],
+  ] as const)
+    it(`reports a trip once where the car ${what} between two answers of one poll`, async () => {
+      assert.deepEqual(await tripsOf(answers), [[100, 112]]);
+    });
+
+  it('reports a trip where the odometer is always answered long after the engine', async () => {
+    const agoMs = { engineRunning: 50_000, odometer: 0 };
+    const answers = [100, 100, 112, 112, 112].map((kilometers) => ({ isRunning: false, kilometers, agoMs }));
+    assert.deepEqual(await tripsOf(answers), [[100, 112]]);
   });
 
   it('goes on after the clock was set back', async () => {
