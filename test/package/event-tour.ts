@@ -4,9 +4,8 @@ import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
 type EventName = Exclude<AnyEvent, 'sign-in-ending' | 'sign-in-required'>;
+/** The events of the car: those of the sign-in happen at no car. */
 export const eventNames = allEvents.filter((name): name is EventName => !name.startsWith('sign-in-'));
-
-/** Every event of the catalogue that is one of the car, triggered by a change of a simulated car in the real dialect and sent by a node of a real Node-RED. */
 
 /** What happens to the car of each event, and how it is before where it differs from the hybrid car of the demo. */
 const happenings: Record<EventName, { before?: CarChanges; after: CarChanges }> = {
