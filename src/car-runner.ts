@@ -70,7 +70,7 @@ const recordShape = z.lazy(() =>
 
 /** A timer that fires early must not become a loop. */
 const minPauseMs = 1_000;
-/** A smaller difference between wall time and monotonic time is no clock that was set. */
+/** A clock counts as set if wall time and monotonic time differ by more than this. */
 const minClockSetMs = 2_000;
 /** How often a step is taken again because another process wrote the record meanwhile. */
 const maxConflicts = 10;

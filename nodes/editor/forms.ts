@@ -61,7 +61,7 @@ const stateOf = (input: JQuery): unknown => (input.is('[type=checkbox]') ? input
 
 /**
  * Takes away the blanks around a pasted address, key or token, and stores numbers as such: the editor would store a
- * changed one as text. What is no number (`${NAME}`, a blank) is left to the editor. The field of a property that the
+ * changed one as text. The editor keeps a text that is not a number (`${NAME}`, a blank). The field of a property that the
  * node lacks is taken away where it still shows the default, so that closing a form changes nothing.
  */
 export function saveProperties(node: AnyNode, field: Field): void {

@@ -27,7 +27,7 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   return fault === null || sharedText(`reason.${fault}`);
 }
 
-/** What a configuration of a car lacks. Its stored secrets are known only after its form was open. */
+/** Names the credential that a configuration of a car lacks. The editor knows the stored ones only after the form was open. */
 export function validateCredentials({ credentials: known }: EditorNode<object>): Validity {
   if (known?.['has_apiKey'] === false) return sharedText('cause.API_KEY_MISSING');
   const isWithout = known?.['has_accessToken'] === false && known['has_refreshToken'] === false && !known['clientId'];

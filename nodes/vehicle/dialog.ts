@@ -106,7 +106,7 @@ function showScopesToTick(): void {
   part('scopeList').text(scopesToTick().join('\n'));
 }
 
-/** What each of the nodes that use a configuration does. */
+/** The reads and commands of each node that uses a configuration. */
 const usesOf = (id: string): object[] =>
   nodesOf(id).map((node) => ({
     label: node.name || node.type,
@@ -209,7 +209,7 @@ function follow(id: string, isOpen: () => boolean, onSignIn: (result: SignInResu
   });
 }
 
-/** What was not granted, in the words of *Allow*, with its scopes. */
+/** Lists the permissions that were not granted, in the words of *Allow*, with their scopes. */
 const listOfMissing = (missing: SignedIn['missing']): string =>
   missing
     .map(({ access, scopes }) =>

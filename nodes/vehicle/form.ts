@@ -35,7 +35,7 @@ const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Validity): Valid
 const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>
   ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
 
-/** Without a sign-in address there is no sign-in, only pasted tokens (docs/message-contract.md 2). */
+/** A configuration without a sign-in address has pasted tokens only (docs/message-contract.md 2). */
 const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
   ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
 

@@ -48,7 +48,7 @@ function ownKey(directory: string, path: string): string {
   }
 }
 
-/** Null where there is no key file. */
+/** Reads the key file; null if it does not exist. */
 function readKey(path: string): string | { damaged: true } | null {
   try {
     const key = readFileSync(path, 'utf8').trim();

@@ -16,7 +16,7 @@ interface Last {
 const maxReadings = 100;
 
 /**
- * The last reading under each key: changes are measured against it, and it stands in when a read fails. It holds copies, because
+ * The last reading under each key. A new reading is compared with it, and it replaces a read that fails. It holds copies, because
  * flows change the messages they get.
  */
 export class LastReadings {

@@ -4,7 +4,7 @@ import { perMile } from './units';
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
  * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
- * docs/service.md 2.8, or it gives the reason why there is no such value.
+ * docs/service.md 2.8, or it says why connected v2 has no such value.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
  * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.

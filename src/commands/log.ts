@@ -15,6 +15,7 @@ export interface CommandLogOptions {
 
 /** The most commands that the journal of an account lists. */
 const journalLength = 100;
+
 /** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
 const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
   !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < maxActingMs;

@@ -65,7 +65,7 @@ export interface PolledReading {
   };
 }
 
-/** Why a poll failed: any VehicleError fits. */
+/** The reason of a failed poll; a VehicleError has these members. */
 export interface PolledFailure {
   retryable: boolean;
   retryAt: Date | null;

@@ -43,7 +43,7 @@ interface CarReport {
   > | null;
   /** The error of the configuration if no account could be opened. */
   problem: Sentence | null;
-  /** Where a person mends what is wrong; null where nothing is, or where time mends it. */
+  /** The place where a person can mend the fault; null if there is no fault, or if it ends by itself. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
