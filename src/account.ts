@@ -99,14 +99,15 @@ export function openAccount(options: AccountOptions): Account {
   const transport = options.transport ?? createTransport({ clock });
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
   const { limits, owner = randomUUID(), id = owner, service } = options;
-  const shared = pack.keys.acquire({ baseUrl: service.baseUrl, apiKey, limits });
+  const { limiter, shared } = pack.stateOfKey(service.baseUrl, apiKey);
+  const endUse = limiter.use(limits);
   const shareForMs = options.shareForMs ?? 5_000;
   const requests = new Requests({
     apiKeyHeader: service.apiKeyHeader,
     apiKey,
     tokens,
-    limiter: shared.limiter,
-    shared: shared.sharedReads,
+    limiter,
+    shared,
     owner,
     shareForMs,
     transport,
@@ -120,7 +121,7 @@ export function openAccount(options: AccountOptions): Account {
     availableInterfaces: service.availableInterfaces,
     // Somebody who tries a demo car clicks it and waits, and it has no quota.
     ...(service.service === 'demo' && { longestMs: 15_000 }),
-    quota: () => readsQuotaOf(shared.limiter.snapshot()),
+    quota: () => readsQuotaOf(limiter.snapshot()),
     shareForMs,
     clock,
   });
@@ -153,7 +154,7 @@ export function openAccount(options: AccountOptions): Account {
       isLocalReadName(name)
         ? readJournal(journal, { clear, now: new Date(clock.now()), redact: redactor.text })
         : client.read(name, read),
-    quota: () => shared.limiter.snapshot(),
+    quota: () => limiter.snapshot(),
     token: () => tokens.describe(),
     signIn() {
       const { endsAt, signInRequiredSince } = tokens.describe();
@@ -169,7 +170,7 @@ export function openAccount(options: AccountOptions): Account {
       poller.close();
       requests.close();
       const commandsEnded = dispatcher.close();
-      await shared.release();
+      await endUse();
       await tokens.close();
       await transport.close();
       await commandsEnded;

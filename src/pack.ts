@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { CarFacts } from './car/facts';
 import { CommandLog } from './commands/log';
 import { VehicleCommandQueue } from './commands/vehicle-command-queue';
-import { ApiKeyRegistry } from './http/api-key-registry';
+import { RateLimiter } from './http/rate-limiter';
+import type { Answer } from './http/requests';
+import { SharedReads } from './http/shared-reads';
 import { createRedactor, type Redactor } from './redact';
 import type { Sentence } from './sentence';
 import { MemoryStateStore, type StateStore } from './state/state-store';
@@ -19,14 +22,22 @@ export interface PackOptions {
   onCommand?: () => void;
 }
 
+/** What all accounts with one API key at one service share. */
+interface KeyState {
+  /** The quota counts for the key (docs/field-notes.md 4.3, 5). */
+  limiter: RateLimiter;
+  /** The answer to one account serves another that reads with the same token. */
+  shared: SharedReads<Answer>;
+}
+
 /** What the accounts of a process share: clock, store, redactor, quotas with the answers to reads, facts about the cars, their commands and the turns of these. */
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;
   readonly redactor: Redactor;
-  readonly keys: ApiKeyRegistry;
   readonly facts: CarFacts;
   readonly log: CommandLog;
+  readonly #keys = new Map<string, KeyState>();
   readonly #queues = new Map<string, VehicleCommandQueue>();
 
   constructor(options: PackOptions = {}) {
@@ -40,9 +51,20 @@ export class Pack {
     this.clock = clock;
     this.store = store;
     this.redactor = redactor;
-    this.keys = new ApiKeyRegistry({ store, clock });
     this.facts = new CarFacts(store);
     this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
+  }
+
+  stateOfKey(baseUrl: string, apiKey: string): KeyState {
+    // The key itself is stored nowhere.
+    const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
+    const { clock, store } = this;
+    const state = this.#keys.get(key) ?? {
+      limiter: new RateLimiter({ clock, store, key: `quota/${key}` }),
+      shared: new SharedReads(clock),
+    };
+    this.#keys.set(key, state);
+    return state;
   }
 
   /** The queue of a service: a car takes one command at a time, and a command outlives the account that sent it. */

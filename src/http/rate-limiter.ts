@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
-import { asSentence, clockTime, sentence } from '../sentence';
+import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
-import { SlidingWindow } from './window';
 
 /** The limits of one API key (docs/message-contract.md 2). */
 export interface Quota {
@@ -49,14 +48,12 @@ export interface QuotaSnapshot {
   apis: Record<ApiName, { usedToday: number; blockedUntil: string | null }>;
 }
 
-export type CountStore = Pick<StateStore, 'read' | 'write'>;
-
-export interface RateLimiterOptions extends Quota {
-  /** The share of the minute and of the day that plain reads leave to commands. */
-  reserveForCommands: number;
+interface RateLimiterOptions {
+  /** The share of the minute and of the day that plain reads leave to commands. Default 0.04. */
+  reserveForCommands?: number;
   clock: Clock;
-  /** Stores the counts, so that they outlive a restart; null where nothing is stored. */
-  store: CountStore | null;
+  /** Stores the counts, so that they outlive a restart. */
+  store: Pick<StateStore, 'read' | 'write'>;
   /** The key of the counts in `store`. */
   key: string;
 }
@@ -68,8 +65,6 @@ const day = 24 * hour;
 const dayBucket = 5 * minute;
 /** The most requests to one API that are stored before they are sent. */
 const maxReserved = 20;
-/** Waits end with this precision, so that many of them need few timers. */
-const deadlineGrainMs = 100;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
@@ -88,16 +83,28 @@ const stored = z.lazy(() =>
 );
 type Stored = z.infer<typeof stored>;
 
-interface Limit {
-  window: SlidingWindow;
-  of: keyof Quota;
-  code: RateLimitCode;
-  what: string;
-}
+/** The limits in the order in which they are checked: of two that delay a request equally, the first is named. */
+const limits = [
+  {
+    of: 'requestsPerMinute',
+    code: 'RATE_LIMITED',
+    reached: (size: string) => sentence`The limit of ${size} requests a minute is reached`,
+  },
+  {
+    of: 'commandsPerMinute',
+    code: 'RATE_LIMITED',
+    reached: (size: string) => sentence`The limit of ${size} commands a minute is reached`,
+  },
+  {
+    of: 'requestsPerDay',
+    code: 'QUOTA_SPENT',
+    reached: (size: string) => sentence`The limit of ${size} requests a day is reached`,
+  },
+] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; reached: (size: string) => Sentence }[];
 
 interface ApiState {
-  day: SlidingWindow;
-  limits: readonly Limit[];
+  /** What each limit counts; those of a minute are the same for all APIs. */
+  windows: Readonly<Record<keyof Quota, SlidingWindow>>;
   /** The requests of the last reservation that are stored and not sent yet. */
   reserved: number;
   /** The size of the last reservation. */
@@ -120,8 +127,7 @@ interface Waiter {
 interface Slot {
   at: number;
   code: RateLimitCode;
-  /** Null where nothing but the requests in front delays it. */
-  cause: Limit | 'block' | null;
+  reason: Sentence;
 }
 
 const blockReasons = {
@@ -129,7 +135,7 @@ const blockReasons = {
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
 
-const granted = Promise.resolve();
+const unlimited: Quota = { requestsPerDay: Infinity, requestsPerMinute: Infinity, commandsPerMinute: Infinity };
 
 /**
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
@@ -139,42 +145,66 @@ const granted = Promise.resolve();
  * again is charged for what it sent, at most twice.
  */
 export class RateLimiter {
+  readonly #options: Required<RateLimiterOptions>;
   readonly #clock: Clock;
-  readonly #reserve: number;
-  readonly #store: CountStore | null;
-  readonly #key: string;
   readonly #minute = new SlidingWindow(minute, second);
   readonly #commands = new SlidingWindow(minute, second);
   readonly #apis: Record<ApiName, ApiState>;
-  #quota: Quota;
+  /** The limits of each account. */
+  readonly #users = new Set<Quota>();
+  #quota = unlimited;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  #loading: Promise<void> | null;
+  /** Settled when the stored counts were read, or cannot be; null where nobody began to read them. */
+  #beginning: Promise<void> | null = null;
+  #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
   #isLoaded = false;
-  #isClosed = false;
   #timer: { at: number; cancel: () => void } | null = null;
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RateLimiterOptions) {
-    const { clock, reserveForCommands, store, key } = options;
-    this.#clock = clock;
-    this.#reserve = reserveForCommands;
-    this.#store = store;
-    this.#key = key;
-    this.#quota = options;
-    const minuteLimits: Limit[] = [
-      { window: this.#minute, of: 'requestsPerMinute', code: 'RATE_LIMITED', what: 'requests a minute' },
-      { window: this.#commands, of: 'commandsPerMinute', code: 'RATE_LIMITED', what: 'commands a minute' },
-    ];
-    const apiState = (): ApiState => {
-      const window = new SlidingWindow(day, dayBucket);
-      const dayLimit: Limit = { window, of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' };
-      const limits = [...minuteLimits, dayLimit];
-      return { day: window, limits, reserved: 0, reservation: 0, storing: granted, block: null };
-    };
+    this.#options = { reserveForCommands: 0.04, ...options };
+    this.#clock = options.clock;
+    const apiState = (): ApiState => ({
+      windows: {
+        requestsPerMinute: this.#minute,
+        commandsPerMinute: this.#commands,
+        requestsPerDay: new SlidingWindow(day, dayBucket),
+      },
+      reserved: 0,
+      reservation: 0,
+      storing: Promise.resolve(),
+      block: null,
+    });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
-    this.#loading = store === null ? null : this.#begin(store);
-    this.#loading?.catch(() => undefined);
+  }
+
+  /**
+   * Adds an account with its limits: of several accounts, the strictest limits hold.
+   * @returns ends its use; the last account rejects every waiting request with CANCELLED, and stores the counts
+   */
+  use(own: Quota): () => Promise<void> {
+    const user = { ...own };
+    this.#users.add(user);
+    this.#setQuota();
+    if (!this.#hasBegun) this.#begin().catch(() => undefined);
+    return async () => {
+      if (!this.#users.delete(user)) return;
+      if (this.#users.size > 0) return this.#setQuota();
+      for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
+      for (const api of apiNames) this.#apis[api].reserved = 0;
+      await this.#save();
+    };
+  }
+
+  #setQuota(): void {
+    const least = (name: keyof Quota): number => Math.min(...[...this.#users].map((quota) => quota[name]));
+    this.#quota = {
+      requestsPerDay: least('requestsPerDay'),
+      requestsPerMinute: least('requestsPerMinute'),
+      commandsPerMinute: least('commandsPerMinute'),
+    };
+    this.#serveWaiting();
   }
 
   /**
@@ -183,12 +213,13 @@ export class RateLimiter {
    * CONFIG while another process uses the directory of the counts
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    if (this.#loading !== null) await raceAbort(this.#loading, options.signal);
-    if (this.#isClosed) throw cancelledError();
+    if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
+    if (this.#users.size === 0) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const { api } = options;
     const time = this.#clock.monotonic();
-    if (this.#isBehindOthers(kind) || this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, time, options);
+    const isBehind = kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
+    if (isBehind || this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options);
     await raceAbort(this.#count(kind, api, time), options.signal);
   }
 
@@ -209,20 +240,12 @@ export class RateLimiter {
     this.#serveWaiting();
   }
 
-  /** Replaces the limits; the counts stay. */
-  setLimits(quota: Quota): void {
-    this.#quota = quota;
-    this.#serveWaiting();
-  }
-
   snapshot(): QuotaSnapshot {
     const time = this.#clock.monotonic();
     const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
     const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
-      usedToday: this.#apis[api].day.total(time),
-      blockedUntil: this.#isBlocked(api, time)
-        ? new Date(this.#wallTimeOf(this.#apis[api].block?.until ?? time)).toISOString()
-        : null,
+      usedToday: this.#apis[api].windows.requestsPerDay.total(time),
+      blockedUntil: this.#blockedUntil(api, time),
     });
     const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
@@ -240,30 +263,19 @@ export class RateLimiter {
     };
   }
 
-  /** Rejects every waiting request with CANCELLED, and stores the counts. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
-    for (const api of apiNames) this.#apis[api].reserved = 0;
-    await this.#save();
-  }
-
   #leftToReads(size: number): number {
-    return size - Math.min(Math.ceil(size * this.#reserve), Math.floor(size / 2));
+    return size - Math.min(Math.ceil(size * this.#options.reserveForCommands), Math.floor(size / 2));
   }
 
-  #isBlocked(api: ApiName, time: number): boolean {
-    return (this.#apis[api].block?.until ?? 0) > time;
+  #blockedUntil(api: ApiName, time: number): string | null {
+    const { until = 0 } = this.#apis[api].block ?? {};
+    return until > time ? new Date(this.#wallTimeOf(until)).toISOString() : null;
   }
 
   /** Fulfilled when the request is stored: then it may be sent. */
   #count(kind: RequestKind, api: ApiName, time: number): Promise<void> {
     const state = this.#apis[api];
-    this.#minute.add(time);
-    state.day.add(time);
-    if (kind === 'command') this.#commands.add(time);
-    if (this.#store === null) return granted;
+    for (const { of } of limits) if (kind === 'command' || of !== 'commandsPerMinute') state.windows[of].add(time);
     if (state.reserved > 0) state.reserved -= 1;
     else {
       const most = Math.min(maxReserved, Math.floor(this.#quota.requestsPerMinute / 5));
@@ -276,22 +288,19 @@ export class RateLimiter {
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
-    const { limits, block } = this.#apis[api];
-    let latest: Slot = { at: time, code: 'RATE_LIMITED', cause: null };
-    for (const limit of limits) {
-      if (limit.of === 'commandsPerMinute' && kind !== 'command') continue;
-      const size = this.#quota[limit.of];
-      const at = limit.window.freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
-      if (at > latest.at) latest = { at, code: limit.code, cause: limit };
+    const { windows, block } = this.#apis[api];
+    let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: asSentence('Too many requests wait') };
+    for (const { of, code, reached } of limits) {
+      if (of === 'commandsPerMinute' && kind !== 'command') continue;
+      const size = this.#quota[of];
+      const at = windows[of].freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
+      if (at > latest.at) latest = { at, code, reason: reached(withThousands(size)) };
     }
-    return block !== null && block.until > latest.at ? { at: block.until, code: block.code, cause: 'block' } : latest;
+    if (block === null || block.until <= latest.at) return latest;
+    return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };
   }
 
-  #isBehindOthers(kind: RequestKind): boolean {
-    return kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
-  }
-
-  #wait(kind: RequestKind, time: number, { api, deadline, signal }: AcquireOptions): Promise<void> {
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
         if (signal !== undefined) this.#end(waiter, reasonOf(signal));
@@ -308,23 +317,13 @@ export class RateLimiter {
       };
       signal?.addEventListener('abort', cancel, { once: true });
       this.#waiting[kind].add(waiter);
-      const slot = this.#nextSlot(kind, api, time);
-      if (slot.at > waiter.deadline) this.#end(waiter, this.#tooLong(slot));
-      // Only waiting requests are in front of this one: they, or this one, can be sent now.
-      else if (slot.at <= time) this.#serveWaiting();
-      else this.#wakeAt(Math.min(slot.at, roundedUpToGrain(waiter.deadline)));
+      this.#serveWaiting();
     });
   }
 
-  #tooLong({ at, code, cause }: Slot): VehicleError {
+  #tooLong({ at, code, reason }: Slot): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
-    const reason =
-      cause === null
-        ? 'Too many requests wait'
-        : cause === 'block'
-          ? blockReasons[code]
-          : `The limit of ${withThousands(this.#quota[cause.of])} ${cause.what} is reached`;
-    const message = sentence`${asSentence(reason)}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
+    const message = sentence`${reason}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
   }
 
@@ -353,7 +352,7 @@ export class RateLimiter {
         }
         slots.set(waiter.api, slot);
         if (slot.at > waiter.deadline || waiter.deadline <= time) this.#end(waiter, this.#tooLong(slot));
-        else next = Math.min(next, slot.at, roundedUpToGrain(waiter.deadline));
+        else next = Math.min(next, slot.at, waiter.deadline);
       }
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
@@ -376,12 +375,12 @@ export class RateLimiter {
 
   /** Fulfilled when the counts are stored, or cannot be. */
   #save(): Promise<void> {
-    const store = this.#store;
-    if (store === null || this.#loading !== null) return granted;
+    if (!this.#hasBegun) return this.#saving;
+    const { store, key } = this.#options;
     this.#saving = this.#saving.then(async () => {
       try {
-        if (!this.#isLoaded) await this.#load(store);
-        await store.write(this.#key, this.#toStore());
+        if (!this.#isLoaded) await this.#load();
+        await store.write(key, this.#toStore());
       } catch {
         // A full or missing disk must not stop requests: the next reservation is stored again.
       }
@@ -392,9 +391,9 @@ export class RateLimiter {
   #toStore(): Stored {
     const time = this.#clock.monotonic();
     const api = (name: ApiName): Stored['apis'][ApiName] => {
-      const { day: window, reserved, block } = this.#apis[name];
+      const { windows, reserved, block } = this.#apis[name];
       return {
-        day: window.entries(time),
+        day: windows.requestsPerDay.entries(time),
         reserved,
         block: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
       };
@@ -407,18 +406,24 @@ export class RateLimiter {
     };
   }
 
-  async #begin(store: CountStore): Promise<void> {
-    try {
-      await this.#load(store);
-    } catch (error) {
-      if (error instanceof DirectoryInUse) throw error;
-      // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
-    }
-    this.#loading = null;
+  #begin(): Promise<void> {
+    this.#beginning ??= this.#load()
+      .catch((error: unknown) => {
+        if (error instanceof DirectoryInUse) throw error;
+        // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
+      })
+      .then(() => {
+        this.#hasBegun = true;
+      })
+      .finally(() => {
+        this.#beginning = null;
+      });
+    return this.#beginning;
   }
 
-  async #load(store: CountStore): Promise<void> {
-    const state = stored.safeParse(await readUndamaged(store, this.#key));
+  async #load(): Promise<void> {
+    const { store, key } = this.#options;
+    const state = stored.safeParse(await readUndamaged(store, key));
     if (state.success) this.#restore(state.data);
     this.#isLoaded = true;
   }
@@ -434,7 +439,7 @@ export class RateLimiter {
     for (const name of apiNames) {
       const { day: counts, reserved, block } = apis[name];
       // A process that crashed may have sent what it had stored.
-      this.#apis[name].day.restore(older([...counts, [0, reserved]]), time);
+      this.#apis[name].windows.requestsPerDay.restore(older([...counts, [0, reserved]]), time);
       this.#minute.restore(older([[0, reserved]]), time);
       const left = block === null ? 0 : Math.min(block.until - savedAt, day) - elapsed;
       if (block !== null && left > 0) this.#apis[name].block = { code: block.code, until: time + left };
@@ -442,10 +447,69 @@ export class RateLimiter {
   }
 }
 
-const roundedUpToGrain = (deadline: number): number => Math.ceil(deadline / deadlineGrainMs) * deadlineGrainMs;
+const withThousands = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** Not `toLocaleString`, whose first call loads 6 MB of language data. */
-const withThousands = (number: number): string =>
-  number < 1000 || !Number.isFinite(number)
-    ? String(number)
-    : `${withThousands(Math.floor(number / 1000))},${String(number % 1000).padStart(3, '0')}`;
+/**
+ * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last
+ * event has left, so the count is never too low, and too high by at most one bucket of time.
+ */
+export class SlidingWindow {
+  readonly #spanMs: number;
+  readonly #bucketMs: number;
+  /** The number of events by bucket, in no order. */
+  readonly #counts = new Map<number, number>();
+
+  /** @param spanMs a multiple of `bucketMs` */
+  constructor(spanMs: number, bucketMs: number) {
+    this.#spanMs = spanMs;
+    this.#bucketMs = bucketMs;
+  }
+
+  /** The number of events in the span that ends at `time`. Times must be monotonic. */
+  total(time: number): number {
+    let total = 0;
+    for (const [bucket, count] of this.#counts)
+      if (this.#endOf(bucket) <= time) this.#counts.delete(bucket);
+      else total += count;
+    return total;
+  }
+
+  add(time: number, count = 1): void {
+    const bucket = Math.floor(time / this.#bucketMs);
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+  }
+
+  /** When fewer than `size` events are left, if none is added. */
+  freeAt(size: number, time: number): number {
+    let left = this.total(time);
+    if (left < size) return time;
+    for (const [bucket, count] of this.#sorted()) {
+      left -= count;
+      if (left < size) return this.#endOf(bucket);
+    }
+    return time + this.#spanMs;
+  }
+
+  /** Pairs of the least possible age in milliseconds and count, oldest first: the form in which the counts are stored. */
+  entries(time: number): [ageMs: number, count: number][] {
+    this.total(time);
+    return this.#sorted().map(([bucket, count]) => [
+      Math.max(0, Math.floor(time - (bucket + 1) * this.#bucketMs)),
+      count,
+    ]);
+  }
+
+  /** Adds stored pairs; those that have left the span since are dropped with the next use. */
+  restore(pairs: readonly (readonly [ageMs: number, count: number])[], time: number): void {
+    for (const [ageMs, count] of pairs) if (count > 0) this.add(time - ageMs, count);
+  }
+
+  #sorted(): [bucket: number, count: number][] {
+    return [...this.#counts].sort(([one], [other]) => one - other);
+  }
+
+  /** When the last event of a bucket leaves. */
+  #endOf(bucket: number): number {
+    return (bucket + 1) * this.#bucketMs + this.#spanMs;
+  }
+}

@@ -10,7 +10,9 @@ import { LoggedCommand } from '../../../src/commands/logged-command';
 import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
 import { VehicleError } from '../../../src/errors';
 import { parseGuardSettings } from '../../../src/guard/options';
+import { RateLimiter } from '../../../src/http/rate-limiter';
 import { asSentence, sentence, wordSentence, type Sentence } from '../../../src/sentence';
+import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 
 const root = resolve(__dirname, '../../../..');
@@ -140,6 +142,19 @@ describe('The sentences of errors', () => {
       problemOf({ watch: [] }),
       'Der Wächter kann nicht beginnen. Es ist keine Öffnung gewählt. Wählen Sie mindestens eine Art von Öffnung.',
     );
+  });
+
+  it('say in German what delays a request', async () => {
+    const clock = new ManualClock();
+    const limiter = new RateLimiter({ clock, store: new MemoryStateStore(), key: 'quota/key' });
+    limiter.use({ requestsPerDay: 10_000, requestsPerMinute: 0, commandsPerMinute: 1 });
+    const reason = async (kind: 'read' | 'command'): Promise<string> => {
+      const refused: unknown = await limiter.acquire(kind, { api: 'connected', deadline: 0 }).catch((error) => error);
+      return refused instanceof VehicleError ? wordIn('de', refused.sentence) : String(refused);
+    };
+    assert.match(await reason('read'), /^Die Grenze von 0 Anfragen je Minute ist erreicht\. Die nächste Anfrage /);
+    limiter.blockUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
+    assert.match(await reason('command'), /^Der Dienst hat um eine Pause gebeten\. Die nächste Anfrage /);
   });
 
   it('name in German the source of a property that has no value', () => {

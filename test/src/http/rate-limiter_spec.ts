@@ -4,7 +4,7 @@ import {
   RateLimiter,
   type AcquireOptions,
   type RateLimitCode,
-  type RateLimiterOptions,
+  type Quota,
   type RequestKind,
 } from '../../../src/http/rate-limiter';
 import type { ApiName } from '../../../src/catalogue/reads';
@@ -22,21 +22,19 @@ const nextMinute = 61 * second;
 
 describe('the rate limiter of an API key', () => {
   let clock: ManualClock;
-  const limiters: RateLimiter[] = [];
-  const limiterOf = (options: Partial<RateLimiterOptions> = {}): RateLimiter => {
-    const limiter = new RateLimiter({
-      requestsPerDay: 10_000,
-      requestsPerMinute: 100,
-      commandsPerMinute: 10,
-      reserveForCommands: 0,
-      clock,
-      store: null,
-      key: 'quota/key',
-      ...options,
-    });
-    limiters.push(limiter);
+  const usual: Quota = { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 };
+  /** The limiters with the end of their use. */
+  const limiters = new Map<RateLimiter, () => Promise<void>>();
+  const limiterOf = ({
+    store = new MemoryStateStore(),
+    reserveForCommands = 0,
+    ...limits
+  }: Partial<Quota> & { store?: MemoryStateStore; reserveForCommands?: number } = {}): RateLimiter => {
+    const limiter = new RateLimiter({ reserveForCommands, clock, store, key: 'quota/key' });
+    limiters.set(limiter, limiter.use({ ...usual, ...limits }));
     return limiter;
   };
+  const close = async (limiter: RateLimiter): Promise<void> => limiters.get(limiter)?.();
   /** Asks for a request to the connected API that waits 30 seconds at most, unless `options` say otherwise. */
   const acquire = (
     limiter: RateLimiter,
@@ -50,7 +48,8 @@ describe('the rate limiter of an API key', () => {
     clock = new ManualClock(start);
   });
   afterEach(async () => {
-    for (const limiter of limiters.splice(0)) await limiter.close();
+    for (const limiter of limiters.keys()) await close(limiter);
+    limiters.clear();
   });
 
   describe('counting', () => {
@@ -91,7 +90,7 @@ describe('the rate limiter of an API key', () => {
     it('reports the next slot under a lowered limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
       for (let i = 0; i < 5_000; i += 1) await acquire(limiter, 'read');
-      limiter.setLimits({ requestsPerDay: 1_000, requestsPerMinute: 100, commandsPerMinute: 10 });
+      limiter.use({ ...usual, requestsPerDay: 1_000 });
       const error = await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
       const retryAt = error.retryAt?.getTime() ?? 0;
       assert.ok(retryAt <= start + 24 * hour + 5 * minute, error.message);
@@ -234,6 +233,7 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ requestsPerDay: 1e6, requestsPerMinute: 1_000 });
       let served = 0;
       for (let i = 0; i < 11_000; i += 1) void acquire(limiter, 'read', { maxWaitMs: hour }).then(() => (served += 1));
+      await clock.advance(0);
       assert.equal(limiter.snapshot().waiting, 10_000);
       assert.equal(clock.sleeping, 1);
       await clock.advance(10 * nextMinute);
@@ -356,7 +356,7 @@ describe('the rate limiter of an API key', () => {
       for (let i = 0; i < 50; i += 1) await acquire(before, i < 3 ? 'command' : 'read');
       await acquire(before, 'read', { api: 'energy' });
       block(before, 'QUOTA_SPENT', new Date(start + 2 * hour));
-      await before.close();
+      await close(before);
       await clock.advance(5 * second);
       const after = limiterOf({ store });
       await refused(acquire(after, 'read'), 'QUOTA_SPENT');
@@ -375,7 +375,7 @@ describe('the rate limiter of an API key', () => {
 
     /** As a process that is killed: nothing of it runs any more. */
     const crash = (limiter: RateLimiter): void => {
-      limiters.splice(limiters.indexOf(limiter), 1);
+      limiters.delete(limiter);
       clock = new ManualClock(clock.now());
     };
 
@@ -430,7 +430,7 @@ describe('the rate limiter of an API key', () => {
       isStored();
       await clock.advance(0);
       assert.equal(second.done, true);
-      limiters.splice(0);
+      limiters.clear();
     });
 
     it('lets go of a request that is cancelled while it is stored', async () => {
@@ -441,7 +441,7 @@ describe('the rate limiter of an API key', () => {
       await clock.advance(0);
       abort.abort();
       await refused(take, 'CANCELLED');
-      limiters.splice(0);
+      limiters.clear();
     });
 
     it('writes seldom however much is sent', async () => {
@@ -466,7 +466,7 @@ describe('the rate limiter of an API key', () => {
     it('goes on where the store cannot be read, and adds the stored counts as soon as it can', async () => {
       const before = limiterOf({ store });
       for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
-      await before.close();
+      await close(before);
       const read = store.read.bind(store);
       let tries = 0;
       store.read = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
@@ -477,7 +477,7 @@ describe('the rate limiter of an API key', () => {
       store.read = read;
       for (let i = 0; i < 20; i += 1) await acquire(limiter, 'read');
       assert.equal(limiter.snapshot().usedToday, 88);
-      await limiter.close();
+      await close(limiter);
       const after = limiterOf({ store });
       await acquire(after, 'read');
       assert.equal(after.snapshot().usedToday, 89);
@@ -486,7 +486,7 @@ describe('the rate limiter of an API key', () => {
     it('does not overwrite counts that it could not read', async () => {
       const before = limiterOf({ store });
       for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
-      await before.close();
+      await close(before);
       const read = store.read.bind(store);
       store.read = () => Promise.reject(new Error('no disk'));
       const crashed = limiterOf({ store });
@@ -576,7 +576,7 @@ describe('the rate limiter of an API key', () => {
       const before = limiterOf({ store });
       await acquire(before, 'read');
       await clock.advance(23 * hour);
-      await before.close();
+      await close(before);
       clock = new ManualClock(start - 1000 * hour);
       const after = limiterOf({ store });
       await acquire(after, 'read');
@@ -591,11 +591,11 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ requestsPerMinute: 1, store: new MemoryStateStore() });
       await acquire(limiter, 'read');
       const waiting = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
-      await limiter.close();
+      await close(limiter);
       assert.equal(code(waiting.error), 'CANCELLED');
       await refused(acquire(limiter, 'read'), 'CANCELLED');
       assert.equal(clock.sleeping, 0);
-      await limiter.close();
+      await close(limiter);
     });
   });
 
@@ -655,7 +655,7 @@ describe('the rate limiter of an API key', () => {
           `seed ${seed}: sent during a stop`,
         );
       }
-      await limiter.close();
+      await close(limiter);
     }
   });
 });

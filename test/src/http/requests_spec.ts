@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { Requests, type Answer, type GetRequest, type PostRequest } from '../../../src/http/requests';
 import { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
+import { MemoryStateStore } from '../../../src/state/state-store';
 import type { Transport } from '../../../src/http/transport';
 import { pastedToken, VehicleError } from '../../../src/index';
 import { createRedactor } from '../../../src/redact';
@@ -27,21 +28,14 @@ describe('requests', () => {
   beforeEach(() => {
     clock = new ManualClock();
   });
-  const requestsTo = (send: Transport['send'], limits: { commandsPerMinute?: number } = {}): Requests =>
-    new Requests({
+  const requestsTo = (send: Transport['send'], limits: { commandsPerMinute?: number } = {}): Requests => {
+    const limiter = new RateLimiter({ clock, store: new MemoryStateStore(), key: 'quota/key' });
+    limiter.use({ requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6, ...limits });
+    return new Requests({
       apiKeyHeader: 'vendor-api-key',
       apiKey: 'secret',
       tokens: pastedToken('secret'),
-      limiter: new RateLimiter({
-        requestsPerDay: 1e6,
-        requestsPerMinute: 1e6,
-        commandsPerMinute: 1e6,
-        ...limits,
-        reserveForCommands: 0,
-        clock,
-        store: null,
-        key: 'quota/key',
-      }),
+      limiter,
       shared: new SharedReads<Answer>(clock),
       owner: 'owner',
       shareForMs: 0,
@@ -50,6 +44,7 @@ describe('requests', () => {
       clock,
       random: () => 0,
     });
+  };
 
   it('are logged with method, host, path with a shortened VIN, status, time and code, and nothing else', async () => {
     const answers = [

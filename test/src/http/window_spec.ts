@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { SlidingWindow } from '../../../src/http/window';
+import { SlidingWindow } from '../../../src/http/rate-limiter';
 
 const second = 1_000;
 const minute = 60 * second;
