@@ -3,7 +3,6 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactor, useClock } from '../../nodes/runtime';
 import type { Account, JournalEntry } from '../../src/index';
-import { readNames } from '../../src/catalogue/reads';
 import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -74,15 +73,6 @@ describe(type, () => {
       ['internal'],
     );
   });
-
-  for (const name of readNames) {
-    it(`reads ${name} when the message names it`, async () => {
-      await load();
-      const { payload, vehicle } = await flow.ask({ read: name });
-      assert.ok(payload !== undefined && payload !== null);
-      assert.equal(vehicle?.['read'], name);
-    });
-  }
 
   it('takes a name in any case, and empty properties of the message for the settings of the node', async () => {
     await load({ read: 'fuelAmount' });

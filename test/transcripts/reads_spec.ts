@@ -32,18 +32,23 @@ async function readAll(stage: Stage, names: readonly (readonly [read: string, ve
     await stage.pass(10);
     const { node = {}, requests } = stage.heard();
     const { 'output 1': sent = [], catch: caught = [], status = [] } = node as Record<string, unknown[]>;
-    found.push({ ...shortened(sent[0] ?? caught[0]), status: status.at(-1), requests: Object.keys(requests ?? {}) });
+    found.push({
+      ...shortened(read, sent[0] ?? caught[0]),
+      status: status.at(-1),
+      requests: Object.keys(requests ?? {}),
+    });
   }
   return found;
 }
 
 /** Without what is the same for each read. */
-function shortened(heard: unknown): object {
+function shortened(read: string, heard: unknown): object {
   if (!isRecord(heard)) return {};
   assert.ok(heard['topic'] === '<set>' || 'error' in heard);
   const without = (members: Record<string, unknown>, names: RegExp): object =>
     Object.fromEntries(Object.entries(members).filter(([name]) => !names.test(name)));
   const vehicle = isRecord(heard['vehicle']) ? heard['vehicle'] : {};
+  if ('payload' in heard) assert.equal(vehicle['read'], read);
   return {
     ...without(heard, /^(_msgid|as it came|topic|vehicle)$/),
     vehicle: without(vehicle, /^(receivedAt|source|vin|read)$/),

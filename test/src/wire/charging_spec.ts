@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { chargingMemberNames, type ChargingMemberName } from '../../../src/catalogue/reads';
+import type { ChargingMemberName } from '../../../src/catalogue/reads';
 import {
   parseCharging,
   parseChargingCapabilities,
@@ -27,24 +27,6 @@ const demo = {
 };
 
 describe('the energy state', () => {
-  it('gives the ten members with their units in words', () => {
-    const { payload, measuredAt } = parseCharging(demo);
-    assert.deepEqual(payload, {
-      batteryChargeLevel: { value: 50, unit: 'percent', timestamp },
-      electricRange: { value: 180, unit: 'kilometers', timestamp },
-      chargerConnectionStatus: { value: 'CONNECTED', unit: null, timestamp },
-      chargingStatus: { value: 'IDLE', unit: null, timestamp },
-      chargingType: { value: 'AC', unit: null, timestamp },
-      chargerPowerStatus: { value: 'PROVIDING_POWER', unit: null, timestamp },
-      estimatedChargingTimeToTargetBatteryChargeLevel: { value: 120, unit: 'minutes', timestamp },
-      chargingCurrentLimit: { value: 32, unit: 'ampere', timestamp },
-      targetBatteryChargeLevel: { value: 85, unit: 'percent', timestamp },
-      chargingPower: { value: 1600, unit: 'watts', timestamp },
-      chargingDoneAt: { value: null, unit: null, timestamp: null, reason: 'NOT_CHARGING' },
-    });
-    assert.equal(measuredAt, timestamp);
-  });
-
   describe('while the car charges', () => {
     const left = 'estimatedChargingTimeToTargetBatteryChargeLevel';
     const doneAt = (changes: object) => {
@@ -87,12 +69,6 @@ describe('the energy state', () => {
       });
   });
 
-  it('gives each member also by itself, the same as in the whole state', () => {
-    const { payload } = parseCharging(demo);
-    for (const name of chargingMemberNames)
-      assert.deepEqual(parseChargingMember(name, demo).payload, payload[name], name);
-  });
-
   it('gives null and the code of the service for a member without a value', () => {
     const codes = [
       'NOT_SUPPORTED',
@@ -106,14 +82,6 @@ describe('the energy state', () => {
       assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: code });
       assert.equal(payload['batteryChargeLevel']?.value, 50);
     }
-  });
-
-  it('gives ten reasons for a petrol car', () => {
-    const petrol = Object.fromEntries(chargingMemberNames.map((name) => [name, notTold('NOT_SUPPORTED')]));
-    const { payload, measuredAt } = parseCharging(petrol);
-    for (const name of chargingMemberNames)
-      assert.deepEqual(payload[name], { value: null, unit: null, timestamp: null, reason: 'NOT_SUPPORTED' });
-    assert.equal(measuredAt, null);
   });
 
   const odd: [what: string, name: ChargingMemberName, member: unknown, value: unknown, rest?: object][] = [

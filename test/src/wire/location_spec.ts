@@ -12,27 +12,6 @@ const feature = (
 const nowhere = { latitude: null, longitude: null, altitude: null };
 
 describe('the location', () => {
-  it('is read from a GeoJSON feature, the longitude first', () =>
-    assert.deepEqual(parseLocation(feature([11.968302141174869, 57.68877034998428, 0])), {
-      payload: {
-        latitude: 57.68877034998428,
-        longitude: 11.968302141174869,
-        altitude: 0,
-        heading: 220,
-        timestamp: '2026-09-25T15:40:12.045Z',
-      },
-      measuredAt: '2026-09-25T15:40:12.045Z',
-    }));
-
-  it('may lack altitude, heading and time', () =>
-    assert.deepEqual(parseLocation(feature([11.9, 57.6], {})).payload, {
-      latitude: 57.6,
-      longitude: 11.9,
-      altitude: null,
-      heading: null,
-      timestamp: null,
-    }));
-
   for (const coordinates of [
     [11.9, 91],
     [181, 57],
