@@ -18,7 +18,7 @@ import {
   themes,
   titleOf,
 } from '../dist/src/catalogue/reads.js';
-import { accessNames, optionalScopes, scopesOfCommand, scopesOfRead } from '../dist/src/catalogue/scopes.js';
+import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
 
@@ -140,7 +140,7 @@ const tables = {
     };
     for (const name of readNames) add('reads', name, scopesOfRead(name, availableInterfaces));
     for (const name of commandNames) add('commands', name, scopesOfCommand(name, availableInterfaces));
-    const optional = optionalScopes(availableInterfaces, { access: accessNames });
+    const { optional } = signInScopes(availableInterfaces, { access: accessNames });
     const { access: allow } = JSON.parse(allowTexts);
     const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
     return table(

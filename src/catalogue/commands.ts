@@ -37,106 +37,67 @@ export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
 /** Minutes; what 0 does is not published (docs/energy-location-api.md 5.2). */
 export const runtimeMinutesLimits = { minimum: 1, maximum: 15 } as const;
 
-export const commands = {
-  lock: {
-    routes: {
-      'connected-v1': {
-        path: '/vehicles/{vin}/commands/lock',
-        contentType: 'application/vnd.{vendor}.api.connected-vehicle.lock.v1+json',
+/** Version 1 has a media type for each command. */
+const v1 = (name: string, word: string) => ({
+  path: `/vehicles/{vin}/commands/${name}`,
+  contentType: `application/vnd.{vendor}.api.connected-vehicle.${word}.v1+json`,
+});
+const v2 = (name: string) => ({ path: `/vehicles/{vin}/commands/${name}`, contentType: json });
+const unlistedV2 = (name: string) => ({ ...v2(name), unlisted: true }) as const;
+
+const honkFlash = { scopes: ['conve:honk_flash'], access: 'honk-flash' } as const;
+const climate = { scopes: ['conve:climatization_start_stop'], access: 'climate' } as const;
+const engine = { scopes: ['conve:engine_start_stop'], access: 'engine' } as const;
+
+export const commands = /* @__PURE__ */ commandRows();
+
+function commandRows() {
+  return {
+    lock: {
+      routes: { 'connected-v1': v1('lock', 'lock'), 'connected-v2': v2('lock') },
+      scopes: ['conve:lock'],
+      access: 'lock',
+      proof: { LOCKED: true, UNLOCKED: false },
+    },
+    'lock-reduced-guard': {
+      routes: { 'connected-v2': v2('lock-reduced-guard') },
+      scopes: ['conve:lock'],
+      access: 'lock',
+      proof: { LOCKED: true, UNLOCKED: false },
+    },
+    unlock: {
+      routes: {
+        'connected-v1': { ...v1('unlock', 'unlock'), body: 'unlockDuration' },
+        'connected-v2': v2('unlock'),
       },
-      'connected-v2': { path: '/vehicles/{vin}/commands/lock', contentType: json },
+      scopes: ['conve:unlock'],
+      access: 'unlock',
+      proof: { UNLOCKED: true },
     },
-    scopes: ['conve:lock'],
-    access: 'lock',
-    proof: { LOCKED: true, UNLOCKED: false },
-  },
-  'lock-reduced-guard': {
-    routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/lock-reduced-guard', contentType: json } },
-    scopes: ['conve:lock'],
-    access: 'lock',
-    proof: { LOCKED: true, UNLOCKED: false },
-  },
-  unlock: {
-    routes: {
-      'connected-v1': {
-        path: '/vehicles/{vin}/commands/unlock',
-        contentType: 'application/vnd.{vendor}.api.connected-vehicle.unlock.v1+json',
-        body: 'unlockDuration',
-      },
-      'connected-v2': { path: '/vehicles/{vin}/commands/unlock', contentType: json },
+    flash: { ...honkFlash, routes: { 'connected-v1': v1('flash', 'flash'), 'connected-v2': unlistedV2('flash') } },
+    honk: { ...honkFlash, routes: { 'connected-v1': v1('honk', 'honk'), 'connected-v2': unlistedV2('honk') } },
+    'honk-flash': {
+      ...honkFlash,
+      routes: { 'connected-v1': v1('honk-flash', 'honkandflash'), 'connected-v2': unlistedV2('honk-flash') },
     },
-    scopes: ['conve:unlock'],
-    access: 'unlock',
-    proof: { UNLOCKED: true },
-  },
-  flash: {
-    routes: {
-      'connected-v1': {
-        path: '/vehicles/{vin}/commands/flash',
-        contentType: 'application/vnd.{vendor}.api.connected-vehicle.flash.v1+json',
-      },
-      'connected-v2': { path: '/vehicles/{vin}/commands/flash', contentType: json, unlisted: true },
+    'climatization-start': {
+      ...climate,
+      routes: { 'connected-v2': unlistedV2('climatization-start') },
+      assumedMinutes: 30,
     },
-    scopes: ['conve:honk_flash'],
-    access: 'honk-flash',
-  },
-  honk: {
-    routes: {
-      'connected-v1': {
-        path: '/vehicles/{vin}/commands/honk',
-        contentType: 'application/vnd.{vendor}.api.connected-vehicle.honk.v1+json',
-      },
-      'connected-v2': { path: '/vehicles/{vin}/commands/honk', contentType: json, unlisted: true },
+    'climatization-stop': { ...climate, routes: { 'connected-v2': unlistedV2('climatization-stop') } },
+    'engine-start': {
+      ...engine,
+      routes: { 'connected-v2': { ...unlistedV2('engine-start'), body: 'runtimeMinutes' } },
+      proof: { RUNNING: true, STOPPED: false },
     },
-    scopes: ['conve:honk_flash'],
-    access: 'honk-flash',
-  },
-  'honk-flash': {
-    routes: {
-      'connected-v1': {
-        path: '/vehicles/{vin}/commands/honk-flash',
-        contentType: 'application/vnd.{vendor}.api.connected-vehicle.honkandflash.v1+json',
-      },
-      'connected-v2': { path: '/vehicles/{vin}/commands/honk-flash', contentType: json, unlisted: true },
+    'engine-stop': {
+      ...engine,
+      routes: { 'connected-v2': unlistedV2('engine-stop') },
+      proof: { STOPPED: true, RUNNING: false },
     },
-    scopes: ['conve:honk_flash'],
-    access: 'honk-flash',
-  },
-  'climatization-start': {
-    routes: {
-      'connected-v2': { path: '/vehicles/{vin}/commands/climatization-start', contentType: json, unlisted: true },
-    },
-    scopes: ['conve:climatization_start_stop'],
-    access: 'climate',
-    assumedMinutes: 30,
-  },
-  'climatization-stop': {
-    routes: {
-      'connected-v2': { path: '/vehicles/{vin}/commands/climatization-stop', contentType: json, unlisted: true },
-    },
-    scopes: ['conve:climatization_start_stop'],
-    access: 'climate',
-  },
-  'engine-start': {
-    routes: {
-      'connected-v2': {
-        path: '/vehicles/{vin}/commands/engine-start',
-        contentType: json,
-        body: 'runtimeMinutes',
-        unlisted: true,
-      },
-    },
-    scopes: ['conve:engine_start_stop'],
-    access: 'engine',
-    proof: { RUNNING: true, STOPPED: false },
-  },
-  'engine-stop': {
-    routes: { 'connected-v2': { path: '/vehicles/{vin}/commands/engine-stop', contentType: json, unlisted: true } },
-    scopes: ['conve:engine_start_stop'],
-    access: 'engine',
-    proof: { STOPPED: true, RUNNING: false },
-  },
-} as const satisfies Record<string, Command>;
+  } as const satisfies Record<string, Command>;
+}
 
 export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];

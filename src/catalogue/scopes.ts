@@ -58,40 +58,31 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
   versions: versionsOfCommand(name),
 });
 
-/** The scopes that a sign-in asks for (docs/service.md 5.2): every read of the status, and what `access` adds. */
-export function scopesOfService(
+/**
+ * The scopes that a sign-in asks for (docs/service.md 5.2), every read of the status and what `access` adds, and those among them that a
+ * person can leave out, by the access that adds them. Accesses that add none are not listed.
+ */
+export function signInScopes(
   available: readonly InterfaceName[],
   { access = defaultAccess, readOnly = false }: { access?: readonly AccessName[]; readOnly?: boolean } = {},
-): string[] {
-  const isAsked = (needed: AccessName | null): boolean => needed === null || access.includes(needed);
-  const reads = readNames.filter((name) => isAsked(accessOfRead(name)));
-  const sent = readOnly ? [] : Object.keys(commands).filter((name) => isAsked(accessOfCommand(name)));
-  return [
-    ...new Set([
-      'openid',
-      ...reads.flatMap((name) => scopesOfRead(name, available)),
-      ...sent.flatMap((name) => scopesOfCommand(name, available)),
-      ...(available.includes('connected-v1') ? requestDetails.scopes : []),
-    ]),
-  ];
+): { scopes: string[]; optional: { access: AccessName; scopes: string[] }[] } {
+  const scopesWith = (asked: readonly AccessName[]): string[] => {
+    const isAsked = (needed: AccessName | null): boolean => needed === null || asked.includes(needed);
+    const reads = readNames.filter((name) => isAsked(accessOfRead(name)));
+    const sent = readOnly ? [] : Object.keys(commands).filter((name) => isAsked(accessOfCommand(name)));
+    return [
+      ...new Set([
+        'openid',
+        ...reads.flatMap((name) => scopesOfRead(name, available)),
+        ...sent.flatMap((name) => scopesOfCommand(name, available)),
+        ...(available.includes('connected-v1') ? requestDetails.scopes : []),
+      ]),
+    ];
+  };
+  const always = scopesWith([]);
+  const added = access.map((name) => ({
+    access: name,
+    scopes: scopesWith([name]).filter((scope) => !always.includes(scope)),
+  }));
+  return { scopes: scopesWith(access), optional: added.filter(({ scopes }) => scopes.length > 0) };
 }
-
-/** The scopes that each access adds to a sign-in: those that a person can leave out. Accesses that add none are not listed. */
-export function optionalScopes(
-  available: readonly InterfaceName[],
-  { access = defaultAccess, readOnly = false }: { access?: readonly AccessName[]; readOnly?: boolean } = {},
-): { access: AccessName; scopes: string[] }[] {
-  const always = scopesOfService(available, { access: [], readOnly });
-  return access
-    .map((name) => ({
-      access: name,
-      scopes: scopesOfService(available, { access: [name], readOnly }).filter((scope) => !always.includes(scope)),
-    }))
-    .filter(({ scopes }) => scopes.length > 0);
-}
-
-/** The scopes that a sign-in asks for, and those among them that a person can leave out. */
-export const signInScopes = (available: readonly InterfaceName[], options: Parameters<typeof scopesOfService>[1]) => ({
-  scopes: scopesOfService(available, options),
-  optional: optionalScopes(available, options),
-});

@@ -1,8 +1,8 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
 import { isRecord, memberOf } from '../util/json';
-import { oddAnswer, oldest, unwrap, type Parsed } from './readings';
-import { parseMeasured, toNumber, type Scalar } from './schemas';
+import { oddAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
+import { parseMeasured, type Scalar } from './schemas';
 
 /** One member of the energy state (docs/message-contract.md 3). */
 export interface ChargingMember {
@@ -77,20 +77,9 @@ function chargingMember(kind: MemberKind | null, input: unknown): ChargingMember
     return cannotTell(codeOf(code) ?? codeOf(status));
   if (value === undefined || value === null) return cannotTell(codeOf(code));
   const measured = parseMeasured({ timestamp: updatedAt, ...input });
-  const read = measured.value === null ? null : valueOf(kind, measured.value);
-  if (read === null) return cannotTell('UNREADABLE');
-  return { value: read, unit: unitOf(kind, measured.unit), timestamp: measured.timestamp };
-}
-
-function valueOf(kind: MemberKind | null, value: Scalar): Scalar | null {
-  if (kind === null) return value;
-  if (kind.kind === 'number') return toNumber(value);
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
-}
-
-function unitOf(kind: MemberKind | null, unit: string | null): string | null {
-  if (kind?.kind === 'word') return null;
-  return unitInWords(unit) ?? (kind === null || kind.mixedUnits ? null : kind.unit);
+  const { raw: _odd, ...read } =
+    kind === null ? { ...measured, unit: unitInWords(measured.unit), raw: null } : typedReading(kind, measured);
+  return read.value === null ? cannotTell('UNREADABLE') : read;
 }
 
 const cannotTell = (reason: string | null): ChargingMember => ({

@@ -5,17 +5,10 @@ import {
   type GroupedResource,
   type GroupedWord,
 } from '../catalogue/groups';
-import {
-  resources,
-  statisticsMembers,
-  type Resource,
-  type ResourceName,
-  type StatisticsMemberName,
-} from '../catalogue/reads';
+import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
-import { memberOf } from '../util/json';
-import { oldest, unwrap, type Parsed, type ResourceReading } from './readings';
-import { isMeasured, notMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
+import { measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from './readings';
+import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
  * An extended resource out of the answer of its group in connected v2, as docs/service.md 2.8 types it. A value that is missing,
@@ -29,7 +22,7 @@ export function fromGroup(
 ): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
   const data = unwrap(body);
-  const payload = readingOf(name, row, new Map(Object.entries(data)));
+  const payload = readingOf(name, row, data);
   return { payload, measuredAt: payload.timestamp };
 }
 
@@ -56,43 +49,19 @@ export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
 const verbatim = (measured: Measured): Measured =>
   measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };
 
-/** One member of the group `statistics`, with its unit in words. */
-export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
-  const input = memberOf(unwrap(body), name);
-  const { value: raw, unit, timestamp } = parseMeasured(input);
-  const value = toNumber(raw);
-  const payload = {
-    value,
-    unit: unitInWords(unit) ?? statisticsMembers[name].unit,
-    timestamp,
-    ...(value === null && raw !== null && { raw: { value: raw, unit } }),
-  };
-  return { payload, measuredAt: timestamp };
-}
-
-type Data = ReadonlyMap<string, unknown>;
+type Data = Record<string, unknown>;
 
 function readingOf(name: ResourceName, row: GroupedResource, data: Data): ResourceReading {
   if (row.group === null) return { value: null, unit: null, timestamp: null };
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
   const unit = 'unit' in resource ? resource.unit : null;
-  const measured = spelledIn(row, data);
+  const measured = measuredIn(data, row.members);
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
   const original = { value: measured.value, unit: measured.unit };
   const { value, isExact } = 'units' in row ? inUnit(row, resource, measured) : inWord(row, resource, measured.value);
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
-}
-
-/** The spelling that says something; nothing where two say different things. */
-function spelledIn(row: GroupedNumber | GroupedWord, data: Data): Measured {
-  const named = row.members.filter((member) => data.has(member)).map((member) => parseMeasured(data.get(member)));
-  const valued = named.filter(({ value }) => value !== null);
-  const known = valued.filter(({ value }) => value !== 'UNSPECIFIED');
-  const [first = valued[0]] = known;
-  if (first === undefined) return named[0] ?? notMeasured;
-  return known.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
 }
 
 /** A value in the type of docs/service.md 2.8, and whether it says all that the service said. */
@@ -143,8 +112,8 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
 /** One word for all lights that have failed; null where none has, since docs/service.md 2.8 has no word for that. */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
-    .filter(([member]) => data.has(member))
-    .map(([member, word]) => ({ member, word, ...parseMeasured(data.get(member)) }));
+    .filter(([member]) => Object.hasOwn(data, member))
+    .map(([member, word]) => ({ member, word, ...parseMeasured(data[member]) }));
   const broken = lights.filter(({ value }) => value === failed);
   const [first] = broken;
   const kinds = new Set(broken.map(({ word, member }) => word ?? member));

@@ -7,7 +7,7 @@ import {
   parseChargingMember,
   type ChargingMember,
 } from './charging';
-import { fromGroup, parseGroup, parseStatistic } from './grouped';
+import { fromGroup, parseGroup } from './grouped';
 import { parseLocation } from './location';
 import {
   parseAccessibility,
@@ -15,6 +15,7 @@ import {
   parseDetails,
   parseOpenings,
   parseResource,
+  parseStatistic,
   parseVehicles,
   type AnswerContext,
   type Parsed,

@@ -1,17 +1,17 @@
 import { commandFromWire } from '../catalogue/commands';
 import { unitInWords } from '../catalogue/units';
-import { resources, type InterfaceName, type Resource, type ResourceName } from '../catalogue/reads';
-import { VehicleError } from '../errors';
 import {
-  judgeOpenings,
-  lockState,
-  openingsOf,
-  openingState,
-  provesFitted,
-  type OpeningRead,
-  type Openness,
-} from '../catalogue/openings';
-import { isRecord } from '../util/json';
+  resources,
+  statisticsMembers,
+  type InterfaceName,
+  type MemberKind,
+  type Resource,
+  type ResourceName,
+  type StatisticsMemberName,
+} from '../catalogue/reads';
+import { VehicleError } from '../errors';
+import { judgeOpenings, openingsOf, provesFitted, type OpeningRead, type Openness } from '../catalogue/openings';
+import { isRecord, memberOf } from '../util/json';
 import {
   accessibilityShape,
   commandItem,
@@ -46,7 +46,7 @@ export interface Parsed<Payload> {
 
 export interface ResourceReading {
   value: Scalar | null;
-  /** As in docs/service.md 2.8, or as the service gave it where it differs; null for words and booleans. */
+  /** In words: that of docs/service.md 2.8, or another one that the service gave; null for words and booleans. */
   unit: string | null;
   timestamp: string | null;
   /** The service's own value, if the type of docs/service.md 2.8 cannot hold all of it. */
@@ -126,18 +126,19 @@ export function parseOpenings(
   const known = new Set<string>();
   let isProven = false;
   for (const { name, v2, ifFitted } of openingsOf(read)) {
-    const spellings = new Set([name, v2]);
-    const states = statesOf(data, spellings);
-    for (const spelling of spellings) known.add(spelling);
+    const isMissing = !Object.hasOwn(data, name) && !Object.hasOwn(data, v2);
+    known.add(name).add(v2);
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
-    if (ifFitted && states.length === 0 && !(isFitted === true && iface === 'connected-v2')) continue;
-    const state = mergedState(states);
-    members.push([name, state]);
-    if (ifFitted) isProven = provesFitted(state.value);
+    if (ifFitted && isMissing && !(isFitted === true && iface === 'connected-v2')) continue;
+    const { value, timestamp } = measuredIn(data, [name, v2]);
+    members.push([name, { value, timestamp }]);
+    if (ifFitted) isProven = provesFitted(value);
   }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!known.has(name) && isMeasured(data[name])) members.push([name, mergedState(statesOf(data, [name]))]);
+    if (known.has(name) || !isMeasured(data[name])) continue;
+    const { value, timestamp } = parseMeasured(data[name]);
+    members.push([name, { value, timestamp }]);
   }
   // fromEntries defines own properties, so a member called `__proto__` stays a member.
   const payload = Object.fromEntries(members);
@@ -152,24 +153,14 @@ export function parseOpenings(
   };
 }
 
-function statesOf(data: Record<string, unknown>, spellings: Iterable<string>): MemberState[] {
-  const states: MemberState[] = [];
-  for (const name of spellings) {
-    if (!Object.hasOwn(data, name)) continue;
-    const { value, timestamp } = parseMeasured(data[name]);
-    states.push({ value, timestamp });
-  }
-  return states;
-}
-
-/** A member that came under two names: their common value, or the only known one; unknown if they differ. */
-function mergedState(states: readonly MemberState[]): MemberState {
-  const [only] = states;
-  if (states.length === 1 && only !== undefined && only.value !== null) return only;
-  const known = states.filter(({ value }) => openingState(value) !== null || lockState(value) !== null);
-  const [first, ...others] = known.length > 0 ? known : states.filter(({ value }) => value !== null);
-  if (first === undefined || others.some(({ value }) => value !== first.value)) return { value: null, timestamp: null };
-  return first;
+/** The spelling of a member that says something; nothing where two say different things. */
+export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
+  const named = spellings.filter((name) => Object.hasOwn(data, name)).map((name) => parseMeasured(data[name]));
+  const valued = named.filter(({ value }) => value !== null);
+  const known = valued.filter(({ value }) => value !== 'UNSPECIFIED');
+  const [first = valued[0]] = known;
+  if (first === undefined) return named[0] ?? notMeasured;
+  return known.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
 }
 
 /** The earliest of ISO-8601 times; null where there is none. */
@@ -182,32 +173,34 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   const { data, resourceValue } = body;
   const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
   const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
-  const payload = resourceReading(name, found === undefined ? notMeasured : parseMeasured(found));
+  const payload = typedReading(resources[name], parseMeasured(found));
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A measured value as docs/service.md 2.8 types the resource: a JSON number, boolean or string, or null. */
-function resourceReading(name: ResourceName, { value: raw, unit, timestamp }: Measured): ResourceReading {
-  const resource: Resource = resources[name];
-  const value = raw === null ? null : convert(resource, raw);
+/** A single value out of the answer of its group (docs/energy-location-api.md 4.2). */
+export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
+  const payload = typedReading(statisticsMembers[name], parseMeasured(memberOf(unwrap(body), name)));
+  return { payload, measuredAt: payload.timestamp };
+}
+
+/** A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word is handed on as it came. */
+export function typedReading(type: Resource | MemberKind, { value: raw, unit, timestamp }: Measured): ResourceReading {
+  const value =
+    raw === null
+      ? null
+      : type.kind === 'boolean'
+        ? toBoolean(raw, type.words)
+        : 'values' in type
+          ? typeof raw === 'string' && raw.trim() !== ''
+            ? raw
+            : null
+          : toNumber(raw);
   return {
     value,
-    unit: 'unit' in resource ? unitOf(resource.unit, unit) : null,
+    unit: 'unit' in type ? (unitInWords(unit) ?? ('mixedUnits' in type ? null : type.unit)) : null,
     timestamp,
     ...(value === null && raw !== null && { raw: { value: raw, unit } }),
   };
-}
-
-function convert(resource: Resource, raw: Scalar): Scalar | null {
-  switch (resource.kind) {
-    case 'boolean':
-      return toBoolean(raw, resource.words);
-    case 'enum':
-      // A new word is handed on as it came; an empty one says nothing.
-      return typeof raw === 'string' && raw.trim() !== '' ? raw : null;
-    default:
-      return toNumber(raw);
-  }
 }
 
 /** JSON booleans, their text, and the words that the specification gives to them; anything else is unknown. */
@@ -218,12 +211,6 @@ function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean
   if (word === 'false' || word === words.false) return false;
   return null;
 }
-
-/** The specification's unit, unless the service names another one: then that one, since the number is in it. */
-const unitOf = (specified: string, unit: string | null): string => {
-  const word = unitInWords(unit);
-  return word === null || word === specified ? specified : (unit as string);
-};
 
 /** The sides by the number of their angle (docs/energy-location-api.md 4.8). */
 const sidesByAngle = ['frontRight', 'right', 'backRight', 'front', 'frontLeft', 'backLeft', 'back', 'left'] as const;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isRecord } from '../util/json';
 
 /**
  * The shapes of the wire (docs/service.md 2, docs/field-notes.md 1 to 3), tolerant by design: any member may be missing, null, new
@@ -13,10 +14,6 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** The usual form, on a day that every month has: the result differs only in its fraction digits. A `Date` would take eight times as long. */
-const utcPattern =
-  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?Z$/;
-
 /** Unix times up to this are seconds (docs/field-notes.md 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
@@ -24,8 +21,6 @@ const millisecondsEnd = 1e14;
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
   if (typeof input === 'string') {
-    const utc = utcPattern.exec(input);
-    if (utc !== null) return `${utc[1]}.${(utc[2] ?? '').slice(0, 3).padEnd(3, '0')}Z`;
     const iso = isoPattern.exec(input.trim());
     if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
     return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
@@ -52,19 +47,10 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-/** By hand, because every value of every reading passes here: a schema takes ten times as long. */
-export function parseMeasured(input: unknown): Measured {
-  if (typeof input !== 'object' || input === null) return { ...notMeasured };
-  return {
-    value: 'value' in input && isScalar(input.value) ? input.value : null,
-    unit: 'unit' in input && typeof input.unit === 'string' ? input.unit : null,
-    timestamp: 'timestamp' in input ? toTimestamp(input.timestamp) : null,
-  };
-}
+const measuredShape = z.lazy(() => z.object({ value: scalar, unit: text, timestamp }));
 
-/** `1e999` is JSON, and no number. */
-const isScalar = (value: unknown): value is Scalar =>
-  typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+export const parseMeasured = (input: unknown): Measured =>
+  isRecord(input) ? measuredShape.parse(input) : { ...notMeasured };
 
 /** `Number('')` is 0, which no empty tank may become. */
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { accessNames, services } from '../../../src/index';
-import { scopesOfCommand, scopesOfRead, scopesOfService } from '../../../src/catalogue/scopes';
+import { scopesOfCommand, scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
 import { everyScope } from '../../../src/simulator/index';
 
 const { availableInterfaces } = services['volvo-cars'];
@@ -8,7 +8,7 @@ const all = services.custom.availableInterfaces;
 
 describe('The scopes', () => {
   it('of the interfaces of the specification are the 22 of docs/service.md 5 and those of the groups', () => {
-    const scopes = scopesOfService(['connected-v1', 'connected-v2', 'extended-v1']);
+    const scopes = signInScopes(['connected-v1', 'connected-v2', 'extended-v1']).scopes;
     const groups =
       'battery_charge_level brake_status diagnostics_engine_status diagnostics_workshop engine_status fuel_status trip_statistics tyre_status warnings';
     for (const group of groups.split(' ')) assert.ok(scopes.includes(`conve:${group}`), group);
@@ -26,30 +26,30 @@ describe('The scopes', () => {
       charging: ['energy:state:read', 'energy:capability:read'],
       location: ['location:read'],
     };
-    const without = scopesOfService(availableInterfaces, { access: [] });
+    const without = signInScopes(availableInterfaces, { access: [] }).scopes;
     assert.ok(without.includes('conve:doors_status'));
     for (const name of accessNames)
       assert.deepEqual(
-        scopesOfService(availableInterfaces, { access: [name] })
-          .filter((scope) => !without.includes(scope))
+        signInScopes(availableInterfaces, { access: [name] })
+          .scopes.filter((scope) => !without.includes(scope))
           .sort(),
         [...added[name]].sort(),
       );
     assert.deepEqual(
-      scopesOfService(availableInterfaces).sort(),
-      scopesOfService(availableInterfaces, { access: ['lock', 'unlock', 'honk-flash'] }).sort(),
+      signInScopes(availableInterfaces).scopes.sort(),
+      signInScopes(availableInterfaces, { access: ['lock', 'unlock', 'honk-flash'] }).scopes.sort(),
     );
   });
 
   it('of a read-only sign-in hold none of a command, and still those of the reads', () => {
-    const scopes = scopesOfService(availableInterfaces, { access: accessNames, readOnly: true });
+    const scopes = signInScopes(availableInterfaces, { access: accessNames, readOnly: true }).scopes;
     for (const scope of Object.values(['conve:lock', 'conve:unlock', 'conve:honk_flash', 'conve:engine_start_stop']))
       assert.ok(!scopes.includes(scope), scope);
     assert.ok(scopes.includes('location:read') && scopes.includes('energy:state:read'));
   });
 
   it('of energy and location are none where the service lacks these interfaces', () => {
-    const scopes = scopesOfService(['connected-v2'], { access: accessNames });
+    const scopes = signInScopes(['connected-v2'], { access: accessNames }).scopes;
     assert.deepEqual(
       scopes.filter((scope) => /^(energy|location):/.test(scope)),
       [],
@@ -57,7 +57,7 @@ describe('The scopes', () => {
   });
 
   it('of volvo-cars are those of connected v2: what is asked for at sign-in has no scope of a dead interface', () => {
-    const scopes = scopesOfService(availableInterfaces);
+    const scopes = signInScopes(availableInterfaces).scopes;
     assert.deepEqual(
       scopes.filter((scope) => scope.startsWith('exve:')),
       [],
