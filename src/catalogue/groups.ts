@@ -216,9 +216,9 @@ export const groupedResources = {
   },
   // docs/field-notes.md 1.5: both spellings.
   tailGateOpen: opening('tailGate'),
-  // OAS: tripMeter1, tripMeter2; fixtures: Manual and Automatic, in the same order.
-  tripMeter1: { group: 'statistics', members: ['tripMeter1', 'tripMeterManual'], units: lengths },
-  tripMeter2: { group: 'statistics', members: ['tripMeter2', 'tripMeterAutomatic'], units: lengths },
+  // Fixtures: Manual and Automatic; OAS: tripMeter1, tripMeter2, in the same order.
+  tripMeter1: { group: 'statistics', members: ['tripMeterManual', 'tripMeter1'], units: lengths },
+  tripMeter2: { group: 'statistics', members: ['tripMeterAutomatic', 'tripMeter2'], units: lengths },
   frontLeftTyrePressure: tyre('frontLeft'),
   frontRightTyrePressure: tyre('frontRight'),
   rearLeftTyrePressure: tyre('rearLeft'),

@@ -1,4 +1,4 @@
-/** The units in words, as docs/service.md 2.8 writes them, and the other spellings on the wire (docs/field-notes.md 6.2, docs/energy-location-api.md 2.3 and 4.2). */
+/** The units in words, as docs/service.md 2.8 writes them, and the spellings on the wire, first that of connected v2 (docs/field-notes.md 6.2, docs/energy-location-api.md 2.3 and 4.2). */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   kilometers: ['km', 'kilometres'],
   miles: ['mi', 'mile'],
@@ -6,20 +6,25 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
   'kilometers per hour': ['km/h', 'kilometers_per_hour', 'kmph'],
   'miles per hour': ['mph', 'mi/h'],
   'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
-  'kilowatt-hours per 100 kilometers': ['kwh/100km', 'kwh/100 km', 'kilowatt_hours_per_100_kilometers'],
+  'kilowatt-hours per 100 kilometers': ['kWh/100km', 'kWh/100 km', 'kilowatt_hours_per_100_kilometers'],
   'degrees celsius': ['c', '°c', 'celsius'],
   percent: ['%', 'percentage'],
   watts: ['w', 'watt'],
   ampere: ['a', 'amp', 'amperes'],
   hours: ['h'],
   minutes: ['min'],
-  months: ['month'],
+  months: ['months', 'month'],
   days: ['day'],
 };
 
 const words = new Map(
-  Object.entries(spellings).flatMap(([word, others]) => [word, ...others].map((spelling) => [spelling, word] as const)),
+  Object.entries(spellings).flatMap(([word, others]) =>
+    [word, ...others].map((spelling) => [spelling.toLowerCase(), word] as const),
+  ),
 );
+
+/** A unit in words as connected v2 writes it: `l` for liters. */
+export const unitOnWire = (word: string): string => spellings[word]?.[0] ?? word;
 
 /** A unit of the wire in words; verbatim where it has none, and null where the service names no unit. */
 export function unitInWords(unit: string | null): string | null {

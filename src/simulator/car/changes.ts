@@ -80,9 +80,7 @@ const memberPaths = new Set<string>([
   ...chargingMemberNames.map((name) => `capabilities.${name}`),
   'location',
   ...locationMembers.map((name) => `location.${name}`),
-  ...Object.entries(groups).flatMap(([group, { members }]) =>
-    Object.keys(members).map((member) => `${group}.${member}`),
-  ),
+  ...Object.entries(groups).flatMap(([group, shown]) => Object.keys(shown).map((member) => `${group}.${member}`)),
 ]);
 
 /**

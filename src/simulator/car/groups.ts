@@ -1,85 +1,90 @@
-import type { GroupName } from '../../catalogue/groups';
-import type { ResourceName } from '../../catalogue/reads';
+import { groupedResources, groupReadNames, type GroupedResource, type GroupReadName } from '../../catalogue/groups';
+import { resourceNames, statisticsMembers, type ResourceName } from '../../catalogue/reads';
+import { unitOnWire } from '../../catalogue/units';
 import { hasTank, rangeKm } from './battery';
-import type { ResourceValue } from './resources';
-import type { CarState, StatisticName } from './state';
+import { modelPathOf, type ResourceValue } from './resources';
+import { parts, type CarState, type StatisticName } from './state';
 
 /**
- * The groups of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). Each member shows a
- * resource of the car in the words and units that v2 uses, so both interfaces always agree.
+ * A member of a group of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). It shows a resource of the car, or
+ * a part that no resource shows, in the words and units of v2, so both interfaces always agree.
  */
 export interface GroupMember {
-  /** The resource that it shows. */
-  from?: ResourceName;
-  /** The path in the car and the value, of a member that no resource shows. */
-  of?: { path: string; value: (state: CarState) => ResourceValue };
-  unit?: string;
-  /** From the resource's value to the word of v2; what the table does not hold is UNSPECIFIED. */
-  words?: Record<string, string>;
-  /** The word, if it depends on more than one resource. */
-  word?: (value: (name: ResourceName) => ResourceValue) => ResourceValue;
+  /** What it shows; the time of the member is that of this path. */
+  path: string;
+  unit: string | null;
+  /** @param resource the value of a resource */
+  value(state: CarState, resource: (name: ResourceName) => ResourceValue): ResourceValue;
+  /** The whole member is null where it has no value, as the charge of a petrol car is. */
+  isAbsent?: true;
 }
 
-export interface Group {
-  members: Record<string, GroupMember>;
+type GroupName = GroupReadName | 'odometer';
+export const groupNames: readonly GroupName[] = [...groupReadNames, 'odometer'];
+
+/** The members of each group: the catalogue's rows the other way round. */
+export const groups = groupsOfCatalogue();
+
+function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
+  // `fromEntries` forgets the names.
+  const made = Object.fromEntries(groupNames.map((group) => [group, {}])) as typeof groups;
+  for (const name of resourceNames) {
+    const row: GroupedResource = groupedResources[name];
+    if (row.group === null || row.group === 'doors' || row.group === 'windows') continue;
+    const member = (unit: string | null, value: GroupMember['value']): GroupMember => ({
+      path: modelPathOf(name) ?? `resources.${name}`,
+      unit,
+      value: (state, resource) => (resource(name) === null ? null : value(state, resource)),
+    });
+    if ('bulbs' in row)
+      for (const [lamp, failure] of Object.entries(row.bulbs))
+        made[row.group][lamp] = member(null, (_state, resource) => lampWord(failure, resource(name)));
+    else if ('units' in row)
+      made[row.group][row.members[0] ?? ''] = member(unitOnWire(Object.keys(row.units)[0] ?? ''), (_state, resource) =>
+        resource(name),
+      );
+    else
+      made[row.group][row.members[0] ?? ''] = member(null, (_state, resource) =>
+        name === 'serviceWarningStatus'
+          ? serviceWarning(resource(name), resource('serviceWarningTrigger'))
+          : wordOf(row.words, resource(name)),
+      );
+  }
+  // `keys` forgets the names.
+  for (const name of Object.keys(parts.statistics) as StatisticName[])
+    made.statistics[name] = part(`statistics.${name}`, statisticsMembers[name].unit, (state) => state.statistics[name]);
+  made.statistics['distanceToEmptyBattery'] = part('energy.electricRange', 'kilometers', rangeKm);
+  made.statistics['distanceToEmptyTank'] = part('resources.distanceToEmpty', 'kilometers', (state) =>
+    hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null,
+  );
+  made.fuel['batteryChargeLevel'] = part('energy.batteryChargeLevel', 'percent', ({ plugIn, battery: { level } }) =>
+    plugIn && level !== null ? Math.floor(level) : null,
+  );
+  return made;
 }
 
-const levels = {
+function part(path: string, unit: string, value: (state: CarState) => ResourceValue): GroupMember {
+  return { path, unit: unitOnWire(unit), value, isAbsent: true };
+}
+
+/** Words of docs/service.md 2.8 that v2 does not have. */
+const coarser: Partial<Record<string, string>> = {
   VERY_LOW: 'TOO_LOW',
-  LOW: 'TOO_LOW',
-  NORMAL: 'NO_WARNING',
-  HIGH: 'NO_WARNING',
-  VERY_HIGH: 'NO_WARNING',
-};
-const pressure = {
-  LOW: 'LOW_PRESSURE',
+  VERY_HIGH: 'TOO_HIGH',
   LOWSOFT: 'LOW_PRESSURE',
   LOWHARD: 'VERY_LOW_PRESSURE',
-  HIGH: 'HIGH_PRESSURE',
-  NORMAL: 'NO_WARNING',
 };
 
-/** The lamps of v2, with the words of `bulbFailure` that mean that one of them fails (docs/service.md 2.8). */
-const lamps: Record<string, readonly string[]> = {
-  brakeLightCenterWarning: ['STOP_ANY'],
-  brakeLightLeftWarning: ['STOP_ANY'],
-  brakeLightRightWarning: ['STOP_ANY'],
-  fogLightFrontWarning: ['FOG_FRONT_ANY'],
-  fogLightRearWarning: ['FOG_REAR_ANY'],
-  positionLightFrontLeftWarning: ['POSITION_ANY'],
-  positionLightFrontRightWarning: ['POSITION_ANY'],
-  positionLightRearLeftWarning: ['POSITION_ANY'],
-  positionLightRearRightWarning: ['POSITION_ANY'],
-  highBeamLeftWarning: ['HIGH_BEAM_ANY', 'HIGH_BEAM_LEFT'],
-  highBeamRightWarning: ['HIGH_BEAM_ANY', 'HIGH_BEAM_RIGHT'],
-  lowBeamLeftWarning: ['LOW_BEAM_ANY', 'LOW_BEAM_LEFT'],
-  lowBeamRightWarning: ['LOW_BEAM_ANY', 'LOW_BEAM_RIGHT'],
-  daytimeRunningLightLeftWarning: ['DAY_RUNNING_ANY'],
-  daytimeRunningLightRightWarning: ['DAY_RUNNING_ANY'],
-  turnIndicationFrontLeftWarning: ['LEFT_TURN_ANY'],
-  turnIndicationFrontRightWarning: ['RIGHT_TURN_ANY'],
-  turnIndicationRearLeftWarning: ['LEFT_TURN_ANY'],
-  turnIndicationRearRightWarning: ['RIGHT_TURN_ANY'],
-  registrationPlateLightWarning: [],
-  sideMarkLightsWarning: [],
-  hazardLightsWarning: [],
-  reverseLightsWarning: [],
-};
+const wordOf = (words: Readonly<Record<string, string | boolean>>, value: ResourceValue): string =>
+  Object.keys(words).find((word) => words[word] === value) ?? coarser[String(value)] ?? 'UNSPECIFIED';
 
-const lamp = (failures: readonly string[]): GroupMember => ({
-  from: 'bulbFailure',
-  word: (value) =>
-    failures.includes(String(value('bulbFailure'))) || (value('bulbFailure') === 'MULTIPLE' && failures.length > 0)
-      ? 'FAILURE'
-      : 'NO_WARNING',
-});
+/** A lamp fails where its kind does (`HIGH_BEAM_ANY`: on both sides), or several kinds. Null: `bulbFailure` has no word for it. */
+const lampWord = (failure: string | null, value: ResourceValue): string =>
+  failure !== null && [failure, failure.replace(/_(LEFT|RIGHT)$/, '_ANY'), 'MULTIPLE'].includes(String(value))
+    ? 'FAILURE'
+    : 'NO_WARNING';
 
-const urgency: Partial<Record<string, string>> = {
-  ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
-  TIME_FOR_SERVICE: 'TIME_FOR_SERVICE',
-  TIME_EXCEEDED: 'OVERDUE_FOR_SERVICE',
-};
-const occasion: Partial<Record<string, string>> = {
+const occasions: Partial<Record<string, string>> = {
   CALENDAR_TIME: 'REGULAR_MAINTENANCE',
   DISTANCE: 'DISTANCE_DRIVEN',
   ENGINE_HOURS: 'ENGINE_HOURS',
@@ -88,91 +93,7 @@ const occasion: Partial<Record<string, string>> = {
 /** `TIME_EXCEEDED` because of `DISTANCE` -> `DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE`. */
 function serviceWarning(status: ResourceValue, trigger: ResourceValue): string {
   if (status === 'NORMAL') return 'NO_WARNING';
-  const when = urgency[String(status)];
-  const why = occasion[String(trigger)];
-  return when === undefined || why === undefined ? 'UNKNOWN_WARNING' : `${why}_${when}`;
+  const words = Object.entries(groupedResources.serviceWarningStatus.words);
+  const occasion = occasions[String(trigger)] ?? '?';
+  return words.find(([word, means]) => means === status && word.startsWith(occasion))?.[0] ?? 'UNKNOWN_WARNING';
 }
-
-const level = (unit: string): GroupMember => ({
-  unit,
-  of: {
-    path: 'energy.batteryChargeLevel',
-    value: (state) => (state.plugIn && state.battery.level !== null ? Math.floor(state.battery.level) : null),
-  },
-});
-const batteryRange: GroupMember = {
-  unit: 'km',
-  of: { path: 'energy.electricRange', value: (state) => rangeKm(state) },
-};
-const tankRange: GroupMember = {
-  unit: 'km',
-  of: {
-    path: 'resources.distanceToEmpty',
-    value: (state) => (hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null),
-  },
-};
-const statistic = (name: StatisticName, unit: string): GroupMember => ({
-  unit,
-  of: { path: `statistics.${name}`, value: (state) => state.statistics[name] },
-});
-
-export const groups: Record<Exclude<GroupName, 'doors' | 'windows'>, Group> = {
-  engine: {
-    members: {
-      oilLevelWarning: { from: 'oilLevel', words: { ...levels, HIGH: 'TOO_HIGH', VERY_HIGH: 'TOO_HIGH' } },
-      engineCoolantLevelWarning: { from: 'engineCoolantLevel', words: levels },
-    },
-  },
-  'engine-status': {
-    members: { engineStatus: { from: 'engineRunning', words: { true: 'RUNNING', false: 'STOPPED' } } },
-  },
-  fuel: {
-    members: { fuelAmount: { from: 'fuelAmount', unit: 'l' }, batteryChargeLevel: level('%') },
-  },
-  odometer: { members: { odometer: { from: 'odometer', unit: 'km' } } },
-  statistics: {
-    members: {
-      averageFuelConsumption: { from: 'averageFuelConsumption', unit: 'l/100km' },
-      averageFuelConsumptionAutomatic: statistic('averageFuelConsumptionAutomatic', 'l/100km'),
-      averageEnergyConsumption: statistic('averageEnergyConsumption', 'kWh/100km'),
-      averageEnergyConsumptionAutomatic: statistic('averageEnergyConsumptionAutomatic', 'kWh/100km'),
-      averageEnergyConsumptionSinceCharge: statistic('averageEnergyConsumptionSinceCharge', 'kWh/100km'),
-      averageSpeed: { from: 'averageSpeed', unit: 'km/h' },
-      averageSpeedAutomatic: statistic('averageSpeedAutomatic', 'km/h'),
-      tripMeterManual: { from: 'tripMeter1', unit: 'km' },
-      tripMeterAutomatic: { from: 'tripMeter2', unit: 'km' },
-      distanceToEmptyTank: tankRange,
-      distanceToEmptyBattery: batteryRange,
-    },
-  },
-  tyres: {
-    members: {
-      frontLeft: { from: 'frontLeftTyrePressure', words: pressure },
-      frontRight: { from: 'frontRightTyrePressure', words: pressure },
-      rearLeft: { from: 'rearLeftTyrePressure', words: pressure },
-      rearRight: { from: 'rearRightTyrePressure', words: pressure },
-    },
-  },
-  warnings: {
-    members: Object.fromEntries(Object.entries(lamps).map(([name, failures]) => [name, lamp(failures)])),
-  },
-  diagnostics: {
-    members: {
-      serviceWarning: {
-        from: 'serviceWarningStatus',
-        word: (value) => serviceWarning(value('serviceWarningStatus'), value('serviceWarningTrigger')),
-      },
-      serviceTrigger: {
-        from: 'serviceWarningTrigger',
-        words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
-      },
-      engineHoursToService: { from: 'engineHoursToService', unit: 'h' },
-      distanceToService: { from: 'kmToService', unit: 'km' },
-      washerFluidLevelWarning: { from: 'washerFluidLevel', words: levels },
-      timeToService: { from: 'monthsToService', unit: 'months' },
-    },
-  },
-  brakes: {
-    members: { brakeFluidLevelWarning: { from: 'brakeFluid', words: levels } },
-  },
-};

@@ -9,28 +9,36 @@ import {
   type CommandRoute,
 } from '../../catalogue/commands';
 import {
-  connectedReadNames,
-  connectedReads,
   interfacePaths,
   json,
+  reads,
   resourceNames,
   resourceRoute,
-  reads,
-  resources,
-  type ConnectedRead,
-  type ConnectedReadName,
   type InterfaceName,
   type ReadName,
-  type Route,
 } from '../../catalogue/reads';
-import { groupPath, groups as groupRows } from '../../catalogue/groups';
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from '../car/car';
-import { iso, standardCommands, yearAfter, type ConnectedInterface, type Dialect, type ViewContext } from './dialect';
-import { capabilitiesBody, energyBody, groupBody, locationBody } from './common-bodies';
-import { groups } from '../car/groups';
+import { groupNames } from '../car/groups';
 import { maxRuntimeMinutes } from '../car/invocation';
-import { extendedListScope } from './tokens';
+import {
+  acceptedBody,
+  accessibilityBody,
+  capabilitiesBody,
+  commandList,
+  detailsBody,
+  endedBody,
+  energyBody,
+  envelope,
+  groupBody,
+  iso,
+  locationBody,
+  openingsBody,
+  resourceBody,
+  standardCommands,
+  yearAfter,
+  type ViewContext,
+} from './bodies';
 
 /** The handler of one path and method, and the requirements that a request must meet first (docs/service.md 4, 5). */
 export interface Endpoint {
@@ -60,7 +68,8 @@ export interface Call {
 interface EndpointParts {
   cars: ReadonlyMap<string, Car>;
   clock: Clock;
-  dialect: Dialect;
+  /** Whether the service has the shapes and the addresses of the real one. */
+  isReal: boolean;
   newId: () => string;
   /** Ends the delays of a service that closes. */
   signal: AbortSignal;
@@ -68,64 +77,69 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/** The routes of the catalogue (docs/service.md 4.1 to 4.3), and in the real dialect those of the field notes. */
-export function endpointsOf(parts: EndpointParts): Endpoint[] {
+/** The routes of the catalogue (docs/service.md 4.1 to 4.3); in the real dialect also the commands of the field notes. */
+export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
+  ...readEndpoints(parts),
+  ...commandEndpoints(parts),
+  requestDetail(parts),
+];
+
+function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
+  const extendedAnswer = isReal ? `${json};charset=UTF-8` : json;
+  /** The routes of a read on these interfaces. */
+  const read = (name: ReadName, on: readonly InterfaceName[], handle: Endpoint['handle']): Endpoint[] =>
+    reads[name].routes
+      .filter((route) => on.includes(route.interface))
+      .map(({ interface: from, path, accept, scopes }) => ({
+        method: 'GET',
+        path: interfacePaths[from] + path,
+        interface: from,
+        scopes,
+        mediaTypes: [accept],
+        answers: from === 'extended-v1' ? extendedAnswer : accept,
+        handle,
+      }));
+  const connected = (name: ReadName, view: (call: Call) => unknown): Endpoint[] =>
+    read(name, ['connected-v1', 'connected-v2'], (call) =>
+      lacks(call.car, name) ? unsupported(call, name) : { status: 200, body: envelope(view(call), call.context) },
+    );
+  const energy = (name: ReadName, view: (car: Car) => object): Endpoint[] =>
+    read(name, ['energy-v2'], (call) =>
+      call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
+    );
+  // Unsupported resource: 403 on the real service, not 404 (docs/field-notes.md 3.3).
+  const missing = (call: Call, name: string): Answer =>
+    isReal
+      ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
+      : unsupported(call, name);
   return [
-    ...connectedEndpoints(parts),
-    ...commandEndpoints(parts),
-    requestDetail(parts),
-    ...resourceEndpoints(parts),
-    ...groupEndpoints(parts),
-    ...energyEndpoints(),
-    ...(parts.dialect.name === 'real' ? realEndpoints(parts) : []),
+    ...connected('windows', ({ car, context }) => openingsBody(car, 'windows', context)),
+    ...connected('doors', ({ car, context }) => openingsBody(car, 'doors', context)),
+    ...connected('details', ({ car, context }) => detailsBody(car, context)),
+    ...connected('vehicles', () => [...cars.keys()].map((vin) => ({ vin }))),
+    ...connected('commands', ({ car, context }) => commandList(car, context)),
+    ...connected('accessibility', ({ car, context }) => accessibilityBody(car, context)),
+    ...groupNames.flatMap((name) => connected(name, ({ car }) => groupBody(car, name))),
+    ...energy('charging', energyBody),
+    ...energy('chargingCapabilities', capabilitiesBody),
+    ...read('location', ['location-v1'], ({ car, context, refuse }) =>
+      car.state.location.shared ? { status: 200, body: locationBody(car, context.operationId) } : refuse('no-position'),
+    ),
+    ...resourceNames.flatMap((name) =>
+      read(name, ['extended-v1'], (call) =>
+        lacks(call.car, name) ? missing(call, name) : { status: 200, body: resourceBody(call.car, name, call.context) },
+      ),
+    ),
+    {
+      method: 'GET',
+      path: interfacePaths['extended-v1'] + resourceRoute.path,
+      interface: 'extended-v1',
+      scopes: [],
+      mediaTypes: [json],
+      answers: extendedAnswer,
+      handle: (call) => missing(call, call.parameters['resource'] ?? ''),
+    },
   ];
-}
-
-type ReadView = (call: Call) => unknown;
-
-function connectedEndpoints(parts: EndpointParts): Endpoint[] {
-  const { dialect, cars } = parts;
-  const views: Record<ConnectedReadName, ReadView> = {
-    windows: ({ car, context }) => dialect.windows(car, context),
-    doors: ({ car, context }) => dialect.doors(car, context),
-    details: ({ car, context }) => dialect.details(car, context),
-    vehicles: () => [...cars.keys()].map((vin) => ({ vin })),
-    commands: ({ car, context }) => dialect.commands(car, context),
-    accessibility: ({ car }) => dialect.accessibility(car),
-  };
-  return connectedReadNames.flatMap((name) => {
-    const { routes, scopes }: ConnectedRead = connectedReads[name];
-    return entries(routes).map(([from, route]) => connectedRead(parts, name, from, route, scopes, views[name]));
-  });
-}
-
-const entries = <Row extends Route | CommandRoute>(
-  routes: Partial<Record<ConnectedInterface, Row>>,
-): [ConnectedInterface, Row][] =>
-  (['connected-v1', 'connected-v2'] as const).flatMap((name): [ConnectedInterface, Row][] =>
-    routes[name] === undefined ? [] : [[name, routes[name]]],
-  );
-
-function connectedRead(
-  { dialect }: EndpointParts,
-  name: string,
-  from: ConnectedInterface,
-  { path, accept }: Route,
-  scopes: readonly string[],
-  view: ReadView,
-): Endpoint {
-  return {
-    method: 'GET',
-    path: interfacePaths[from] + path,
-    interface: from,
-    scopes,
-    mediaTypes: [accept],
-    answers: accept,
-    handle: (call) =>
-      path.includes('{vin}') && lacks(call.car, name)
-        ? unsupported(call, name)
-        : { status: 200, body: dialect.envelope(view(call), 200, call.context) },
-  };
 }
 
 const lacks = (car: Car, name: string): boolean => car.state.unsupported.includes(name);
@@ -136,9 +150,11 @@ const unsupported = (call: Call, name: string): Answer =>
 function commandEndpoints(parts: EndpointParts): Endpoint[] {
   const named = standardCommands.flatMap((name) => {
     const { routes, scopes }: Command = commands[name];
-    return entries<CommandRoute>(routes)
-      .filter(([, route]) => route.unlisted !== true || parts.dialect.name === 'real')
-      .map(([from, route]) => commandEndpoint(parts, name, from, route, scopes));
+    return (['connected-v1', 'connected-v2'] as const).flatMap((from) => {
+      const route = routes[from];
+      const isServed = route !== undefined && (route.unlisted !== true || parts.isReal);
+      return isServed ? [commandEndpoint(parts, name, from, route, scopes)] : [];
+    });
   });
   return [...named, extraCommand(parts)];
 }
@@ -146,7 +162,7 @@ function commandEndpoints(parts: EndpointParts): Endpoint[] {
 function commandEndpoint(
   parts: EndpointParts,
   name: string,
-  from: ConnectedInterface,
+  from: 'connected-v1' | 'connected-v2',
   route: CommandRoute,
   scopes: readonly string[],
 ): Endpoint {
@@ -215,7 +231,7 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
 
 /** v1: the service takes the command and answers with the link to its status (docs/service.md 2.5). */
 function accept(
-  { dialect, newId }: EndpointParts,
+  { isReal, newId }: EndpointParts,
   { car, context }: Call,
   command: string,
   unlockDuration: number,
@@ -228,10 +244,7 @@ function accept(
     interface: 'connected-v1',
     unlockDuration,
   });
-  return {
-    status: 202,
-    body: dialect.accepted(invocation, car.statusOf(invocation), { ...context, href: hrefOf(context, car, id) }),
-  };
+  return { status: 202, body: acceptedBody(invocation, car.statusOf(invocation), hrefOf(context, car, id), isReal) };
 }
 
 const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
@@ -239,7 +252,7 @@ const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
 
 /** v2: the request blocks until the command has ended (docs/field-notes.md 1.9). */
 async function carryOut(
-  { dialect, newId, clock, signal }: EndpointParts,
+  { isReal, newId, clock, signal }: EndpointParts,
   call: Call,
   command: string,
   unlockDuration: number,
@@ -258,12 +271,12 @@ async function carryOut(
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
   while (clock.now() < end) await clock.sleep(end - clock.now(), signal);
   const status = car.statusOf(invocation);
-  if (dialect.name === 'real' && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
-  return { status: 200, body: dialect.ended(car, invocation, status) };
+  if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
+  return { status: 200, body: endedBody(car, invocation, status, isReal) };
 }
 
 /** The target of `async.href` of a v1 command (docs/field-notes.md 2.2). */
-function requestDetail({ dialect, clock }: EndpointParts): Endpoint {
+function requestDetail({ clock }: EndpointParts): Endpoint {
   return {
     method: 'GET',
     path: `${interfacePaths['connected-v1']}/vehicles/{vin}/requests/{id}`,
@@ -285,108 +298,7 @@ function requestDetail({ dialect, clock }: EndpointParts): Endpoint {
         invokeStatus: car.statusOf(invocation),
         href: hrefOf(context, car, invocation.id),
       };
-      return { status: 200, body: dialect.envelope(data, 200, context) };
+      return { status: 200, body: envelope(data, context) };
     },
   };
-}
-
-function resourceEndpoints({ dialect }: EndpointParts): Endpoint[] {
-  const shared = {
-    method: 'GET',
-    interface: 'extended-v1',
-    mediaTypes: [resourceRoute.accept],
-    answers: dialect.name === 'real' ? `${json};charset=UTF-8` : json,
-  } as const;
-  const path = interfacePaths['extended-v1'] + resourceRoute.path;
-  // Unsupported resource: 403 on the real service, not 404 (docs/field-notes.md 3.3).
-  const missing = (call: Call, name: string): Answer =>
-    dialect.name === 'real'
-      ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
-      : unsupported(call, name);
-  return [
-    ...resourceNames.map((name): Endpoint => ({
-      ...shared,
-      path: path.replace('{resource}', name),
-      scopes: [resources[name].scope],
-      handle: (call) =>
-        lacks(call.car, name) ? missing(call, name) : { status: 200, body: dialect.resource(call.car, name) },
-    })),
-    { ...shared, path, scopes: [], handle: (call) => missing(call, call.parameters['resource'] ?? '') },
-  ];
-}
-
-/** The groups of connected v2 (docs/energy-location-api.md 4). */
-const groupEndpoints = (parts: EndpointParts): Endpoint[] =>
-  Object.entries(groups).map(([name, group]) => {
-    const known = name as keyof typeof groups;
-    const route = { path: groupPath(known), accept: json };
-    return connectedRead(parts, name, 'connected-v2', route, groupRows[known].scopes, ({ car }) =>
-      groupBody(car, name, group),
-    );
-  });
-
-/** Energy v2 and location v1 (docs/energy-location-api.md 2, 3). */
-function energyEndpoints(): Endpoint[] {
-  const read = (name: ReadName, handle: (call: Call) => Answer): Endpoint[] =>
-    reads[name].routes.map(({ interface: from, path, scopes }) => ({
-      method: 'GET',
-      path: interfacePaths[from] + path,
-      interface: from,
-      scopes,
-      mediaTypes: [json],
-      answers: json,
-      handle,
-    }));
-  const energy = (name: ReadName, view: (car: Car) => object): Endpoint[] =>
-    read(name, (call) =>
-      call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
-    );
-  return [
-    ...energy('charging', energyBody),
-    ...energy('chargingCapabilities', capabilitiesBody),
-    ...read('location', (call) =>
-      call.car.state.location.shared
-        ? { status: 200, body: locationBody(call.car, call.context.operationId) }
-        : call.refuse('no-position'),
-    ),
-  ];
-}
-
-/** The lists of the extended interface, which only the real service has (docs/field-notes.md 3.2). */
-function realEndpoints(parts: EndpointParts): Endpoint[] {
-  const { cars, clock } = parts;
-  const lists = {
-    method: 'GET',
-    interface: 'extended-v1',
-    mediaTypes: [json],
-    answers: `${json};charset=UTF-8`,
-    scopes: [extendedListScope],
-  } as const;
-  const base = interfacePaths['extended-v1'];
-  return [
-    {
-      ...lists,
-      path: `${base}/vehicles`,
-      handle: () => ({
-        status: 200,
-        body: { vehicles: [...cars.keys()].map((id) => ({ timestamp: clock.now(), id })) },
-      }),
-    },
-    {
-      ...lists,
-      path: `${base}/vehicles/{vin}/resources`,
-      handle: ({ car, context }) => ({
-        status: 200,
-        body: {
-          resources: resourceNames
-            .filter((name) => !lacks(car, name))
-            .map((name) => ({
-              version: '1.0',
-              name,
-              href: `${context.url}${base}/vehicles/${car.vin}/resources/${name}`,
-            })),
-        },
-      }),
-    },
-  ];
 }

@@ -1,16 +1,10 @@
-/** Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. */
+/** Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. The first path that fits is taken. */
 export class Router<Endpoint> {
-  readonly #root = new Branch<Endpoint>();
+  readonly #routes: { method: string; pattern: RegExp; endpoint: Endpoint }[] = [];
 
-  add(method: string, pattern: string, endpoint: Endpoint): void {
-    const names: string[] = [];
-    let branch = this.#root;
-    for (const segment of pattern.split('/')) {
-      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-      if (name !== undefined) names.push(name);
-      branch = branch.grow(name === undefined ? segment : anything);
-    }
-    branch.endpoints.set(method, { endpoint, names });
+  add(method: string, path: string, endpoint: Endpoint): void {
+    const pattern = new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    this.#routes.push({ method, pattern, endpoint });
   }
 
   /** Null: no such path. `endpoint` null: the path does not take the method. */
@@ -18,33 +12,12 @@ export class Router<Endpoint> {
     method: string,
     path: string,
   ): { endpoint: Endpoint | null; parameters: Record<string, string>; methods: string[] } | null {
-    const values: string[] = [];
-    let branch: Branch<Endpoint> | undefined = this.#root;
-    for (const segment of path.split('/')) {
-      const literal: Branch<Endpoint> | undefined = branch.branches.get(segment);
-      if (literal === undefined && segment !== '') values.push(segment);
-      branch = literal ?? (segment === '' ? undefined : branch.branches.get(anything));
-      if (branch === undefined) return null;
+    const methods = new Set<string>();
+    for (const { method: taken, pattern, endpoint } of this.#routes) {
+      const match = pattern.exec(path);
+      if (match !== null && taken === method) return { endpoint, parameters: { ...match.groups }, methods: [] };
+      if (match !== null) methods.add(taken);
     }
-    if (branch.endpoints.size === 0) return null;
-    const found = branch.endpoints.get(method);
-    return {
-      endpoint: found?.endpoint ?? null,
-      parameters: Object.fromEntries((found?.names ?? []).map((name, index) => [name, values[index] ?? ''])),
-      methods: [...branch.endpoints.keys()],
-    };
-  }
-}
-
-const anything = '{}';
-
-class Branch<Endpoint> {
-  readonly branches = new Map<string, Branch<Endpoint>>();
-  readonly endpoints = new Map<string, { endpoint: Endpoint; names: readonly string[] }>();
-
-  grow(segment: string): Branch<Endpoint> {
-    let branch = this.branches.get(segment);
-    if (branch === undefined) this.branches.set(segment, (branch = new Branch()));
-    return branch;
+    return methods.size === 0 ? null : { endpoint: null, parameters: {}, methods: [...methods] };
   }
 }

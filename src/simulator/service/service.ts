@@ -6,8 +6,6 @@ import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
 import { Limits } from './limits';
 import { operationHeader, type Settings } from './options';
-import { plain } from './plain';
-import { real } from './real';
 import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { Tokens } from './tokens';
@@ -34,7 +32,7 @@ export class Service {
     for (const endpoint of endpointsOf({
       cars: this.cars,
       clock,
-      dialect: dialect === 'real' ? real : plain,
+      isReal: dialect === 'real',
       newId,
       signal,
     })) {
@@ -80,6 +78,7 @@ export class Service {
       now: this.#settings.clock.now(),
       operationId: context.operationId,
       interface: endpoint.interface,
+      isReal: context.dialect === 'real',
     };
     return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
   }

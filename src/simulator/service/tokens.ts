@@ -3,9 +3,6 @@ import { commands, requestDetails } from '../../catalogue/commands';
 import { groups } from '../../catalogue/groups';
 import { readNames, readScopes } from '../../catalogue/reads';
 
-/** The scope of the lists that only the real dialect serves (docs/field-notes.md 3.2). */
-export const extendedListScope = 'vehicle:attributes';
-
 /** Every scope that the simulated service knows (docs/service.md 5.2, docs/field-notes.md 4.4). */
 export const everyScope: readonly string[] = [
   ...new Set([
@@ -13,7 +10,6 @@ export const everyScope: readonly string[] = [
     ...groups.odometer.scopes,
     ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
     ...requestDetails.scopes,
-    extendedListScope,
   ]),
 ];
 

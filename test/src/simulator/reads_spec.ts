@@ -177,8 +177,6 @@ describe('the simulated service, read in the plain dialect', () => {
   });
 
   it('does not serve what only the real service has', async () => {
-    for (const path of [`${extended}/{vin}/resources`, extended])
-      assert.equal((await bench.get(path)).status, 404, path);
     for (const name of ['flash', 'honk', 'honk-flash']) assert.equal((await bench.postV2(name)).status, 404, name);
   });
 });
@@ -288,17 +286,6 @@ describe('the simulated service, read in the real dialect', () => {
     const { status, body } = await bench.get(`${extended}/{vin}/resources/tyreColour`);
     assert.equal(status, 403);
     assert.deepEqual(Object.keys(body), ['exveErrorId', 'exveErrorMsg', 'exveErrorRef', 'exveNote']);
-  });
-
-  it('lists vehicles and resources of the extended interface', async () => {
-    assert.deepEqual((await bench.get(extended)).body, { vehicles: [{ timestamp: Date.parse(start), id: bench.vin }] });
-    const { resources: list } = (await bench.get(`${extended}/{vin}/resources`)).body as unknown as {
-      resources: { name: string }[];
-    };
-    assert.deepEqual(
-      list.map(({ name }) => name),
-      resourceNames,
-    );
   });
 
   it('serves the further groups of v2 from the same car', async () => {

@@ -1,0 +1,241 @@
+import { commandNames, commands, isCommandName, type Command } from '../../catalogue/commands';
+import { openingsOf, type OpeningRead } from '../../catalogue/openings';
+import {
+  chargingMemberNames,
+  interfacePaths,
+  resources,
+  type InterfaceName,
+  type Resource,
+  type ResourceName,
+} from '../../catalogue/reads';
+import { energyMessages, energyState, isClaimed } from '../car/battery';
+import type { Car } from '../car/car';
+import { groups } from '../car/groups';
+import type { Invocation } from '../car/invocation';
+import { optionalCommands } from '../car/profiles';
+
+/**
+ * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service behind the specification, since August
+ * 2026 (docs/field-notes.md 1 to 3, 6.1). `plain`: the shapes of docs/service.md. Where it shows none, these stand in, all of them
+ * covered by the field notes:
+ * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
+ * - v2 windows and doors have the members of v1 (2.3, 2.4);
+ * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (docs/field-notes.md 3.1);
+ * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of docs/field-notes.md 2.2.
+ * Energy, location and the groups of connected v2 are the same in both.
+ */
+
+/** The parts of a request that the bodies depend on. */
+export interface ViewContext {
+  /** `{base_url}` (specification, introduction). */
+  url: string;
+  now: number;
+  operationId: string;
+  interface: InterfaceName;
+  isReal: boolean;
+}
+
+type Body = Record<string, unknown>;
+
+/** Puts a member into a body, or the override that a test set for it. */
+function putMember(body: Body, name: string, car: Car, path: string, member: () => unknown): void {
+  const override = car.override(path);
+  if (override === undefined) body[name] = member();
+  else if (override !== 'missing') body[name] = override.json ?? null;
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Fractions of a second with this many digits; further than milliseconds they are zeros. */
+const withDigits = (ms: number, digits: number): string =>
+  iso(ms).replace(/\.(\d+)Z$/, (_, millis: string) => {
+    const fraction = millis.padEnd(digits, '0').slice(0, digits);
+    return `${fraction === '' ? '' : `.${fraction}`}Z`;
+  });
+
+/** One year (docs/service.md 2.5). */
+export function yearAfter(ms: number): string {
+  const date = new Date(ms);
+  date.setUTCFullYear(date.getUTCFullYear() + 1);
+  return date.toISOString();
+}
+
+/** The envelope of the data node of a connected answer. */
+export const envelope = (data: unknown, { interface: name, operationId, isReal }: ViewContext): Body =>
+  isReal && name === 'connected-v1' ? { status: 200, operationId, data } : { data };
+
+/**
+ * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names of its own, six digits of the
+ * second, and a unit that is null (docs/field-notes.md 1.5, 1.6, 2.1, 6.1).
+ */
+export function openingsBody(car: Car, read: OpeningRead, { interface: from, isReal }: ViewContext): Body {
+  const body: Body = {};
+  const isV2 = isReal && from === 'connected-v2';
+  const words: Readonly<Record<string, string | null>> = car.state[read];
+  for (const { kind, name, v2, ifFitted } of openingsOf(read)) {
+    if (!isV2 && ifFitted) continue;
+    const path = kind === 'lock' ? 'lock' : `${read}.${name}`;
+    const value = kind === 'lock' ? car.state.lock : (words[name] ?? null);
+    putMember(body, isV2 ? v2 : name, car, path, () => ({
+      value,
+      ...(isV2 && { unit: null }),
+      timestamp: withDigits(car.measuredAt(path), isV2 ? 6 : 3),
+    }));
+  }
+  return body;
+}
+
+/** The real service answers with nulls, and with the upholstery, which the specification does not list. */
+export function detailsBody(car: Car, context: ViewContext): Body {
+  const { images, descriptions, ...details } = car.state.details;
+  const { model, steering } = descriptions;
+  const body: Body = { vin: car.vin };
+  const shown = {
+    ...details,
+    images: {
+      exteriorImageUrl: images.exteriorImageUrl ?? imageUrl('exterior', context),
+      internalImageUrl: images.internalImageUrl ?? imageUrl('interior', context),
+    },
+    descriptions: context.isReal ? descriptions : { model, steering },
+  };
+  for (const [name, value] of Object.entries(shown))
+    if (context.isReal || value !== null) putMember(body, name, car, `details.${name}`, () => value);
+  return body;
+}
+
+/** The address of a generic picture, valid for a quarter of an hour (docs/service.md 2.2, 8); the outside has several sides (docs/energy-location-api.md 4.8). */
+const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
+  `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
+
+/** The names of the commands that every car of its kind takes. */
+export const standardCommands = commandNames.filter((name) => !optionalCommands.some((other) => other === name));
+
+/** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/field-notes.md 1.7). */
+export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {
+  const { classic, unsupported, extraCommands } = car.state;
+  return [...standardCommands, ...extraCommands]
+    .filter((name) => !unsupported.includes(name) && !(classic && name === 'lock-reduced-guard'))
+    .map((name) => {
+      const path = `/vehicles/${car.vin}/commands/${name}`;
+      if (isReal) return { command: wireName(name), href: `/v2${path}` };
+      return { command: name, href: url + interfacePaths[isOnV2(name) ? 'connected-v2' : 'connected-v1'] + path };
+    });
+}
+
+/** `honk-flash` -> `HONK_AND_FLASH` (docs/field-notes.md 1.7). */
+const wireName = (name: string): string =>
+  name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
+
+/** On v2 the specification has lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
+function isOnV2(name: string): boolean {
+  if (!isCommandName(name)) return true;
+  const routes: Command['routes'] = commands[name].routes;
+  return routes['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
+}
+
+export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
+  const { value, unavailableReason } = car.availability;
+  const body: Body = {};
+  putMember(body, 'availabilityStatus', car, 'availability', () => ({
+    value,
+    // "The unavailable reason is given when the vehicle is not available" (docs/service.md 2.7).
+    ...((isReal || value !== 'AVAILABLE') && { unavailableReason }),
+    timestamp: withDigits(car.measuredAt('availability'), isReal ? 6 : 3),
+  }));
+  return body;
+}
+
+/** The whole body of an extended resource. The real one is keyed by its own name, every value a text, the time in milliseconds (docs/field-notes.md 3.1). */
+export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
+  const row: Resource = resources[name];
+  const body: Body = {};
+  putMember(body, isReal ? name : 'resourceValue', car, `resources.${name}`, () => {
+    const found = car.resource(name);
+    // Whole where docs/service.md 2.8 types it so, although a trip leaves fractions.
+    const value = typeof found === 'number' && row.kind === 'integer' ? Math.floor(found) : found;
+    const at = car.resourceMeasuredAt(name);
+    return {
+      value: isReal && value !== null ? String(value) : value,
+      ...('unit' in row && { unit: row.unit }),
+      timestamp: isReal ? at : iso(at),
+    };
+  });
+  return body;
+}
+
+/** The body of the answer to a v1 command (docs/service.md 2.5). */
+export function acceptedBody(
+  { id, operationId, receivedAt }: Invocation,
+  status: string,
+  href: string,
+  isReal: boolean,
+): Body {
+  const async = { status, id, href, expires: yearAfter(receivedAt) };
+  if (!isReal) return { data: { status: 202, operationId, async } };
+  return { status: 202, operationId, partial: { currentStep: 0, totalSteps: 0 }, async };
+}
+
+/** The body of the answer to a v2 command, once it has ended. */
+export function endedBody(
+  car: Car,
+  { command, unlockDuration }: Invocation,
+  invokeStatus: string,
+  isReal: boolean,
+): Body {
+  const isReady = isReal && command === 'unlock' && invokeStatus === 'COMPLETED';
+  const ready = { readyToUnlock: true, readyToUnlockUntil: unlockDuration };
+  return { data: { vin: car.vin, invokeStatus, message: '', ...(isReady && ready) } };
+}
+
+/** docs/energy-location-api.md 2.2. */
+export function energyBody(car: Car): Body {
+  const body: Body = {};
+  for (const [name, value] of Object.entries(energyState(car.state)))
+    putMember(body, name, car, `energy.${name}`, () =>
+      'code' in value
+        ? { status: 'ERROR', code: value.code, message: energyMessages[value.code] ?? value.code }
+        : { status: 'OK', ...value, updatedAt: withDigits(car.measuredAt(`energy.${name}`), 0) },
+    );
+  return body;
+}
+
+/** docs/energy-location-api.md 2.4. */
+export function capabilitiesBody(car: Car): Body {
+  const inner: Body = { isSupported: chargingMemberNames.some((name) => isClaimed(car.state, name)) };
+  for (const name of chargingMemberNames) {
+    // The one name that differs from the state's.
+    const key = name === 'chargingStatus' ? 'chargingSystemStatus' : name;
+    putMember(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));
+  }
+  return { getEnergyState: inner };
+}
+
+/** docs/energy-location-api.md 3. */
+export function locationBody(car: Car, operationId: string): Body {
+  const { longitude, latitude, altitude, heading } = car.state.location;
+  const geometry: Body = { type: 'Point' };
+  putMember(geometry, 'coordinates', car, 'location.coordinates', () => [
+    longitude,
+    latitude,
+    ...(altitude === null ? [] : [altitude]),
+  ]);
+  const properties: Body = {};
+  putMember(properties, 'timestamp', car, 'location.timestamp', () => withDigits(car.measuredAt('location'), 9));
+  if (heading !== null) putMember(properties, 'heading', car, 'location.heading', () => String(Math.round(heading)));
+  const body: Body = {};
+  putMember(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
+  // Without dashes here.
+  return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
+}
+
+/** The data node of a group of v2 (docs/energy-location-api.md 4): nanoseconds everywhere but in the statistics. */
+export function groupBody(car: Car, group: keyof typeof groups): Body {
+  const body: Body = {};
+  for (const [key, { path, unit, isAbsent, value: valueOf }] of Object.entries(groups[group]))
+    putMember(body, key, car, `${group}.${key}`, () => {
+      const value = valueOf(car.state, (name) => car.resource(name));
+      if (value === null && isAbsent) return null;
+      return { timestamp: withDigits(car.measuredAt(path), group === 'statistics' ? 3 : 9), unit, value };
+    });
+  return body;
+}
