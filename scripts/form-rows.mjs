@@ -34,8 +34,7 @@ function inputOf(id, { kind = 'text', options, check, ...attributes }) {
   if (kind === 'number')
     return [`<input type="text" inputmode="numeric" class="number" id="${id}"${written(attributes)}>`];
   if (kind !== 'typed') return [`<input type="${kind}" id="${id}"${written(attributes)}>`];
-  const style = { style: 'width: calc(100% - 140px)', ...attributes };
-  return [`<input type="text" id="${id}" class="typed"${written(style)}>`, `<input type="hidden" id="${id}Type">`];
+  return [`<input type="text" id="${id}" class="typed"${written(attributes)}>`, `<input type="hidden" id="${id}Type">`];
 }
 
 function expandRow(idPrefix, text) {

@@ -1,6 +1,7 @@
 import type { ConditionOptions } from './options';
 
 const {
+  addPlaceFields,
   addSearchWords,
   choose,
   chooseVehicle,
@@ -22,6 +23,7 @@ const {
   showTyped,
   sources,
   textOf,
+  textOfPlace,
   titleOf,
   validateTypedVin,
   validateVehicle,
@@ -80,24 +82,7 @@ function validateRows(rows: readonly Row[], vehicle: string | undefined): true |
   return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
 }
 
-const placeFields = ['name', 'latitude', 'longitude', 'radius'] as const;
-
 type Operand = Pick<Row, 'operand' | 'operandType'>;
-
-/** Four fields; the others take one. */
-function placeInputs(cell: JQuery, operand: unknown): () => Operand {
-  const place =
-    typeof operand === 'object' && operand !== null ? (operand as Record<string, unknown>) : { radius: 200 };
-  const inputs = placeFields.map((name) => {
-    const text = ofEvents(`place.${name}`);
-    return $('<input type="text">')
-      .attr({ placeholder: text, 'aria-label': text })
-      .val(String(place[name] ?? ''));
-  });
-  cell.append(inputs);
-  const texts = (): [string, string][] => placeFields.map((name, at) => [name, textOf(inputs[at] ?? $())]);
-  return () => ({ operand: Object.fromEntries(texts()), operandType: 'str' });
-}
 
 /** A list as a field shows it. */
 const textOfOperand = ({ operator, operand = '' }: Row): string =>
@@ -154,7 +139,11 @@ function addRow(item: JQuery, row: Row): void {
     const found = conditionValue(shown.value ?? '');
     const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
     cell.empty();
-    operandOf = isPlace ? placeInputs(cell, shown.operand) : typedInput(cell, shown, found);
+    cell.removeClass('place');
+    if (isPlace) {
+      const place = addPlaceFields(cell, shown.operand);
+      operandOf = () => ({ operand: place(), operandType: 'str' });
+    } else operandOf = typedInput(cell, shown, found);
   };
   item.addClass('condition').append(value, operator, cell).data('row', current);
   // Node-RED gives its link no name.
@@ -184,9 +173,8 @@ const textOfRows = (rows: readonly Row[]): string =>
   JSON.stringify(
     rows.map((row) => {
       const { value, operator, operand = '' } = row;
-      const place = operand as Record<string, unknown>;
       const isPlace = typeof operand === 'object' && !Array.isArray(operand);
-      const text = isPlace ? placeFields.map((name) => String(place[name] ?? '')).join() : textOfOperand(row);
+      const text = isPlace ? textOfPlace(operand) : textOfOperand(row);
       return [value, operator, text, isSource(row) ? row.operandType : ''];
     }),
   );

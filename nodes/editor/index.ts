@@ -3,7 +3,7 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export { ask, errorText, unreached } from './runtime-request';
+export { ask, askValues, errorText, ownVin, unreached } from './runtime-request';
 export { validatePoll } from './requests-per-day';
 export {
   addSearchWords,
@@ -23,6 +23,7 @@ export {
   showScopes,
   textOf,
 } from './forms';
+export { addPlaceFields, textOfPlace } from './places';
 export { serviceInterfaces, showInterface } from './interfaces';
 export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';

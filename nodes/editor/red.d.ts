@@ -123,7 +123,10 @@ declare const RED: {
   editor: { editConfig(name: string, type: string, id: string): void };
   view: { importNodes(nodes: readonly object[], options: { touchImport: boolean; notify: boolean }): void };
   tray: { resize(): void };
-  clipboard: { copyText(text: string): void };
+  clipboard: {
+    /** @param message key of what the editor says beside the element */
+    copyText(text: string, element?: JQuery, message?: string): void;
+  };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     getType(type: string): { defaults: Record<string, { value: unknown }> };

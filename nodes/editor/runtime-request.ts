@@ -1,4 +1,5 @@
 import type { Worded } from '../node-red/sentences';
+import { nodeField, textOf } from './forms';
 import { sharedText } from './texts';
 
 /** An error that the runtime returned (docs/message-contract.md 6). */
@@ -25,6 +26,20 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
   })
     .done(done)
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
+}
+
+/** The VIN of the form; undefined where a message or the like names it. */
+export const ownVin = (): string | undefined =>
+  textOf(nodeField('vinType')) === 'str' ? textOf(nodeField('vin')) : undefined;
+
+/** Reads now, for the form of a node. An error of one read is in `errors`. */
+export function askValues(
+  query: { reads: readonly string[]; interface?: string },
+  done: (answer: Answer<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>) => void,
+): void {
+  const vehicle = textOf(nodeField('vehicle'));
+  if (vehicle === '' || vehicle === '_ADD_') done({ error: { code: 'noVehicle', message: '' } });
+  else ask(vehicle, 'values', { vin: ownVin() ?? '', ...query }, done);
 }
 
 /** Why something failed, in the language of the dialog. */

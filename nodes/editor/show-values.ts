@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/index';
-import { ask, errorText, type Refusal } from './runtime-request';
+import { askValues, errorText } from './runtime-request';
 import { part } from './forms';
 import { sharedText, timeText } from './texts';
 
@@ -13,19 +13,36 @@ interface Value {
 const isValue = (found: unknown): found is Value => isRecord(found) && 'value' in found;
 
 /** As many lines as a person reads in a dialog. */
-const maxLines = 40;
+const maxLines = 60;
 
 function textOf(found: unknown): string {
-  if (!isValue(found)) return isRecord(found) || Array.isArray(found) ? JSON.stringify(found) : String(found);
-  const { value, unit, timestamp } = found;
+  const { value, unit, timestamp } = isValue(found) ? found : { value: found };
   const at = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? ` (${timeText(timestamp)})` : '';
-  return `${value === null || value === undefined ? sharedText('answer.unknown') : String(value)}${typeof unit === 'string' ? ` ${unit}` : ''}${at}`;
+  const text = value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const known = value === null || value === undefined ? sharedText('answer.unknown') : text;
+  return `${known}${typeof unit === 'string' ? ` ${unit}` : ''}${at}`;
 }
 
-/** One line for each value of a payload. */
-function linesOf(title: string, payload: unknown): string[] {
-  if (!isRecord(payload) || isValue(payload)) return [`${title}: ${textOf(payload)}`];
-  return Object.entries(payload).map(([name, found]) => `${name}: ${textOf(found)}`);
+type Line = [path: string, text: string];
+
+/** Where a flow finds each value of a message, and what it is. */
+function linesOf(path: string, found: unknown): Line[] {
+  if (isValue(found)) return [[`${path}.value`, textOf(found)]];
+  if (Array.isArray(found)) return found.flatMap((item, at) => linesOf(`${path}[${at}]`, item));
+  if (!isRecord(found)) return [[path, textOf(found)]];
+  return Object.entries(found).flatMap(([name, inner]) => linesOf(path + memberPath(name), inner));
+}
+
+/** `.odometer`, `["engine-status"]`. */
+const memberPath = (name: string): string => (/^[\w$]+$/.test(name) ? `.${name}` : `["${name}"]`);
+
+/** A value behind its path, with a button that copies the path as a property of `msg`, which Node-RED's own fields take. */
+function elementOf([path, text]: Line): JQuery {
+  const button = $('<button type="button" class="red-ui-button red-ui-button-small">')
+    .attr({ title: sharedText('answer.copy'), 'aria-label': `${sharedText('answer.copy')}: ${path}` })
+    .append('<i class="fa fa-clipboard" aria-hidden="true"></i>')
+    .on('click', () => RED.clipboard.copyText(path.replace('msg.', ''), button, 'clipboard.copyMessagePath'));
+  return $('<div class="value">').append(button, $('<code>').text(path), $('<span>').text(text));
 }
 
 let asked = 0;
@@ -37,35 +54,40 @@ export function clearAnswer(): void {
 }
 
 /**
- * Reads now, and shows the answer below the button.
- * @param titleOf the title to show a read under
+ * Reads now, and shows each value with its path below the button.
+ * @param isSeveral whether the message holds each read under its name
+ * @param titleOf the title to show the failure of a read under
  * @param done called when the answer is there
  */
-export function showAnswer(vehicle: string, query: object, titleOf: (read: string) => string, done: () => void): void {
-  const box = part('answer');
-  const showLines = (lines: readonly string[], isBad = false): void =>
-    void box
+export function showAnswer(
+  query: Parameters<typeof askValues>[0],
+  isSeveral: boolean,
+  titleOf: (read: string) => string,
+  done: () => void,
+): void {
+  const show = (elements: JQuery[], isBad = false): void =>
+    void part('answer')
       .empty()
       .toggleClass('answer', true)
       .toggleClass('warning', isBad)
-      .append(lines.slice(0, maxLines).map((line) => $('<div>').text(line)))
+      .append(elements)
       .get(0)
       ?.scrollIntoView({ block: 'nearest' });
-  if (vehicle === '' || vehicle === '_ADD_') return showLines([sharedText('answer.noVehicle')], true);
-  showLines([sharedText('dialog.asking')]);
+  const lineOf = (text: string): JQuery => $('<div>').text(text);
+  show([lineOf(sharedText('dialog.asking'))]);
   asked += 1;
   const own = asked;
-  ask<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>(
-    vehicle,
-    'values',
-    query,
-    ({ payloads = {}, errors = [], error }) => {
-      done();
-      if (own !== asked) return;
-      if (error) return showLines([errorText(error)], true);
-      const failed = errors.map((refusal) => `${titleOf(refusal.read)}: ${errorText(refusal)}`);
-      const lines = Object.entries(payloads).flatMap(([read, payload]) => linesOf(titleOf(read), payload));
-      showLines([...lines, ...failed], lines.length === 0);
-    },
-  );
+  askValues(query, ({ payloads = {}, errors = [], error }) => {
+    done();
+    if (own !== asked) return;
+    if (error) return show([lineOf(errorText(error))], true);
+    const failed = errors.map((refusal) =>
+      lineOf(`${titleOf(refusal.read)}: ${errorText(refusal)}`).addClass('warning'),
+    );
+    const lines = Object.entries(payloads).flatMap(([read, payload]) =>
+      linesOf(`msg.payload${isSeveral ? memberPath(read) : ''}`, payload),
+    );
+    const more = lines.length > maxLines ? [lineOf('…')] : [];
+    show([...lines.slice(0, maxLines).map(elementOf), ...more, ...failed]);
+  });
 }

@@ -28,6 +28,8 @@ export function showTyped(
 ): void {
   const [first] = types;
   const field = nodeField(name);
+  // The widget takes the width from the style of its field.
+  if (!field.prop('style').width) field.css('width', 'calc(100% - 140px)');
   nodeField(`${name}Type`).val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
   field.typedInput({ types, typeField: `#node-input-${name}Type` });
   labelTyped(field);

@@ -1,6 +1,7 @@
 import type { EventOptions } from './options';
 
 const {
+  addPlaceFields,
   addSearchWords,
   chooseVehicle,
   giveVehicle,
@@ -15,7 +16,7 @@ const {
   showProperties,
   showTyped,
   startSources,
-  textOf,
+  textOfPlace,
   validateTyped,
   validateTypedVin,
   validateWhole,
@@ -36,8 +37,6 @@ const headings: Partial<Record<string, string>> = {
   'sign-in-ending': 'signIn',
 };
 
-const placeFields = ['name', 'latitude', 'longitude', 'radius'] as const;
-
 function fillEvents(chosen: readonly string[]): void {
   for (const name of eventNames) {
     const heading = headings[name];
@@ -47,16 +46,15 @@ function fillEvents(chosen: readonly string[]): void {
   }
 }
 
-function addPlace(place: Record<string, unknown>): void {
-  const row = $('<div class="place">');
-  for (const name of placeFields) {
-    const text = say(`place.${name}`);
-    const input = $('<input type="text">').attr({ placeholder: text, 'aria-label': text });
-    row.append(input.val(String(place[name] ?? '')));
-  }
+function addPlace(place?: unknown): void {
+  const row = $('<div>');
   const remove = $('<button type="button" class="red-ui-button red-ui-button-small">');
   remove.append($('<i class="fa fa-remove">')).attr('aria-label', say('label.remove'));
-  row.append(remove.on('click', () => void row.remove()));
+  const onRemove = (): void => {
+    row.remove();
+    showNeeded();
+  };
+  row.data('place', addPlaceFields(row, place)).append(remove.on('click', onRemove));
   part('places').append(row);
 }
 
@@ -65,14 +63,7 @@ const placesOf = (): Record<string, string>[] =>
   part('places')
     .find('.place')
     .get()
-    .map((row) =>
-      Object.fromEntries(
-        $(row)
-          .find('input')
-          .get()
-          .map((input, i) => [placeFields[i] ?? '', textOf($(input))]),
-      ),
-    )
+    .map((row) => ($(row).data('place') as () => Record<string, string>)())
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
 
 /** The names of the checked events. */
@@ -82,17 +73,22 @@ const eventsOf = (): string[] =>
     .get()
     .map(({ value }) => value);
 
-const textOfPlaces = (places: readonly unknown[]): string =>
-  JSON.stringify(
-    places.map((place) => placeFields.map((name) => String((place as Record<string, unknown>)[name] ?? ''))),
-  );
+const needsPlace = (events: readonly string[]): boolean => events.some((name) => name === 'arrived' || name === 'left');
 
-/** Shows the level and the places only where a chosen event needs them, and says when no event is chosen. */
+/** Why the events cannot be reported with these places; true where they can. */
+function validatePlaces(events: readonly string[], places: readonly unknown[]): true | string {
+  if (!places.every((place) => parsePlace(place) !== null)) return say('reason.place');
+  return !needsPlace(events) || places.length > 0 || sharedText('cause.ADD_PLACE');
+}
+
+/** Shows the level and the places only where a chosen event needs them, and says when an event or a place is missing. */
 function showNeeded(): void {
   const events = eventsOf();
   part('nothing').toggle(events.length === 0);
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
-  part('where').toggle(events.some((name) => name === 'arrived' || name === 'left'));
+  part('where').toggle(needsPlace(events));
+  const reason = validatePlaces(events, placesOf());
+  part('placeReason').text(reason === true ? '' : reason);
 }
 
 RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
@@ -118,10 +114,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     places: {
       value: [],
       validate(value, _opt) {
-        const places = value ?? [];
-        if (!places.every((place) => parsePlace(place) !== null)) return say('reason.place');
-        const needsPlace = (this.events ?? []).some((name) => name === 'arrived' || name === 'left');
-        return !needsPlace || places.length > 0 || sharedText('cause.ADD_PLACE');
+        return validatePlaces(this.events ?? [], value ?? []);
       },
     },
     poll: { value: 120, validate: validatePoll },
@@ -139,13 +132,17 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   onadd: giveVehicle,
   oneditprepare() {
     fillEvents(this.events ?? []);
-    for (const place of this.places ?? []) addPlace((place ?? {}) as Record<string, unknown>);
-    part('add').on('click', () => addPlace({ radius: 200 }));
+    for (const place of this.places ?? []) addPlace(place);
+    part('add').on('click', () => {
+      addPlace();
+      part('places').find('.place:last-child input').first().trigger('focus');
+      showNeeded();
+    });
     showProperties(this, field);
     chooseVehicle(this);
     showTyped(this, 'level', ['num', ...startSources]);
     showTyped(this, 'vin', ['str', ...startSources]);
-    part('events').on('change', showNeeded);
+    part('events').add(part('places')).on('change', showNeeded);
     showNeeded();
   },
   oneditsave() {
@@ -155,7 +152,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     if (events.length !== kept.length || !events.every((name) => kept.some((other) => other === name)))
       this.events = events;
     const places = placesOf();
-    if (textOfPlaces(places) !== textOfPlaces(this.places ?? [])) this.places = places;
+    const [now, before] = [places, this.places ?? []].map((list) => JSON.stringify(list.map(textOfPlace)));
+    if (now !== before) this.places = places;
     saveProperties(this, field);
   },
 });

@@ -11,6 +11,7 @@ const {
   isReadName,
   labelStyle,
   nodeField: field,
+  ownVin,
   part,
   validatePoll,
   needsOfRead,
@@ -159,16 +160,8 @@ function showChoice(): void {
   $('[data-ask=read]').prop('disabled', names.length === 0);
 }
 
-/** The VIN of the form; undefined where a message or the like names it. */
-const ownVin = (): string | undefined => (textOf(field('vinType')) === 'str' ? textOf(field('vin')) : undefined);
-
 function readNow(learned: () => void): void {
-  showAnswer(
-    textOf(field('vehicle')),
-    { vin: ownVin() ?? '', reads: chosenReads(), interface: textOf(field('interface')) },
-    titleOfRead,
-    learned,
-  );
+  showAnswer({ reads: chosenReads(), interface: textOf(field('interface')) }, isSeveral(), titleOfRead, learned);
 }
 
 /** Asks what flows have learned of the chosen car, which costs no request to the service. */

@@ -262,7 +262,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       ['Longitude', '11.97'],
     ] as const)
       await part('places').getByLabel(field).fill(text);
-    assert.equal(await part('places').getByLabel('Radius in m').inputValue(), '200');
+    assert.equal(await part('places').getByLabel('Radius (m)').inputValue(), '200');
     const level = typed('level').locator('input');
     await level.fill('101');
     await level.press('Tab');

@@ -158,13 +158,19 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await closeForm('one');
   });
 
-  it('read now, and show the answer', async () => {
+  it('read now, and show each value with its path, which a button copies', async () => {
     await openForm('one');
     await page.locator('[data-ask=read]').click();
-    await page
-      .locator('.car-form [data-part=answer]')
-      .getByText(/^frontLeft: (OPEN|CLOSED) \(/)
-      .waitFor();
+    const rearRight = partOf(page, 'answer').locator('.value', { hasText: 'msg.payload.rearRight.value' });
+    await rearRight.getByText(/^(OPEN|CLOSED) \(.*\d\d:\d\d\)$/).waitFor();
+    await rearRight.getByRole('button', { name: 'Copy the path: msg.payload.rearRight.value' }).click();
+    await page.getByText('Path copied').waitFor();
+    assert.deepEqual(await axeFindings(page, '.car-form'), []);
+    const name = page.locator('#node-input-name');
+    await name.focus();
+    await page.keyboard.press('Control+v');
+    // Without `msg.`, as the fields of a switch node take it.
+    assert.equal(await name.inputValue(), 'payload.rearRight.value');
     const windows = partOf(page, 'reads').locator('label', { hasText: 'All windows' });
     await windows.getByText('✓ this car has it').waitFor();
     assert.equal(await windows.locator('input').isChecked(), true);
@@ -233,11 +239,35 @@ describe(`The forms in a browser${pendingNote}`, function () {
     assert.equal(await partOf(page, 'reason').innerText(), 'Condition 8: choose a value');
     const row = (index: number): Locator => page.locator('.condition').nth(index);
     await row(7).locator('select').first().selectOption('windows.allClosed');
-    await row(4).getByPlaceholder('Latitude').fill('');
-    await row(4).getByPlaceholder('Latitude').blur();
+    await row(4).getByLabel('Latitude (°)').fill('');
+    await row(4).getByLabel('Latitude (°)').blur();
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: a place needs/);
     await row(4).locator('select').first().selectOption('odometer');
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('name the parts of a place, fill in where the car is, and say what a place lacks', async () => {
+    await openForm('event');
+    const place = partOf(page, 'places').locator('.place');
+    await partOf(page, 'add').click();
+    assert.equal(await place.count(), 2);
+    await picture(page, 'place-missing');
+    const added = place.last();
+    assert.equal(await added.getByLabel('Name').evaluate((field) => field === document.activeElement), true);
+    await added.getByLabel('Name').fill('Work');
+    await added.getByLabel('Name').blur();
+    await partOf(page, 'placeReason').getByText('Each place needs a name, a latitude and a longitude').waitFor();
+    await added.getByRole('button', { name: "Use the car's position" }).click();
+    await partOf(page, 'placeReason').getByText('Each place').waitFor({ state: 'detached' });
+    assert.match(await added.getByLabel('Latitude (°)').inputValue(), /^\d+\.\d+$/);
+    assert.match(await added.getByLabel('Longitude (°)').inputValue(), /^\d+\.\d+$/);
+    assert.equal(await added.getByLabel('Radius (m)').inputValue(), '200');
+    await picture(page, 'place-filled');
+    for (const remove of (await page.getByLabel('Remove').all()).reverse()) await remove.click();
+    assert.equal(await partOf(page, 'placeReason').innerText(), 'add a place');
+    await picture(page, 'place-none');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });

@@ -108,11 +108,38 @@ describe('The functions that the forms share', () => {
 
   it('drop an answer that comes after the form asked for something else', () => {
     const editor = sharedEditor([car]);
-    editor.connectedVehicle.showAnswer('car', {}, String, () => undefined);
+    editor.connectedVehicle.showAnswer({}, false, String, () => undefined);
     editor.connectedVehicle.clearAnswer();
     const before = editor.shown.length;
     editor.requests[0]?.answer({ payloads: { odometer: { value: 5 } } });
     assert.equal(editor.shown.length, before);
+  });
+
+  it('show each value of an answer under the path where a flow finds it', () => {
+    const pathsOf = (isSeveral: boolean, payloads: object): string[] => {
+      const editor = sharedEditor([car]);
+      editor.connectedVehicle.showAnswer({}, isSeveral, String, () => undefined);
+      editor.requests[0]?.answer({ payloads });
+      return editor.shown.slice(1);
+    };
+    const odometer = { value: 5, unit: 'kilometers' };
+    assert.deepEqual(pathsOf(false, { odometer }), ['msg.payload.value', '5 kilometers']);
+    assert.deepEqual(pathsOf(true, { odometer }), ['msg.payload.odometer.value', '5 kilometers']);
+    assert.deepEqual(
+      pathsOf(true, { windows: { rearRight: { value: 'OPEN' } }, 'engine-status': { engineStatus: { value: null } } }),
+      [
+        'msg.payload.windows.rearRight.value',
+        'OPEN',
+        'msg.payload["engine-status"].engineStatus.value',
+        'connected-vehicle.answer.unknown',
+      ],
+    );
+    assert.deepEqual(pathsOf(false, { journal: [{ command: 'lock' }], location: { latitude: 57.7 } }), [
+      'msg.payload[0].command',
+      'lock',
+      'msg.payload.latitude',
+      '57.7',
+    ]);
   });
 
   it('show times and numbers in the language of the editor', () => {
@@ -127,9 +154,9 @@ describe('The functions that the forms share', () => {
         assert.ok(String(lines[0]?.[0]).includes(`${day}${hour}:`), String(lines[0]?.[0]));
       });
       editor.requests[0]?.answer({ findings: [{ about: 'token', result: 'good', code: null, until: time }] });
-      editor.connectedVehicle.showAnswer('car', {}, String, () => undefined);
+      editor.connectedVehicle.showAnswer({}, false, String, () => undefined);
       editor.requests[1]?.answer({ payloads: { odometer: { value: 5, unit: 'km', timestamp: time } } });
-      assert.ok(editor.shown.at(-1)?.startsWith(`odometer: 5 km (${day}${hour}:`), editor.shown.at(-1));
+      assert.ok(editor.shown.at(-1)?.startsWith(`5 km (${day}${hour}:`), editor.shown.at(-1));
     }
   });
 });

@@ -99,7 +99,7 @@ const sharedScript = readFileSync(join(root, 'resources/connected-vehicle.js'), 
 interface SharedEditor {
   clearAnswer(): void;
   checkFindings(id: string, done: (lines: [text: string, isBad?: boolean][]) => void): void;
-  showAnswer(vehicle: string, query: object, titleOf: (read: string) => string, done: () => void): void;
+  showAnswer(query: object, isSeveral: boolean, titleOf: (read: string) => string, done: () => void): void;
 }
 
 interface EditorRequest {
@@ -132,7 +132,11 @@ export function sharedEditor(
     empty: () => element,
     append: () => element,
     toggleClass: () => element,
+    addClass: () => element,
     removeClass: () => element,
+    attr: () => element,
+    on: () => element,
+    val: () => 'car',
     get: () => undefined,
     text(text: string) {
       shown.push(text);
