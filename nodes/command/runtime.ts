@@ -109,7 +109,6 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       if (!(await handOn(record, () => sendRecord(record, msg, send), signal)))
         node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
     } catch (error) {
-      attempt.end();
       if (attempt.wasStopped) node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
       throw error;
     } finally {

@@ -73,7 +73,7 @@ export class CommandAttempt {
 
   /** Whether its sender was closed before it was sent. */
   get wasStopped(): boolean {
-    return this.#owner?.aborted === true && this.#status === 'dropped';
+    return this.#owner?.aborted === true && (this.#status === 'waiting' || this.#status === 'dropped');
   }
 
   /** Has no effect once the command was sent. */

@@ -10,7 +10,7 @@ import type { CommandLog } from './log';
 import { LoggedCommand, type Sender } from './logged-command';
 import type { CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
-import type { QueueSlot, VehicleCommandQueue } from './vehicle-command-queue';
+import type { Turn, VehicleCommandQueue } from './vehicle-command-queue';
 
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
@@ -74,7 +74,6 @@ export class Dispatcher {
     try {
       return await sending;
     } catch (error) {
-      attempt.end();
       throw attempt.wasStopped ? stopped() : asVehicleError(error);
     } finally {
       attempt.end();
@@ -106,18 +105,16 @@ export class Dispatcher {
       if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal });
     };
     await precheck();
-    const slot = await queue.enter({ vin, command, whenBusy, client, signal });
+    const turn = await queue.enter({ vin, command, whenBusy, client, attempt });
     try {
-      if (slot.waited) await precheck();
-      if (waitsForCar) await this.#waitUntilAvailable(slot, vin, attempt, options.onWaiting);
+      if (turn.waited) await precheck();
+      if (waitsForCar) await this.#waitUntilAvailable(turn, attempt, options.onWaiting);
       const logged = await this.#sendLogged(route, attempt, options);
-      if (logged.mayAct) slot.sent(logged);
-      else slot.end();
-      if (logged.mayAct) logged.onFinal.push(() => this.#noteLock(logged));
-      else this.#noteLock(logged);
+      queue.sent(turn, logged);
+      logged.whenOver(() => this.#noteLock(logged));
       return logged.record;
     } catch (error) {
-      slot.end();
+      queue.end(turn);
       throw error;
     }
   }
@@ -158,23 +155,24 @@ export class Dispatcher {
 
   /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/service.md 2.7). */
   async #waitUntilAvailable(
-    slot: QueueSlot,
-    vin: string,
+    turn: Turn,
     attempt: CommandAttempt,
     onWaiting: DispatchOptions['onWaiting'],
   ): Promise<void> {
-    const { client, clock } = this.#options;
-    await slot.supersedable(attempt.signal, async (signal, throwIfSuperseded) => {
-      for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
-        const failure = await client.assertAccessible({ vin, signal }).then(() => null, asVehicleError);
-        if (failure === null) return;
-        if (!failure.retryable || signal.aborted) throw failure;
-        throwIfSuperseded();
-        attempt.unavailable = failure;
-        onWaiting?.(failure.message);
-        await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
-      }
-    });
+    const { client, clock, queue } = this.#options;
+    const { signal } = attempt;
+    turn.isReplaceable = true;
+    for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
+      const failure = await client.assertAccessible({ vin: turn.vin, signal }).then(() => null, asVehicleError);
+      if (failure?.retryable) queue.replaceIfOlder(turn);
+      signal.throwIfAborted();
+      if (failure === null) break;
+      if (!failure.retryable) throw failure;
+      attempt.unavailable = failure;
+      onWaiting?.(failure.message);
+      await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
+    }
+    turn.isReplaceable = false;
     attempt.unavailable = null;
   }
 

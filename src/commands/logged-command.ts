@@ -112,8 +112,7 @@ export class LoggedCommand {
   isStored = false;
   /** When its link was read last, in monotonic time. */
   polledAt = -Infinity;
-  /** Called when the link of the command gives a final status. */
-  readonly onFinal: (() => void)[] = [];
+  readonly #onFinal: (() => void)[] = [];
   #isRestored = false;
 
   /** A command that leaves now, with the record that is valid if no answer ever comes. */
@@ -161,6 +160,12 @@ export class LoggedCommand {
     return this.status !== 'answered' && !isFinal(this.record.outcome);
   }
 
+  /** Calls back when the link of the command gives a final status, or now where the car does not act on it any more. */
+  whenOver(callback: () => void): void {
+    if (this.mayAct) this.#onFinal.push(callback);
+    else callback();
+  }
+
   /** What the newest status means. */
   get message(): Sentence {
     return this.fault ?? asSentence(this.record.message);
@@ -190,7 +195,7 @@ export class LoggedCommand {
     this.states.push({ requestStatus, at: timestamp(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
     this.fault = null;
-    if (isFinal(outcome)) for (const call of this.onFinal) call();
+    if (isFinal(outcome)) for (const call of this.#onFinal) call();
   }
 
   /**

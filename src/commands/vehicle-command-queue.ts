@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
+import type { CommandAttempt } from './attempt';
 import { pollCommand } from './follow';
 import { maxActingMs, type LoggedCommand } from './logged-command';
 import { StateFault } from '../state/state-store';
@@ -19,25 +19,32 @@ interface QueueRequest {
   whenBusy: 'refuse' | 'queue';
   /** Reads the link of the command in front. */
   client: Pick<VehicleClient, 'commandStatus'>;
-  signal: AbortSignal;
+  attempt: CommandAttempt;
 }
 
-/** The right to send a command to a car. */
-export interface QueueSlot {
+/** The turn of a command at its car: it may be sent, and then blocks the queue until `end` of the queue, or as `sent` says. */
+export class Turn {
+  readonly vin: string;
+  readonly command: string;
+  /** Null for a command from before this process began. */
+  readonly attempt: CommandAttempt | null;
   /** Whether another command was in front when this one was queued. */
-  readonly waited: boolean;
-  /**
-   * Runs `work`, which waits for the car. Meanwhile a newer command for the car supersedes this one; `throwIfSuperseded` throws
-   * if there already is one.
-   * @throws VehicleError CANCELLED where a newer command came, and what `work` throws
-   */
-  supersedable<Value>(
-    signal: AbortSignal,
-    work: (signal: AbortSignal, throwIfSuperseded: () => void) => Promise<Value>,
-  ): Promise<Value>;
-  /** The command may still act: it blocks the queue until its link gives a final status, or for 150 s. */
-  sent(command: LoggedCommand): void;
-  end(): void;
+  waited = false;
+  /** Set while the command only waits for the car: a newer command for the car cancels it. */
+  isReplaceable = false;
+  /** Null until the command is answered or given up. */
+  logged: LoggedCommand | null = null;
+  /** In monotonic time. */
+  blocksUntil = Infinity;
+  readonly ended = new AbortController();
+
+  constructor(vin: string, command: string, attempt: CommandAttempt | null) {
+    this.vin = vin;
+    this.command = command;
+    this.attempt = attempt;
+    // Every command behind this one listens to it, and there may be many.
+    setMaxListeners(0, this.ended.signal);
+  }
 }
 
 /**
@@ -51,7 +58,7 @@ export class VehicleCommandQueue {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   /** The commands of each car by VIN, the oldest first; never empty. */
-  readonly #entries = new Map<string, readonly QueueEntry[]>();
+  readonly #turns = new Map<string, readonly Turn[]>();
   /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
   readonly #restoring = new Set<() => Promise<void>>();
 
@@ -82,91 +89,80 @@ export class VehicleCommandQueue {
     const at = Date.parse(sentAt);
     // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
     if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxActingMs) return;
-    if (this.#queueFor(vin).some((known) => known.logged?.id === id)) return;
-    const entry = new QueueEntry(vin, command);
-    this.#block(entry, logged);
-    this.#entries.set(vin, [entry, ...this.#queueFor(vin)]);
+    if (this.#turnsOf(vin).some((known) => known.logged?.id === id)) return;
+    const turn = new Turn(vin, command, null);
+    this.#turns.set(vin, [turn, ...this.#turnsOf(vin)]);
+    this.sent(turn, logged);
   }
 
   /**
    * Waits until the command is the first of its car.
-   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the signal
+   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the attempt's signal
    */
-  async enter({ vin, command, whenBusy, client, signal }: QueueRequest): Promise<QueueSlot> {
+  async enter({ vin, command, whenBusy, client, attempt }: QueueRequest): Promise<Turn> {
+    const { signal } = attempt;
     while (this.#restoring.size > 0) {
       await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
       if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
     }
     signal.throwIfAborted();
-    for (const older of this.#queueFor(vin)) if (older.supersede !== null) this.#supersede(older);
-    if (whenBusy === 'refuse' && this.#queueFor(vin).length > 0) {
+    for (const older of this.#turnsOf(vin)) if (older.isReplaceable) this.#replace(older);
+    if (whenBusy === 'refuse' && this.#turnsOf(vin).length > 0) {
       await this.#poll(vin, client, signal);
-      const [head] = this.#queueFor(vin);
+      const [head] = this.#turnsOf(vin);
       if (head !== undefined) throw busy(head, this.#clock.now());
     }
-    const entry = new QueueEntry(vin, command);
-    const waited = this.#queueFor(vin).length > 0;
-    this.#entries.set(vin, [...this.#queueFor(vin), entry]);
+    const turn = new Turn(vin, command, attempt);
+    turn.waited = this.#turnsOf(vin).length > 0;
+    this.#turns.set(vin, [...this.#turnsOf(vin), turn]);
     try {
-      for (let head; (head = this.#queueFor(vin)[0]) !== entry;) {
-        await this.#pause(head as QueueEntry, signal);
+      for (let head; (head = this.#turnsOf(vin)[0]) !== turn;) {
+        await this.#pause(head as Turn, signal);
         // Only the second command of the queue polls, on behalf of all that wait.
-        if (this.#queueFor(vin)[1] === entry) await this.#poll(vin, client, signal);
+        if (this.#turnsOf(vin)[1] === turn) await this.#poll(vin, client, signal);
       }
       signal.throwIfAborted();
+      return turn;
     } catch (error) {
-      this.#end(entry);
+      this.end(turn);
       throw error;
     }
-    return {
-      waited,
-      supersedable: async (until, work) => {
-        const own = new AbortController();
-        entry.supersede = own;
-        const throwIfSuperseded = (): void => {
-          if (this.#queueFor(vin).at(-1) !== entry) throw superseded();
-        };
-        try {
-          const value = await withSignals([until, own.signal], (signal) => work(signal, throwIfSuperseded));
-          // A newer command may have come after the work was done and before this continues.
-          own.signal.throwIfAborted();
-          return value;
-        } finally {
-          entry.supersede = null;
-        }
-      },
-      sent: (logged) => this.#block(entry, logged),
-      end: () => this.#end(entry),
-    };
   }
 
-  /** From now on the link of the command, or the time, ends its turn. */
-  #block(entry: QueueEntry, logged: LoggedCommand): void {
-    entry.logged = logged;
+  /** Cancels a command that waits for the car where a newer one is queued already. */
+  replaceIfOlder(turn: Turn): void {
+    if (this.#turnsOf(turn.vin).at(-1) !== turn) this.#replace(turn);
+  }
+
+  #replace(turn: Turn): void {
+    turn.attempt?.cancel(
+      new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.'),
+    );
+    this.end(turn);
+  }
+
+  /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
+  sent(turn: Turn, logged: LoggedCommand): void {
+    turn.logged = logged;
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
-    entry.blocksUntil = this.#clock.monotonic() + maxActingMs - age;
-    logged.onFinal.push(() => this.#end(entry));
+    turn.blocksUntil = this.#clock.monotonic() + maxActingMs - age;
+    logged.whenOver(() => this.end(turn));
   }
 
-  #queueFor(vin: string): readonly QueueEntry[] {
-    return this.#entries.get(vin) ?? [];
+  end(turn: Turn): void {
+    const left = this.#turnsOf(turn.vin).filter((one) => one !== turn);
+    if (left.length > 0) this.#turns.set(turn.vin, left);
+    else this.#turns.delete(turn.vin);
+    turn.ended.abort();
   }
 
-  #supersede(entry: QueueEntry): void {
-    entry.supersede?.abort(superseded());
-    this.#end(entry);
-  }
-
-  #end(entry: QueueEntry): void {
-    const left = this.#queueFor(entry.vin).filter((one) => one !== entry);
-    if (left.length > 0) this.#entries.set(entry.vin, left);
-    else this.#entries.delete(entry.vin);
-    entry.ended.abort();
+  #turnsOf(vin: string): readonly Turn[] {
+    return this.#turns.get(vin) ?? [];
   }
 
   /** Waits until the next poll is due or the command in front ends. */
-  async #pause({ ended }: QueueEntry, signal: AbortSignal): Promise<void> {
+  async #pause({ ended }: Turn, signal: AbortSignal): Promise<void> {
     try {
       await withSignals([signal, ended.signal], (either) => this.#clock.sleep(pollEveryMs, either));
     } catch (error) {
@@ -176,20 +172,19 @@ export class VehicleCommandQueue {
 
   /** Reads the link of the command in front; a poll that fails says nothing about the command. */
   async #poll(vin: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
-    const [head] = this.#queueFor(vin);
+    const [head] = this.#turnsOf(vin);
     if (head?.logged == null) return;
-    if (this.#clock.monotonic() >= head.blocksUntil) return this.#end(head);
+    if (this.#clock.monotonic() >= head.blocksUntil) return this.end(head);
     if (!head.logged.record.async?.href) return;
     try {
-      const outcome = await pollCommand(head.logged, client, { clock: this.#clock, signal });
-      if (isFinal(outcome)) this.#end(head);
+      await pollCommand(head.logged, client, { clock: this.#clock, signal });
     } catch (error) {
       if (signal.aborted) throw error;
     }
   }
 }
 
-const busy = ({ command, logged }: QueueEntry, now: number): VehicleError => {
+const busy = ({ command, logged }: Turn, now: number): VehicleError => {
   const since = logged === null ? '' : sentence`, sent at ${clockTime(Date.parse(logged.record.sentAt), now)}`;
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
@@ -197,25 +192,3 @@ const busy = ({ command, logged }: QueueEntry, now: number): VehicleError => {
     { status: { word: 'BUSY', command } },
   );
 };
-
-const superseded = (): VehicleError =>
-  new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.');
-
-class QueueEntry {
-  readonly vin: string;
-  readonly command: string;
-  /** Null until the command is answered or given up. */
-  logged: LoggedCommand | null = null;
-  /** In monotonic time. */
-  blocksUntil = Infinity;
-  /** Set while the command only waits for the car. */
-  supersede: AbortController | null = null;
-  readonly ended = new AbortController();
-
-  constructor(vin: string, command: string) {
-    this.vin = vin;
-    this.command = command;
-    // Every command behind this one listens to it, and there may be many.
-    setMaxListeners(0, this.ended.signal);
-  }
-}
