@@ -197,7 +197,7 @@ class Follower {
     const { client, verify, signal } = this.#options;
     const { record, states } = this.#command;
     const proof = verify === false ? null : await readProof(record, client, this.#clock, signal);
-    const reason = reasonOf(this.#command, proof, {
+    const reason = resultOf(this.#command, proof, {
       expired: this.#deadline === this.#expires,
       lastFailure: this.#failure,
       now: this.#clock.now(),
@@ -248,19 +248,21 @@ const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
 const retryDelay = (failure: VehicleError | null, now: number): number =>
   failure?.retryAt ? failure.retryAt.getTime() - now : 0;
 
+type ProofRead = 'doors' | 'engine-status';
+
 interface Proof {
   verified: boolean | null;
   /** Doors that are open in the newest reading; none where the engine was read. */
-  open: string[];
+  open: readonly string[];
   /** What was read. */
-  source: 'doors' | 'engine';
+  source: ProofRead;
 }
 
 /** The value of a reading that can prove a command, and when the car measured it. */
 interface Evidence {
   value: 'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | null;
   measuredAt: string | null;
-  open: string[];
+  open: readonly string[];
 }
 
 /**
@@ -275,72 +277,57 @@ async function readProof(
 ): Promise<Proof | null> {
   const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
   if (command?.proof === undefined) return null;
-  const isEngine = proofReadOf(record.command) === 'engine-status';
+  const source = proofReadOf(record.command) === 'engine-status' ? 'engine-status' : 'doors';
   const mayDisprove = Object.values(command.proof).includes(false);
   const endedAt = clock.now();
+  const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
+  const sentAt = Date.parse(record.sentAt);
   let best: Proof | null = null;
   for (const pause of proofPollsMs) {
     if (clock.now() + pause >= endedAt + maxProofMs) break;
     if (pause > 0) await clock.sleep(pause, signal);
     const evidence = await endingAt(endedAt + maxProofMs, { clock, signal }, (ending) =>
-      readEvidence(isEngine ? readEngine : readDoors, record, client, ending, signal),
-    );
-    if (evidence === null) continue;
-    const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
-    const verified = verdictOf(command.proof, evidence, {
-      sentAt: at(Date.parse(record.sentAt)),
-      now: at(clock.now()),
+      readEvidence(source, record, client, ending),
+    ).catch((error: unknown) => {
+      if (signal?.aborted) throw asVehicleError(error);
+      return null;
     });
-    best = { verified, open: evidence.open, source: isEngine ? 'engine' : 'doors' };
+    if (evidence === null) continue;
+    const verified = verdictOf(command.proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
+    best = { verified, open: evidence.open, source };
     // A command that no value can disprove needs no second read.
-    if (!mayDisprove) break;
-    if (verified === true || (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))))
-      break;
+    if (!mayDisprove || verified === true) break;
+    if (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))) break;
     // A value against the command may be from before the car acted: it is read again while there is time.
-    if (isAfter(evidence.measuredAt, verified === false ? at(endedAt) : at(Date.parse(record.sentAt)))) break;
+    if (isAfter(evidence.measuredAt, at(verified === false ? endedAt : sentAt))) break;
   }
   return best;
 }
 
-type ReadEvidence = (record: CommandRecord, client: FollowClient, signal: AbortSignal) => Promise<Evidence | null>;
-
 async function readEvidence(
-  read: ReadEvidence,
-  record: CommandRecord,
+  source: ProofRead,
+  { vin, interface: iface }: CommandRecord,
   client: FollowClient,
-  ending: AbortSignal,
-  closing?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Evidence | null> {
-  try {
-    return await read(record, client, ending);
-  } catch (error) {
-    if (closing?.aborted) throw asVehicleError(error);
-    return null;
+  const options = { vin, maxAgeMs: shareMs, signal };
+  if (source === 'engine-status') {
+    const engine = (await client.read(source, options)).payload['engineStatus'];
+    const word = String(engine?.value).toUpperCase();
+    return engine === undefined
+      ? null
+      : { value: word === 'RUNNING' || word === 'STOPPED' ? word : null, measuredAt: engine.timestamp, open: [] };
   }
-}
-
-async function readDoors(record: CommandRecord, client: FollowClient, signal: AbortSignal): Promise<Evidence> {
-  const iface = record.interface === 'connected-v1' ? 'v1' : 'v2';
-  const { payload, vehicle } = await client.read('doors', {
-    vin: record.vin,
-    interface: iface,
-    maxAgeMs: shareMs,
-    signal,
+  const { payload, vehicle } = await client.read(source, {
+    ...options,
+    interface: iface === 'connected-v1' ? 'v1' : 'v2',
   });
-  const { locked } = vehicle;
+  const { locked = null, open = [] } = vehicle;
   return {
-    value: locked === true ? 'LOCKED' : locked === false ? 'UNLOCKED' : null,
+    value: locked === null ? null : locked ? 'LOCKED' : 'UNLOCKED',
     measuredAt: payload['carLocked']?.timestamp ?? null,
-    open: vehicle.open ?? [],
+    open,
   };
-}
-
-async function readEngine(record: CommandRecord, client: FollowClient, signal: AbortSignal): Promise<Evidence | null> {
-  const { payload } = await client.read('engine-status', { vin: record.vin, maxAgeMs: shareMs, signal });
-  const engine = payload['engineStatus'];
-  if (engine === undefined) return null;
-  const word = String(engine.value).toUpperCase();
-  return { value: word === 'RUNNING' || word === 'STOPPED' ? word : null, measuredAt: engine.timestamp, open: [] };
 }
 
 /** The proof of a value that was measured after the command was sent; null where there is no newer value, or where it proves nothing. */
@@ -365,7 +352,7 @@ interface Ending {
 }
 
 /** What became of a command; the proof is added where it helps. */
-function reasonOf(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
+function resultOf(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
   const { record } = command;
   const succeeded = record.outcome === 'succeeded';
   const sentences = [endSentence(command, ending)];
@@ -386,7 +373,7 @@ const proofSentences = {
     happened: 'However, the doors say that it happened.',
     didNot: 'But the doors say that it did not happen. Check the car.',
   },
-  engine: {
+  'engine-status': {
     happened: 'However, the engine status says that it happened.',
     didNot: 'But the engine status says that it did not happen. Check the car.',
   },
