@@ -8,7 +8,7 @@ import { readJournal } from './commands/log';
 import type { JournalEntry } from './commands/logged-command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
-import { Poller, type ReadsQuota } from './polling/poller';
+import { Poller } from './polling/poller';
 import type { Quota, QuotaSnapshot } from './http/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
@@ -121,7 +121,10 @@ export function openAccount(options: AccountOptions): Account {
     availableInterfaces: service.availableInterfaces,
     // Somebody who tries a demo car clicks it and waits, and it has no quota.
     ...(service.service === 'demo' && { longestMs: 15_000 }),
-    quota: () => readsQuotaOf(limiter.snapshot()),
+    quota() {
+      const { readsPerDay: perDay, readsPerMinute: perMinute } = limiter.snapshot();
+      return { perDay, perMinute, sent: (api) => limiter.sentToday(api) };
+    },
     shareForMs,
     clock,
   });
@@ -196,9 +199,3 @@ const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefin
       };
 
 const ignore = (): void => undefined;
-
-const readsQuotaOf = ({ apis, readsPerDay, readsPerMinute }: QuotaSnapshot): ReadsQuota => ({
-  used: { connected: apis.connected.usedToday, energy: apis.energy.usedToday, location: apis.location.usedToday },
-  perDay: readsPerDay,
-  perMinute: readsPerMinute,
-});

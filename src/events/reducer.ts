@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isOlder, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
+import { isOlder, isTripEnd, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import type { EventReading, EventSettings, VehicleEvent } from './types';
 import { isRecord, memberOf } from '../util/json';
@@ -151,7 +151,9 @@ export function applyReading(
   }
   const parked = parkedOdometer(facts);
   if (parked !== null) {
-    events.push(...tripEnd(facts.get(parkedKey), parked));
+    const before = facts.get(parkedKey);
+    if (before !== undefined && isTripEnd(Number(before.value), Number(parked.value), false))
+      events.push(eventOf({ event: 'trip-ended' }, before, parked, null));
     facts.set(parkedKey, parked);
   }
   return {
@@ -237,10 +239,4 @@ function parkedOdometer(facts: ReadonlyMap<string, KnownValue>): KnownValue | nu
   const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
   const isOnTheWay = odometer.receivedAt < parkedSince - sameMomentMs || odometer.since > parkedUntil + sameMomentMs;
   return isOnTheWay ? null : odometer;
-}
-
-/** A trip has ended when the odometer of a parked car has moved. */
-function tripEnd(before: KnownValue | undefined, now: KnownValue): VehicleEvent[] {
-  const hasMoved = before !== undefined && Number(now.value) > Number(before.value);
-  return hasMoved ? [eventOf({ event: 'trip-ended' }, before, now, null)] : [];
 }

@@ -263,6 +263,11 @@ export class RateLimiter {
     };
   }
 
+  /** The requests of the last 24 hours to an API, as pairs of age in milliseconds and count, the oldest first. */
+  sentToday(api: ApiName): [ageMs: number, count: number][] {
+    return this.#apis[api].windows.requestsPerDay.entries(this.#clock.monotonic());
+  }
+
   #leftToReads(size: number): number {
     return size - Math.min(Math.ceil(size * this.#options.reserveForCommands), Math.floor(size / 2));
   }

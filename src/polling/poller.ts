@@ -1,5 +1,4 @@
 import {
-  apiNames,
   apiOfRead,
   isLocalReadName,
   isReadName,
@@ -11,17 +10,16 @@ import {
   type ReadName,
 } from '../catalogue/reads';
 import type { Clock } from '../util/clock';
-import { DailyPacer, noSlowdown, slowdownFor, type Demand, type Slowdown } from './daily-pacer';
 import {
   isSecurityRead,
   leastPauseMs,
   PollingProfile,
-  type DueOptions,
   type LastFailure,
   type PolledFailure,
   type PolledReading,
 } from './profile';
 import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
+import { noSlowdown, slowdownFor, sustainableRate, type Demand, type SentRequests, type Slowdown } from './slowdown';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -46,8 +44,8 @@ export interface DuePoll {
 
 /** How many reads the quota of a key allows. */
 export interface ReadsQuota {
-  /** Requests in the last 24 hours. */
-  used: Readonly<Record<ApiName, number>>;
+  /** The requests of the last 24 hours. */
+  sent(api: ApiName): SentRequests;
   /** For each API. */
   perDay: number;
   /** For all APIs together. */
@@ -76,50 +74,21 @@ const quotaCheckMs = 5 * minute;
 const burstShare = 1 / 2;
 const sustainedShare = 1 / 3;
 
-/** A leaky bucket that spreads the first reads after a start, so that they fit the service's limit per minute (docs/field-notes.md 5). */
-class StartupLimiter {
-  readonly #perMinute: () => number;
-  #level = 0;
-  #at = 0;
-
-  constructor(perMinute: () => number) {
-    this.#perMinute = perMinute;
-  }
-
-  /** @returns how long these requests should wait, in ms */
-  reserve(requests: number, now: number): number {
-    const limit = this.#perMinute();
-    const perMs = (limit * sustainedShare) / minute;
-    this.#level = Math.max(0, this.#level - (now - this.#at) * perMs) + requests;
-    this.#at = now;
-    return Math.max(0, this.#level - limit * burstShare) / perMs;
-  }
-}
-
-/** The parts of an account that the pollers of all its vehicles share. Times are monotonic. */
-interface AccountContext {
-  options: PollerOptions;
-  clock: Clock;
-  startup: StartupLimiter;
-  /** How much the quota of each API slows its reads. */
-  slowdowns(): Readonly<Record<ApiName, Slowdown>>;
-}
-
 /** Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same moments, so that they share requests. */
 export class Poller {
-  readonly #shared: AccountContext;
+  readonly #options: PollerOptions;
   readonly #vehicles = new Map<string, VehiclePoller>();
-  readonly #pacers = { connected: new DailyPacer(), energy: new DailyPacer(), location: new DailyPacer() };
-  #slowdowns = { connected: noSlowdown, energy: noSlowdown, location: noSlowdown };
+  #slowdowns: Readonly<Record<ApiName, Slowdown>> = {
+    connected: noSlowdown,
+    energy: noSlowdown,
+    location: noSlowdown,
+  };
   #checkedAt = Number.NEGATIVE_INFINITY;
+  /** When the first reads so far would be over at the sustained rate. */
+  #firstReadsEnd = 0;
 
   constructor(options: PollerOptions) {
-    this.#shared = {
-      options,
-      clock: options.clock,
-      startup: new StartupLimiter(() => options.quota().perMinute),
-      slowdowns: () => this.#slowdownsNow(),
-    };
+    this.#options = options;
   }
 
   /**
@@ -127,13 +96,15 @@ export class Poller {
    * @returns ends it
    */
   start(user: PollerUser, poll: (due: DuePoll) => void): () => void {
-    let vehicle = this.#vehicles.get(user.vin);
-    if (vehicle === undefined) {
-      vehicle = new VehiclePoller(`${this.#shared.options.id} ${user.vin}`, this.#shared);
-      this.#vehicles.set(user.vin, vehicle);
-    }
-    const { longestMs = Infinity } = this.#shared.options;
-    return vehicle.add({ ...user, everyMs: Math.min(user.everyMs, longestMs) }, poll);
+    const { vin } = user;
+    const vehicle = this.#vehicles.get(vin) ?? new VehiclePoller(vin, this.#options, this);
+    this.#vehicles.set(vin, vehicle);
+    const { longestMs = Infinity } = this.#options;
+    const end = vehicle.add({ ...user, everyMs: Math.min(user.everyMs, longestMs) }, poll);
+    return () => {
+      end();
+      if (vehicle.isUnused && this.#vehicles.get(vin) === vehicle) this.#vehicles.delete(vin);
+    };
   }
 
   /** No callback is called any more. */
@@ -154,39 +125,61 @@ export class Poller {
     this.#vehicles.get(vin)?.commandLocked();
   }
 
-  #slowdownsNow(): Readonly<Record<ApiName, Slowdown>> {
-    const { clock, options } = this.#shared;
+  /**
+   * Spreads the first reads after a start, so that they fit the service's limit per minute (docs/field-notes.md 5).
+   * @returns how long so many requests should wait, in ms
+   */
+  delayOfFirst(requests: number): number {
+    const now = this.#options.clock.monotonic();
+    const { perMinute } = this.#options.quota();
+    const perMs = (perMinute * sustainedShare) / minute;
+    this.#firstReadsEnd = Math.max(now, this.#firstReadsEnd) + requests / perMs;
+    return Math.max(0, this.#firstReadsEnd - now - (perMinute * burstShare) / perMs);
+  }
+
+  /** How much the quota of each API slows its reads. */
+  slowdowns(): Readonly<Record<ApiName, Slowdown>> {
+    const { clock, quota } = this.#options;
     const now = clock.monotonic();
     if (now - this.#checkedAt < quotaCheckMs) return this.#slowdowns;
     this.#checkedAt = now;
-    const { used, perDay } = options.quota();
-    for (const api of apiNames) {
-      const pacer = this.#pacers[api];
-      pacer.record(used[api], now);
+    const { sent, perDay } = quota();
+    const slowdownOf = (api: ApiName): Slowdown => {
       const demand = { security: 0, others: 0 };
       for (const vehicle of this.#vehicles.values()) vehicle.addDemand(demand, api, now);
-      const left = perDay - used[api];
-      this.#slowdowns[api] = slowdownFor(demand, left, pacer.sustainableRate(left));
-    }
+      const requests = sent(api);
+      const left = perDay - requests.reduce((sum, [, count]) => sum + count, 0);
+      return slowdownFor(demand, left, sustainableRate(requests, left));
+    };
+    this.#slowdowns = {
+      connected: slowdownOf('connected'),
+      energy: slowdownOf('energy'),
+      location: slowdownOf('location'),
+    };
     return this.#slowdowns;
   }
+}
+
+/** The polls of one read by one user. Times are monotonic; null: never. */
+interface PolledRead {
+  lastRead: number | null;
+  /** It was polled and not answered yet. */
+  isAwaited: boolean;
+  answeredAt: number | null;
+  lastFailure: (LastFailure & { inARow: number }) | null;
 }
 
 interface Subscription {
   user: PollerUser;
   poll: (due: DuePoll) => void;
   since: number;
-  lastRead: Map<AnyReadName, number>;
-  /** Reads that were polled and not answered yet. */
-  awaited: Set<AnyReadName>;
-  /** When the last poll of a read was answered. */
-  answeredAt: Map<AnyReadName, number>;
-  lastFailure: Map<AnyReadName, LastFailure & { inARow: number }>;
+  reads: ReadonlyMap<AnyReadName, PolledRead>;
 }
 
 class VehiclePoller {
   readonly #id: string;
-  readonly #shared: AccountContext;
+  readonly #options: PollerOptions;
+  readonly #account: Pick<Poller, 'delayOfFirst' | 'slowdowns'>;
   readonly #profile: PollingProfile | null;
   /** Those that read the doors come first: the doors decide about the others. */
   #subscriptions: readonly Subscription[] = [];
@@ -198,44 +191,45 @@ class VehiclePoller {
   #lockedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => undefined;
 
-  constructor(id: string, shared: AccountContext) {
-    this.#id = id;
-    this.#shared = shared;
-    this.#profile = shared.options.adaptive
-      ? new PollingProfile(id, () => hourIn(this.#timeZone(), shared.clock.now()))
+  constructor(vin: string, options: PollerOptions, account: Pick<Poller, 'delayOfFirst' | 'slowdowns'>) {
+    this.#id = `${options.id} ${vin}`;
+    this.#options = options;
+    this.#account = account;
+    this.#profile = options.adaptive
+      ? new PollingProfile(this.#id, () => hourIn(this.#timeZone(), options.clock.now()))
       : null;
   }
 
+  get isUnused(): boolean {
+    return this.#subscriptions.length === 0;
+  }
+
   add(user: PollerUser, poll: Subscription['poll']): () => void {
-    const now = this.#shared.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const polled = new Set(this.#subscriptions.flatMap((other) => this.#requestsOf(other.user)));
     const fresh = this.#requestsOf(user).filter((request) => !polled.has(request)).length;
-    if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#shared.startup.reserve(fresh, now));
+    if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#account.delayOfFirst(fresh));
     // Never later than one interval from now.
     const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
-    const subscription: Subscription = {
-      user,
-      poll,
-      since,
-      lastRead: new Map(),
-      awaited: new Set(),
-      answeredAt: new Map(),
-      lastFailure: new Map(),
-    };
+    const unread = { lastRead: null, isAwaited: false, answeredAt: null, lastFailure: null };
+    const reads = new Map(user.reads.map((read) => [read, { ...unread }]));
+    const subscription: Subscription = { user, poll, since, reads };
     this.#subscribe([...this.#subscriptions, subscription]);
     return () => this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
   }
 
   observe(read: ReadName, reading: PolledReading): void {
-    const { clock } = this.#shared;
+    const { clock } = this.#options;
     const now = clock.monotonic();
     const { receivedAt } = reading.vehicle;
     const ageMs = receivedAt === undefined ? 0 : Math.max(0, clock.now() - Date.parse(receivedAt));
     this.#profile?.observe(read, reading, now, now - ageMs);
     let isRecovery = false;
-    for (const { awaited, answeredAt, lastFailure } of this.#subscriptions) {
-      if (awaited.delete(read)) answeredAt.set(read, now);
-      isRecovery = lastFailure.delete(read) || isRecovery;
+    for (const polled of this.#subscriptions.flatMap(({ reads }) => reads.get(read) ?? [])) {
+      if (polled.isAwaited) polled.answeredAt = now;
+      polled.isAwaited = false;
+      isRecovery ||= polled.lastFailure !== null;
+      polled.lastFailure = null;
     }
     const hasChanged = this.#endSlowdown(isRecovery);
     if (this.#profile !== null || hasChanged) this.#schedule();
@@ -247,38 +241,37 @@ class VehiclePoller {
    */
   #endSlowdown(isRecovery: boolean): boolean {
     let hasChanged = isRecovery;
-    for (const { lastFailure } of this.#subscriptions)
-      for (const [read, failure] of lastFailure) {
-        if (failure.inARow <= 1 || (!isRecovery && !(isReadName(read) && isSecurityRead(read)))) continue;
-        failure.inARow = 1;
+    for (const { reads } of this.#subscriptions)
+      for (const [read, { lastFailure }] of reads) {
+        if (lastFailure === null || lastFailure.inARow <= 1) continue;
+        if (!isRecovery && !(isReadName(read) && isSecurityRead(read))) continue;
+        lastFailure.inARow = 1;
         hasChanged = true;
       }
     return hasChanged;
   }
 
   commandSent(): void {
-    this.#profile?.commandSent(this.#shared.clock.monotonic());
+    this.#profile?.commandSent(this.#options.clock.monotonic());
     this.#schedule();
   }
 
   /** The car reports its position when somebody parks and locks it. */
   commandLocked(): void {
-    this.#lockedAt = this.#shared.clock.monotonic();
+    this.#lockedAt = this.#options.clock.monotonic();
     this.#schedule();
   }
 
   /** Adds what this vehicle would send to an API in an hour if nothing were slowed for the quota. */
   addDemand(demand: Demand, api: ApiName, now: number): void {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
-    for (const { user, lastFailure } of this.#subscriptions) {
-      for (const read of user.reads) {
+    for (const { user, reads } of this.#subscriptions) {
+      for (const [read, { lastFailure }] of reads) {
         if (isLocalReadName(read) || apiOfRead(read) !== api) continue;
-        const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs };
-        const interval =
-          this.#profile?.interval({ ...options, lastFailure: lastFailure.get(read) ?? null }) ?? user.everyMs;
+        const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
+        const perHour = hour / (this.#profile?.interval(options) ?? user.everyMs);
         const request = this.#requestOf(user, read);
-        if (hour / interval > (rates.get(request)?.perHour ?? 0))
-          rates.set(request, { read, perHour: hour / interval });
+        if (perHour > (rates.get(request)?.perHour ?? 0)) rates.set(request, { read, perHour });
       }
     }
     for (const { read, perHour } of rates.values()) demand[isSecurityRead(read) ? 'security' : 'others'] += perHour;
@@ -305,86 +298,79 @@ class VehiclePoller {
   ];
 
   #requestOf = ({ interface: choice }: PollerUser, read: AnyReadName): string =>
-    isLocalReadName(read) ? read : requestNameOf(read, this.#shared.options.availableInterfaces, choice);
+    isLocalReadName(read) ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
-    if (isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
-    const { clock } = this.#shared;
-    const { lasting, inARow } = subscription.lastFailure.get(read) ?? { lasting: 0, inARow: 0 };
-    subscription.lastFailure.set(read, {
+    const polled = subscription.reads.get(read);
+    if (polled === undefined || isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
+    const { clock } = this.#options;
+    const { lasting, inARow } = polled.lastFailure ?? { lasting: 0, inARow: 0 };
+    polled.lastFailure = {
       retryAt: failure.retryAt === null ? null : clock.monotonic() + failure.retryAt.getTime() - clock.now(),
       lasting: failure.retryable ? 0 : lasting + 1,
       inARow: inARow + 1,
-    });
+    };
     this.#profile?.fail(read, failure);
     this.#schedule();
   }
 
   #tick(): void {
-    const now = this.#shared.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     for (const subscription of this.#subscriptions) {
-      const reads = subscription.user.reads.filter((read) => this.#dueAt(subscription, read) <= now);
-      if (reads.length > 0) this.#poll(subscription, reads, now);
+      const due = [...subscription.reads].filter(([read, polled]) => this.#dueAt(subscription, read, polled) <= now);
+      if (due.length > 0) this.#poll(subscription, due, now);
     }
     this.#schedule();
   }
 
-  #poll(subscription: Subscription, reads: readonly AnyReadName[], now: number): void {
-    for (const read of reads) {
-      subscription.lastRead.set(read, now);
-      subscription.awaited.add(read);
-    }
-    const { shareForMs, adaptive } = this.#shared.options;
+  #poll(subscription: Subscription, due: readonly [AnyReadName, PolledRead][], now: number): void {
+    for (const [, polled] of due) Object.assign(polled, { lastRead: now, isAwaited: true });
+    const { shareForMs, adaptive } = this.#options;
     // Polls are at least half an interval apart; after a command the profile reads the doors four times as often.
     const maxAgeMs = Math.min(shareForMs, subscription.user.everyMs / (adaptive ? 8 : 4));
-    subscription.poll({ reads, maxAgeMs, failed: (read, failure) => this.#failed(subscription, read, failure) });
+    const failed: DuePoll['failed'] = (read, failure) => this.#failed(subscription, read, failure);
+    subscription.poll({ reads: due.map(([read]) => read), maxAgeMs, failed });
   }
 
-  #dueAt(subscription: Subscription, read: AnyReadName): number {
-    const due = this.#regularlyDueAt(subscription, read);
-    const { user, lastRead, lastFailure } = subscription;
-    const last = lastRead.get(read) ?? this.#lockedAt;
-    if (read !== 'location' || last >= this.#lockedAt || lastFailure.has(read)) return due;
-    return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(user.everyMs)));
+  #dueAt(subscription: Subscription, read: AnyReadName, polled: PolledRead): number {
+    const due = this.#regularlyDueAt(subscription, read, polled);
+    const last = polled.lastRead ?? this.#lockedAt;
+    if (read !== 'location' || last >= this.#lockedAt || polled.lastFailure !== null) return due;
+    return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(subscription.user.everyMs)));
   }
 
-  #regularlyDueAt({ user, since, lastRead, answeredAt, lastFailure }: Subscription, read: AnyReadName): number {
-    const everyMs = intervalAfter(lastFailure.get(read)?.inARow ?? 0, user.everyMs);
-    const last = lastRead.get(read) ?? null;
+  #regularlyDueAt({ user, since }: Subscription, read: AnyReadName, polled: PolledRead): number {
+    const { lastRead, lastFailure } = polled;
+    const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.
     if (this.#profile === null || isLocalReadName(read)) {
-      if (last === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
-      const next = nextPoll(this.#id, everyMs, last);
+      if (lastRead === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
+      const next = nextPoll(this.#id, everyMs, lastRead);
       // The first poll does not follow the interval, so the second one may come too soon to be worth a request.
-      return next - last < everyMs / 2 ? next + everyMs : next;
+      return next - lastRead < everyMs / 2 ? next + everyMs : next;
     }
-    const slowdowns = this.#shared.slowdowns();
-    const options: DueOptions = {
+    const slowdowns = this.#account.slowdowns();
+    return this.#profile.dueAt({
+      ...polled,
       read,
-      now: this.#shared.clock.monotonic(),
+      now: this.#options.clock.monotonic(),
       everyMs,
       doorsMs: this.#doorsMs,
       since,
-      lastRead: last,
-      answeredAt: answeredAt.get(read) ?? null,
-      lastFailure: lastFailure.get(read) ?? null,
       slowdown: slowdowns[apiOfRead(read)],
       doorsSlowdown: slowdowns.connected.security,
-    };
-    return this.#profile.dueAt(options);
+    });
   }
 
   #schedule(): void {
     this.#cancel();
     this.#cancel = () => undefined;
-    const due = Math.min(
-      ...this.#subscriptions.flatMap((subscription) =>
-        subscription.user.reads.map((read) => this.#dueAt(subscription, read)),
-      ),
+    const due = this.#subscriptions.flatMap((subscription) =>
+      [...subscription.reads].map(([read, polled]) => this.#dueAt(subscription, read, polled)),
     );
-    if (due === Number.POSITIVE_INFINITY) return;
-    const { clock } = this.#shared;
-    this.#cancel = clock.after(Math.max(0, due - clock.monotonic()), () => this.#tick());
+    if (due.length === 0) return;
+    const { clock } = this.#options;
+    this.#cancel = clock.after(Math.max(0, Math.min(...due) - clock.monotonic()), () => this.#tick());
   }
 }
 

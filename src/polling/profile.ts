@@ -1,8 +1,9 @@
+import { isTripEnd } from '../car/times';
 import { inUseOf } from '../catalogue/accessibility';
 import { openingsOf, type OpeningRead } from '../catalogue/openings';
 import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
 import { memberOf } from '../util/json';
-import { noSlowdown, type Slowdown } from './daily-pacer';
+import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
 /** `active`: unlocked, a door open, changed lately, or not known. The parked ones are locked and not in use. */
@@ -99,20 +100,37 @@ export interface DueOptions {
 }
 
 /** The facts about the car that a reading shows; null: not known. */
-interface Observation {
+const nothing = {
+  locked: null as boolean | null,
+  allClosed: null as boolean | null,
+  inUse: null as boolean | null,
+  /** It charges, or waits at the plug for its time. */
+  isCharging: null as boolean | null,
+  kilometers: null as number | null,
+  /** The whole answer, timestamps included, where they show that something happened in between. */
+  answer: null as string | null,
+};
+
+interface Observation extends Readonly<typeof nothing> {
   at: number;
   receivedAt: number;
-  /** Differs whenever the answer does, timestamps included. */
-  fingerprint: string;
-  locked: boolean | null;
-  allClosed: boolean | null;
-  inUse: boolean | null;
-  /** It charges, or waits at the plug for its time. */
-  isCharging: boolean | null;
-  kilometers: number | null;
 }
 
-type ObservedGroup = 'doors' | 'windows' | 'engine' | 'accessibility' | 'energy' | 'odometer';
+/** What a reading of each group shows. */
+const shownBy = {
+  doors: ({ payload, vehicle }) => ({
+    locked: vehicle.locked ?? null,
+    allClosed: allClosed(vehicle, 'doors'),
+    answer: JSON.stringify(payload),
+  }),
+  windows: ({ vehicle }) => ({ allClosed: allClosed(vehicle, 'windows') }),
+  engine: ({ payload }) => ({ inUse: isRunning(payload) }),
+  accessibility: ({ payload }) => ({ inUse: inUseOf(payload) }),
+  energy: ({ payload }) => ({ isCharging: isChargingOf(payload) }),
+  odometer: ({ payload }) => ({ kilometers: numberOf(payload) }),
+} as const satisfies Partial<Record<PollGroup, (reading: PolledReading) => Partial<typeof nothing>>>;
+
+type ObservedGroup = keyof typeof shownBy;
 
 const observedReads: Partial<Record<string, ObservedGroup>> = {
   doors: 'doors',
@@ -152,12 +170,10 @@ export class PollingProfile {
     if (group === undefined) return;
     const before = this.#observed.get(group);
     if (before !== undefined && receivedAt < before.receivedAt) return;
-    const observation = { ...observationOf(group, reading), at: now, receivedAt };
-    // New timestamps of the doors show that they were opened and closed in between. After a failure nobody knows what happened.
-    const doorsMoved =
-      group === 'doors' && (this.#failing.has('doors') || before?.fingerprint !== observation.fingerprint);
-    if (before === undefined ? this.#failing.has(group) : differs(before, observation) || doorsMoved)
-      this.#changedAt = now;
+    const observation = { ...nothing, ...shownBy[group](reading), at: now, receivedAt };
+    // After a failure nobody knows what happened to the doors.
+    const isNews = before === undefined || group === 'doors' ? this.#failing.has(group) : false;
+    if (isNews || (before !== undefined && differs(before, observation))) this.#changedAt = now;
     if (before !== undefined && this.#isTripEnd(before, observation)) this.#tripEndedAt = now;
     this.#failing.delete(group);
     this.#observed.set(group, observation);
@@ -234,11 +250,10 @@ export class PollingProfile {
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
   }
 
-  /** The engine stopped, or the odometer moved while nobody seems to drive: an electric car may never tell of its engine. */
+  /** It is not in use any more, or its odometer has moved: an electric car may never tell of its engine. */
   #isTripEnd(before: Observation, now: Observation): boolean {
     const hasStopped = before.inUse === true && now.inUse === false;
-    const hasMoved = before.kilometers !== null && now.kilometers !== null && now.kilometers > before.kilometers;
-    return hasStopped || (hasMoved && this.#inUse() !== true);
+    return hasStopped || isTripEnd(before.kilometers, now.kilometers, this.#inUse());
   }
 
   /** The doors as last observed, while somebody polls them and they answer. */
@@ -267,35 +282,7 @@ export class PollingProfile {
 }
 
 const differs = (before: Observation, now: Observation): boolean =>
-  before.locked !== now.locked || before.allClosed !== now.allClosed || before.inUse !== now.inUse;
-
-function observationOf(
-  group: ObservedGroup,
-  { payload, vehicle }: PolledReading,
-): Omit<Observation, 'at' | 'receivedAt'> {
-  const unknown = {
-    fingerprint: JSON.stringify(payload),
-    locked: null,
-    allClosed: null,
-    inUse: null,
-    isCharging: null,
-    kilometers: null,
-  };
-  switch (group) {
-    case 'doors':
-      return { ...unknown, locked: vehicle.locked ?? null, allClosed: allClosed(vehicle, group) };
-    case 'windows':
-      return { ...unknown, allClosed: allClosed(vehicle, group) };
-    case 'engine':
-      return { ...unknown, inUse: isRunning(payload) };
-    case 'accessibility':
-      return { ...unknown, inUse: inUseOf(payload) };
-    case 'energy':
-      return { ...unknown, isCharging: isChargingOf(payload) };
-    case 'odometer':
-      return { ...unknown, kilometers: numberOf(payload) };
-  }
-}
+  (['locked', 'allClosed', 'inUse', 'answer'] as const).some((fact) => before[fact] !== now[fact]);
 
 /** A car without a sunroof or a tank lid never tells them (docs/field-notes.md 1.6), so they do not count. */
 function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRead): boolean | null {

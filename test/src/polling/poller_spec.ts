@@ -1,9 +1,12 @@
 import { strict as assert } from 'node:assert';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { requestNameOf, resourceNames } from '../../../src/catalogue/reads';
+import { requestNameOf, resourceNames, type ApiName } from '../../../src/catalogue/reads';
 import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
+import type { SentRequests } from '../../../src/polling/slowdown';
 import { ManualClock } from '../../support/manual-clock';
 
 const second = 1_000;
@@ -37,8 +40,11 @@ describe('the poller of an account', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  const quota = (used: Partial<ReadsQuota['used']> = {}, perDay = 9_600): ReadsQuota => ({
-    used: { connected: 0, energy: 0, location: 0, ...used },
+  /** Requests of the last day, spread over it. */
+  const spread = (count: number): SentRequests =>
+    Array.from({ length: 24 }, (_, i) => [(24 - i) * 60 * minute, count / 24]);
+  const quota = (used: Partial<Record<ApiName, number>> = {}, perDay = 9_600): ReadsQuota => ({
+    sent: (api) => spread(used[api] ?? 0),
     perDay,
     perMinute: 96,
   });
@@ -80,6 +86,20 @@ describe('the poller of an account', () => {
     node('journal', ['journal'], minute, '');
     await clock.advance(60 * minute);
     assert.equal(within('journal', clock.now() - 30 * minute), 30);
+  });
+
+  it('forgets a car that nobody polls any more', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const heapUsed = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    open({ adaptive: true });
+    const before = heapUsed();
+    for (let i = 0; i < 20_000; i += 1) node('once', ['doors'], minute, `YV4952NA4F${10_000_000 + i}`)();
+    const grown = heapUsed() - before;
+    assert.ok(grown < 4 * 2 ** 20, `${grown} bytes`);
   });
 
   it('calls back soon, and then at its interval', async () => {
@@ -456,7 +476,14 @@ describe('the poller of an account', () => {
           return sent.length - over;
         };
         let refused = 0;
-        open({ adaptive: true, quota: () => quota({ connected: used() }, perDay) });
+        const sentSoFar = (): SentRequests => sent.slice(over).map((at) => [clock.now() - at, 1]);
+        open({
+          adaptive: true,
+          quota: () => ({
+            ...quota({}, perDay),
+            sent: (api) => (api === 'connected' && used() > 0 ? sentSoFar() : []),
+          }),
+        });
         for (let i = 0; i < cars; i += 1) {
           const whose = `YV4952NA4F120${1000 + i}`;
           poller.start({ vin: whose, reads: ['doors'], everyMs: minute }, (due) => {

@@ -1,32 +1,25 @@
 import { strict as assert } from 'node:assert';
-import { DailyPacer, noSlowdown, slowdownFor } from '../../../src/polling/daily-pacer';
+import { noSlowdown, slowdownFor, sustainableRate } from '../../../src/polling/slowdown';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const noon = Date.UTC(2026, 5, 1, 12);
 
-describe('the daily pacer', () => {
+describe('the slowdown for the daily quota', () => {
   it('spreads an unused quota evenly over the day', () => {
-    const pacer = new DailyPacer();
-    pacer.record(0, noon);
-    assert.equal(Math.round(pacer.sustainableRate(2_400)), 100);
+    assert.equal(Math.round(sustainableRate([], 2_400)), 100);
   });
 
   it('counts requests back in when they are 24 hours old', () => {
-    const pacer = new DailyPacer();
-    pacer.record(0, noon);
-    for (let at = noon; at < noon + 2 * hour; at += 5 * minute) pacer.record(((at - noon) / (2 * hour)) * 1_200, at);
-    pacer.record(1_200, noon + 2 * hour);
+    const sent = Array.from({ length: 24 }, (_, i) => [2 * hour - i * 5 * minute, 50] as const);
     // 22 hours with 1,200 left, and then 1,200 come back within two.
-    const pace = pacer.sustainableRate(1_200);
+    const pace = sustainableRate(sent, 1_200);
     assert.ok(pace > 53 && pace < 56, `${pace}`);
   });
 
-  it('counts requests from before the start as spread over the day', () => {
-    const pacer = new DailyPacer();
-    pacer.record(2_400, noon);
-    assert.equal(Math.round(pacer.sustainableRate(0)), 0);
-    assert.ok(pacer.sustainableRate(50) > 95);
+  it('counts with what comes back all the time', () => {
+    const sent = Array.from({ length: 24 }, (_, i) => [(23.5 - i) * hour, 100] as const);
+    assert.equal(Math.round(sustainableRate(sent, 0)), 0);
+    assert.ok(sustainableRate(sent, 50) > 95);
   });
 
   it('slows nothing while the quota covers the demand', () => {
