@@ -36,7 +36,7 @@ export { languageOf, translate } from './node-red/i18n';
 export { wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';
 export { Overview } from './cars/runtime/overview';
-export { expiryNote } from './node-red/expiry-note';
+export { expiryNote } from './node-red/flow-node';
 export { describeReading } from './status/reading-text';
 export { demoService } from './vehicle/demo-car';
 export { redactor } from './vehicle/redaction';

@@ -1,12 +1,9 @@
-import type { Node, NodeAPI } from 'node-red';
 import type { CommandRecord, LoggedCommand } from '../../src/index';
 import { beginWithRetries } from '../node-red/begin-with-retries';
-import { deploysOf } from '../node-red/deploys';
+import type { FlowNode } from '../node-red/flow-node';
 import { isDeleted, leadsTo } from '../node-red/flows';
-import { translate } from '../node-red/i18n';
 import type { Message } from '../node-red/message';
 import { clock } from '../node-red/time';
-import { packOf } from '../vehicle/state-store';
 
 /** @returns false where the node was closed before the record was sent on: it is sent on after the next start */
 type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal) => Promise<boolean>;
@@ -17,21 +14,17 @@ type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal) => 
  * on its way through other nodes to a result node.
  * @param sendRecord gets a record of the former node, and the message that sent the command
  */
-export function handsOnCommands(
-  RED: NodeAPI,
-  node: Node,
-  sendRecord: (record: CommandRecord, msg: Message) => void,
-): HandOn {
-  const log = packOf(RED).log;
-  const deploys = deploysOf(RED);
+export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg: Message) => void): HandOn {
+  const { node, deploys } = own;
+  const { log } = own.pack;
   const closing = new AbortController();
-  const warn = (key: string): void => node.warn(translate(RED, `warning.commands.${key}`));
+  const warn = (key: string): void => own.warn(`commands.${key}`);
   const handOn: HandOn = async ({ id }, send, signal) => {
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
     const isDelivered = (): Promise<boolean> => log.isTakenOver(id);
     if (!(await deploys.send(send, { clock: clock(), signal, isDelivered }))) return false;
     if (await isDelivered()) return true;
-    const mayBeFollowed = leadsTo(RED, node, 'connected-vehicle-command-status');
+    const mayBeFollowed = leadsTo(own, 'connected-vehicle-command-status');
     await log.handedOn(id, mayBeFollowed ? clock().now() : null).catch(() => warn('notKept'));
     return true;
   };
@@ -43,14 +36,14 @@ export function handsOnCommands(
     const commands = await log.notTakenOver(node.id, clock().now());
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
-  const endRetries = beginWithRetries(RED, node, begin, () => warn('notRead'));
+  const endRetries = beginWithRetries(own, begin, () => warn('notRead'));
 
   node.on('close', (removed: boolean, done: () => void) => {
     endRetries();
     closing.abort();
     const forget = async (): Promise<void> => {
       await resuming;
-      if (isDeleted(RED, node, removed)) await log.forgetNode(node.id).catch(() => warn('notKept'));
+      if (isDeleted(own, removed)) await log.forgetNode(node.id).catch(() => warn('notKept'));
     };
     void forget().then(done);
   });

@@ -9,19 +9,15 @@ import {
   VehicleError,
   type CommandRecord,
 } from '../../src/index';
-import { nodeStatusOf } from '../node-red/node-status';
-import { expiryNote } from '../node-red/expiry-note';
+import { FlowNode } from '../node-red/flow-node';
 import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { commandOptions, type CommandOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { showOutcome } from '../node-red/outcome-status';
-import { typedProperty } from '../node-red/typed-property';
 import { safeRecord } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 import { handsOnCommands } from './handing-on';
-import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
-import { translate } from '../node-red/i18n';
 
 /** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
 const promptMs = 10_000;
@@ -43,9 +39,9 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
 
 /** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
 export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDef & Partial<CommandOptions>): void {
-  RED.nodes.createNode(node, config);
-  const nodeStatus = nodeStatusOf(RED, node);
-  showMissingVehicle(RED, node, nodeStatus, config.vehicle);
+  const own = new FlowNode(RED, node, config);
+  own.showMissingVehicle();
+  const nodeStatus = own.status;
   const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
   /** The commands that wait here, for their turn or for a car that takes commands. */
   const waiting = new Set<CommandAttempt>();
@@ -58,7 +54,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     });
     showOutcome(nodeStatus, record);
   };
-  const handOn = handsOnCommands(RED, node, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
+  const handOn = handsOnCommands(own, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 
   const cancel = (): void => {
     arming.disarm();
@@ -66,7 +62,7 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       attempt.cancel(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
   };
 
-  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(own, async ({ msg, send, signal }) => {
     // A message with one of these properties never sends a command, whatever its other properties are.
     const cancels = parseSwitch('cancel', msg['cancel']);
     const arms = parseSwitch('arm', msg['arm']);
@@ -83,15 +79,12 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
     waiting.add(attempt);
     let command: unknown = msg['command'];
     try {
-      const vehicle = vehicleOf(RED, options.vehicle);
-      const account = await vehicle.account();
-      nodeStatus.note = () => expiryNote(RED, account);
-      command ??= await typedProperty(RED, node, options, 'command', msg);
-      const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg)));
+      const { account, vin } = await own.car(options, msg);
+      command ??= await own.typed(options, 'command', msg);
       const isGuarded = needsArming(command);
       const unlockDuration =
         nonBlank(msg['unlockDuration']) ??
-        (isUnlock(command) ? await typedProperty(RED, node, options, 'unlockDuration', msg) : options.unlockDuration);
+        (isUnlock(command) ? await own.typed(options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
       if (isGuarded) attempt.check = arming.take(options.arming);
       nodeStatus.show('busy', 'sending');
@@ -107,9 +100,9 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       };
       const record = await account.dispatcher.send(command, input, attempt);
       if (!(await handOn(record, () => sendRecord(record, msg, send), signal)))
-        node.warn(translate(RED, 'warning.commands.closedMeanwhile', { command: record.command }));
+        own.warn('commands.closedMeanwhile', { command: record.command });
     } catch (error) {
-      if (attempt.wasStopped) node.warn(translate(RED, 'warning.commands.notSent', { command: String(command ?? '') }));
+      if (attempt.wasStopped) own.warn('commands.notSent', { command: String(command ?? '') });
       throw error;
     } finally {
       attempt.end();

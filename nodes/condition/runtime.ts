@@ -14,34 +14,28 @@ import {
   type Reading,
   type ReadName,
 } from '../../src/index';
-import { expiryNote } from '../node-red/expiry-note';
-import { languageOf, translate } from '../node-red/i18n';
+import { FlowNode } from '../node-red/flow-node';
 import { errorOf, onInput, showFailure } from '../node-red/input-handler';
-import { nonBlank, type Message } from '../node-red/message';
-import { nodeStatusOf } from '../node-red/node-status';
+import type { Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
 import { clock } from '../node-red/time';
-import { literalTypes, typedProperty } from '../node-red/typed-property';
+import { literalTypes } from '../node-red/typed-property';
 import { textOf } from '../status/reading-text';
 import { safeError } from '../vehicle/redaction';
-import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
 import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/message-contract.md 5c): sends a message on by what is known of the car. */
 export function connectedVehicleCondition(RED: NodeAPI, node: Node, config: NodeDef & Partial<ConditionOptions>): void {
-  RED.nodes.createNode(node, config);
-  const nodeStatus = nodeStatusOf(RED, node);
-  showMissingVehicle(RED, node, nodeStatus, config.vehicle);
+  const own = new FlowNode(RED, node, config);
+  own.showMissingVehicle();
+  const nodeStatus = own.status;
 
-  onInput(RED, node, nodeStatus, async ({ msg, send, signal, alone }) => {
+  onInput(own, async ({ msg, send, signal, alone }) => {
     const options = parseOptions(conditionOptions, config);
-    const conditions = await parseConditions(RED, node, options, msg);
-    const vehicle = vehicleOf(RED, options.vehicle);
-    const account = await vehicle.account();
-    nodeStatus.note = () => expiryNote(RED, account);
+    const conditions = await parseConditions(own, options, msg);
+    const { account, vin: chosen } = await own.car(options, msg);
     const { client } = account;
-    const own = nonBlank(msg['vin']) ?? (await typedProperty(RED, node, options, 'vin', msg));
-    const vin = await client.requireVin(vehicle.chooseVin(own), signal);
+    const vin = await client.requireVin(chosen, signal);
     if (alone) nodeStatus.show('busy', 'reading');
     const { readings, failures } = await readAll(conditions, (read, batch) =>
       client.read(read, { vin, maxAgeMs: options.maxAge * 1000, batch, signal }),
@@ -57,7 +51,7 @@ export function connectedVehicleCondition(RED: NodeAPI, node: Node, config: Node
       judged.map((one) => one.result),
     );
     const decisive = judged.filter((one) => one.result === result);
-    const facts = factsText(RED, decisive, now);
+    const facts = factsText(own, decisive, now);
     const failure =
       result === null ? decisive.map(({ condition }) => failures.get(condition.value.read)).find(Boolean) : undefined;
     if (failure !== undefined) showFailure(nodeStatus, failure);
@@ -68,7 +62,7 @@ export function connectedVehicleCondition(RED: NodeAPI, node: Node, config: Node
       vehicle: {
         ...(isRecord(msg['vehicle']) && msg['vehicle']),
         condition: { result, conditions: judged.map(({ condition: _condition, ...one }) => one) },
-        text: result === null ? translate(RED, 'condition.cannotTell', { facts }) : facts,
+        text: result === null ? own.say('condition.cannotTell', { facts }) : facts,
         ...(failure && { error: errorOf(failure, nodeStatus) }),
       },
     };
@@ -98,19 +92,14 @@ async function readAll(
 }
 
 /** @throws VehicleError CONFIG for what the form holds, INPUT_INVALID for an operand from another source */
-async function parseConditions(
-  RED: NodeAPI,
-  node: Node,
-  { conditions }: ConditionOptions,
-  msg: Message,
-): Promise<Condition[]> {
+async function parseConditions(own: FlowNode, { conditions }: ConditionOptions, msg: Message): Promise<Condition[]> {
   if (conditions.length === 0)
     throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.');
   const rows = conditions.map((row, index) => parseRow(index + 1, row));
   return Promise.all(
     rows.map(async (row, index) => {
       const { operand, operandType } = conditions[index] ?? { operand: '', operandType: 'str' };
-      const found = await typedProperty(RED, node, { operand, operandType }, 'operand', msg);
+      const found = await own.typed({ operand, operandType }, 'operand', msg);
       return parseCondition(index + 1, row, found, literalTypes.has(operandType) ? 'CONFIG' : 'INPUT_INVALID');
     }),
   );
@@ -124,37 +113,37 @@ interface Judged extends ConditionResult {
 }
 
 /** "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because the node status has it. */
-function factsText(RED: NodeAPI, judged: readonly Judged[], now: number): string {
-  const texts = [...new Set(judged.map((one) => `${titleOf(RED, one.condition.value)}: ${factText(RED, one, now)}`))];
+function factsText(own: FlowNode, judged: readonly Judged[], now: number): string {
+  const texts = [...new Set(judged.map((one) => `${titleOf(own, one.condition.value)}: ${factText(own, one, now)}`))];
   const facts = texts.slice(0, maxFacts).join(', ');
   const count = texts.length - maxFacts;
-  return count > 0 ? translate(RED, 'condition.more', { facts, count }) : facts;
+  return count > 0 ? own.say('condition.more', { facts, count }) : facts;
 }
 
-function titleOf(RED: NodeAPI, { read, member }: ConditionValue): string {
-  if (member === undefined) return translate(RED, `reading.title.${read}`);
+function titleOf({ language, say }: FlowNode, { read, member }: ConditionValue): string {
+  if (member === undefined) return say(`reading.title.${read}`);
   const key = member === 'locked' ? 'carLocked' : openingKeyOf(member, read);
-  const title = translate(RED, member === 'allClosed' ? `guard.${read}` : `part.${key}`);
-  return title.charAt(0).toLocaleUpperCase(languageOf(RED)) + title.slice(1);
+  const title = say(member === 'allClosed' ? `guard.${read}` : `part.${key}`);
+  return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
 }
 
 function factText(
-  RED: NodeAPI,
+  own: FlowNode,
   { condition: { value, operator, operand }, is, unit, measuredAt, result }: Judged,
   now: number,
 ): string {
-  const words = { language: languageOf(RED), say: (key: string, values = {}) => translate(RED, key, values) };
+  const { say } = own;
   const { type } = value;
-  if (is === null || result === null) return translate(RED, 'condition.unknown');
+  if (is === null || result === null) return say('condition.unknown');
   if (operator === 'older than') {
     const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
-    return translate(RED, 'condition.age', { minutes });
+    return say('condition.age', { minutes });
   }
   if (type.kind === 'position') {
     const place = isRecord(operand) ? String(operand['name']) : '';
-    return translate(RED, `condition.${(operator === 'within') === result ? 'within' : 'outside'}`, { place });
+    return say(`condition.${(operator === 'within') === result ? 'within' : 'outside'}`, { place });
   }
   if (value.member !== undefined && type.kind === 'boolean')
-    return translate(RED, `reading.word.${type.words[is === true ? 'true' : 'false']}`);
-  return textOf({ value: is, unit }, words, value.read) ?? String(is);
+    return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
+  return textOf({ value: is, unit }, own, value.read) ?? String(is);
 }

@@ -11,36 +11,31 @@ import { guardWordsOf, showGuardState } from './status';
 import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
-import { nodeStatusOf } from '../node-red/node-status';
+import { FlowNode } from '../node-red/flow-node';
 import { openCar, startCarNode, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
-  RED.nodes.createNode(node, config);
-  const nodeStatus = nodeStatusOf(RED, node);
+  const own = new FlowNode(RED, node, config);
+  const nodeStatus = own.status;
 
-  const carNode = startCarNode(
-    RED,
-    node,
-    'guard',
-    async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
-      const options = parseOptions(guardOptions, config);
-      const { client, poller, vin, value: minutes } = await openCar(RED, node, options, 'minutes');
-      const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
-      const polls = options.poll > 0;
-      if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
-      /** The result of the first read after the start, until a message carries it on. */
-      const initial = polls ? await runner.initialRead(signal) : null;
-      const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-      return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
-    },
-  );
+  const carNode = startCarNode(own, 'guard', async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
+    const options = parseOptions(guardOptions, config);
+    const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
+    const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
+    const polls = options.poll > 0;
+    if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
+    /** The result of the first read after the start, until a message carries it on. */
+    const initial = polls ? await runner.initialRead(signal) : null;
+    const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+    return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
+  });
 
-  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(own, async ({ msg, send, signal }) => {
     const guard = await carNode.running();
     const { vin, runner } = guard;
-    const own = carNode.ownPoll(msg);
-    const { reading, snooze, ask } = own === undefined ? parseGuardRequest(msg) : {};
+    const poll = carNode.ownPoll(msg);
+    const { reading, snooze, ask } = poll === undefined ? parseGuardRequest(msg) : {};
     if (reading !== undefined && !isSameVin(reading.vin, vin))
       throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
@@ -48,7 +43,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
       carNode.deliver(
         events,
         (event) => {
-          const payload = { text: guardText(event, guardWordsOf(RED)), ...event };
+          const payload = { text: guardText(event, guardWordsOf(own)), ...event };
           const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };
           send(event.type === 'clear' ? [null, out] : [out, null]);
         },
@@ -58,21 +53,21 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     let polled = guard.initial ?? { events: [], failure: null, isNewFailure: false };
     guard.initial = null;
     await deliver(polled.events);
-    if (own?.reads.length === 0) await deliver(await runner.step({ type: 'tick' }));
+    if (poll?.reads.length === 0) await deliver(await runner.step({ type: 'tick' }));
     if (reading !== undefined) await deliver(await runner.step(reading.values));
     if (snooze !== undefined) await deliver(await runner.step({ type: 'snooze', minutes: snooze }));
     const isPlain = ask === undefined && reading === undefined && snooze === undefined;
-    const reads = own?.reads ?? (ask !== undefined || isPlain ? runner.readsFor(ask?.only) : []);
+    const reads = poll?.reads ?? (ask !== undefined || isPlain ? runner.readsFor(ask?.only) : []);
     if (reads.length > 0) {
-      polled = await runner.poll(reads, signal, own?.due);
+      polled = await runner.poll(reads, signal, poll?.due);
       await deliver(polled.events);
     }
     guard.hasRead ||= reading !== undefined || reads.length > 0;
     if (ask !== undefined) await deliver(await runner.step({ type: 'ask', ...ask }));
     if (guard.polls && !guard.hasRead) nodeStatus.show('waiting', 'checking');
-    else showGuardState(nodeStatus, RED, runner.view, polled.failure);
+    else showGuardState(own, runner.view, polled.failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    return polled.failure !== null && (own === undefined || polled.isNewFailure) ? polled.failure : undefined;
+    return polled.failure !== null && (poll === undefined || polled.isNewFailure) ? polled.failure : undefined;
   });
 }
 

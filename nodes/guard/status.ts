@@ -1,25 +1,23 @@
-import type { NodeAPI } from 'node-red';
 import { guardText, openingKeyOf, openings, type GuardRunner, type VehicleError } from '../../src/index';
 import { showFailure } from '../node-red/input-handler';
-import { languageOf, translate } from '../node-red/i18n';
-import type { NodeStatus } from '../node-red/node-status';
+import type { FlowNode } from '../node-red/flow-node';
 
 /**
  * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is
  * closed, in words, because not everything need be watched.
  */
 export function showGuardState(
-  nodeStatus: NodeStatus,
-  RED: NodeAPI,
+  own: FlowNode,
   { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardRunner['view'],
   failure: VehicleError | null,
 ): void {
+  const { say, status: nodeStatus } = own;
   const [first, ...others] = open;
   if (first !== undefined) {
     const more = others.length === 0 ? '' : ` +${others.length}`;
     const isLock = first.kind === 'lock';
-    const text = translate(RED, `status.${isLock ? 'unlockedSince' : 'openSince'}`, {
-      names: translate(RED, `part.${openingKeyOf(first.name, first.kind)}`) + more,
+    const text = say(`status.${isLock ? 'unlockedSince' : 'openSince'}`, {
+      names: say(`part.${openingKeyOf(first.name, first.kind)}`) + more,
       time: nodeStatus.time(Date.parse(first.since)) + (isLock ? more : ''),
     });
     if (snoozedUntil === null && alertedAt !== null)
@@ -30,12 +28,12 @@ export function showGuardState(
   }
   if (failure !== null) return showFailure(nodeStatus, failure);
   if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');
-  const text = guardText({ type: 'clear', at: '', reason: 'closed', openings: closed, everything }, guardWordsOf(RED));
+  const text = guardText({ type: 'clear', at: '', reason: 'closed', openings: closed, everything }, guardWordsOf(own));
   nodeStatus.showWithTime('good', 'value', { value: text });
 }
 
 /** The words for the guard's sentences, in the language of the runtime. */
-export const guardWordsOf = (RED: NodeAPI) => ({
-  language: languageOf(RED),
-  text: (key: string): string => translate(RED, `${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),
+export const guardWordsOf = ({ language, say }: FlowNode) => ({
+  language,
+  text: (key: string): string => say(`${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),
 });

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeOfFlow } from './flows';
 import { clock } from './time';
 import { safeError } from '../vehicle/redaction';
 import { whenOurs } from '../vehicle/state-store';
@@ -12,7 +12,7 @@ const maxPauseMs = 60_000;
  * @param report called when it fails for another reason than before
  * @returns ends the tries
  */
-export function beginWithRetries(RED: NodeAPI, node: Node, begin: () => Promise<void>, report: () => void): () => void {
+export function beginWithRetries(own: NodeOfFlow, begin: () => Promise<void>, report: () => void): () => void {
   let isEnded = false;
   let reported = '';
   let cancel: () => void = () => undefined;
@@ -30,9 +30,7 @@ export function beginWithRetries(RED: NodeAPI, node: Node, begin: () => Promise<
     }
   };
 
-  const start = setImmediate(
-    () => void whenOurs(RED, node).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)),
-  );
+  const start = setImmediate(() => void whenOurs(own).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)));
   return () => {
     isEnded = true;
     clearImmediate(start);

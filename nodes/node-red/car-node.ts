@@ -1,15 +1,11 @@
-import type { Node, NodeAPI } from 'node-red';
 import { type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
-import { packOf } from '../vehicle/state-store';
-import { vehicleOf } from '../vehicle/vehicle-node';
 import { beginWithRetries } from './begin-with-retries';
-import { deploysOf } from './deploys';
+import type { FlowNode } from './flow-node';
 import { isDeleted } from './flows';
-import { translate } from './i18n';
 import type { Message } from './message';
 import { selfMessages } from './self-message';
 import { clock } from './time';
-import { typedProperty, type Typed } from './typed-property';
+import type { Typed } from './typed-property';
 
 /** The runner of a node and its polling, from the first message until the node closes. */
 interface OpenedCar<Read, Event> {
@@ -53,15 +49,14 @@ interface CarNode<Read, Event, Opened> {
  * @param collection of the node's stored state, which is removed with the node
  */
 export function startCarNode<Read, Event, Opened>(
-  RED: NodeAPI,
-  node: Node,
+  own: FlowNode,
   collection: 'event' | 'guard',
   open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
 ): CarNode<Read, Event, Opened> {
-  const { store } = packOf(RED);
+  const { node, deploys } = own;
+  const { store } = own.pack;
   const key = `${collection}/${node.id}`;
-  const deploys = deploysOf(RED);
-  const polls = selfMessages<OwnPoll<Read>>(RED, node);
+  const polls = selfMessages<OwnPoll<Read>>(own);
   const closing = new AbortController();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
 
@@ -71,8 +66,8 @@ export function startCarNode<Read, Event, Opened>(
     key,
     clock: clock(),
     onDue: () => wake([]),
-    onSaveFailed: () => node.warn(translate(RED, `warning.${collection}.notKept`)),
-    onDropped: () => node.warn(translate(RED, `warning.${collection}.undelivered`)),
+    onSaveFailed: () => own.warn(`${collection}.notKept`),
+    onDropped: () => own.warn(`${collection}.undelivered`),
   };
   const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
     opened ??= open({ options, signal: closing.signal, wake }).catch((error: unknown) => {
@@ -85,7 +80,7 @@ export function startCarNode<Read, Event, Opened>(
     await running();
     if (!closing.signal.aborted) wake([]);
   };
-  const endRetries = beginWithRetries(RED, node, begin, () => wake([]));
+  const endRetries = beginWithRetries(own, begin, () => wake([]));
 
   node.on('close', (removed: boolean, done: () => void) => {
     closing.abort();
@@ -95,7 +90,7 @@ export function startCarNode<Read, Event, Opened>(
       const found = await opened?.catch(() => undefined);
       found?.endPolling();
       await found?.runner.end();
-      if (isDeleted(RED, node, removed)) await store.remove(key);
+      if (isDeleted(own, removed)) await store.remove(key);
     };
     void close()
       .catch(() => undefined)
@@ -115,15 +110,14 @@ export function startCarNode<Read, Event, Opened>(
 
 /** The VIN and another typed property are evaluated once, because what the node stores is of one car. */
 export async function openCar<Name extends string>(
-  RED: NodeAPI,
-  node: Node,
-  options: { vehicle: string } & Typed<'vin' | Name>,
+  own: FlowNode,
+  options: Typed<'vin' | Name>,
   name: Name,
 ): Promise<Pick<Account, 'client' | 'poller' | 'signIn'> & { vin: string; value: unknown }> {
-  const vehicle = vehicleOf(RED, options.vehicle);
+  const vehicle = own.vehicle();
   const started = { _msgid: '' };
-  const own = await typedProperty(RED, node, options, 'vin', started);
-  const value = await typedProperty(RED, node, options, name, started);
+  const vin = await own.typed(options, 'vin', started);
+  const value = await own.typed(options, name, started);
   const { client, poller, signIn } = await vehicle.account();
-  return { client, poller, signIn, vin: await client.requireVin(vehicle.chooseVin(own)), value };
+  return { client, poller, signIn, vin: await client.requireVin(vehicle.chooseVin(vin)), value };
 }

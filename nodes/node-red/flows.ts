@@ -1,5 +1,11 @@
 import type { Node, NodeAPI } from 'node-red';
 
+/** A node and its Node-RED. */
+export interface NodeOfFlow {
+  readonly RED: NodeAPI;
+  readonly node: Node;
+}
+
 /** As Node-RED stores it. A node “link out” has the links. */
 interface StoredNode {
   id: string;
@@ -13,7 +19,7 @@ interface StoredNode {
  * Whether a message may come from a node to one of a type, by wires and links. What enters a subflow may reach all nodes of it, and what
  * a node of a subflow sends may leave it.
  */
-export function leadsTo(RED: NodeAPI, { id, _alias }: Node, type: string): boolean {
+export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string): boolean {
   const nodes = new Map<string, StoredNode>();
   RED.nodes.eachNode((node: StoredNode) => nodes.set(node.id, node));
   const reached = new Set([_alias ?? id]);
@@ -32,7 +38,7 @@ export function leadsTo(RED: NodeAPI, { id, _alias }: Node, type: string): boole
  * does not pass it for a node that disappears with its subflow instance. Therefore this looks whether the node is still in the flows;
  * a node of a subflow is listed there under `_alias`, and its id begins with those of the instances around it.
  */
-export function isDeleted(RED: NodeAPI, { id, _alias }: Node, removed: boolean): boolean {
+export function isDeleted({ RED, node: { id, _alias } }: NodeOfFlow, removed: boolean): boolean {
   const all: { id: string; type: string }[] = [];
   RED.nodes.eachNode((node) => all.push(node));
   if (!_alias || !id.endsWith(`-${_alias}`)) return removed && !all.some((node) => node.id === id);

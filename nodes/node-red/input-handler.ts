@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import type { Node, NodeAPI } from 'node-red';
 import { isRecord, type VehicleError } from '../../src/index';
+import type { FlowNode } from './flow-node';
 import type { NodeStatus } from './node-status';
 import type { Message } from './message';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
-import { isInUse, showUse, throwIfInUse } from '../vehicle/state-store';
+import { isInUse, onUse, throwIfInUse } from '../vehicle/state-store';
 
 /** The work that one message started. */
 export interface Task {
@@ -25,14 +25,11 @@ export const handedOver = Symbol('handedOver');
  * to `done`, too, but is not shown: the work has set the status itself. While another Node-RED uses the folder of the pack, every message
  * is refused. Closing the node aborts the running tasks and waits for them.
  */
-export function onInput(
-  RED: NodeAPI,
-  node: Node,
-  nodeStatus: NodeStatus,
-  work: (task: Task) => Promise<void | typeof handedOver | VehicleError>,
-): void {
+export function onInput(own: FlowNode, work: (task: Task) => Promise<void | typeof handedOver | VehicleError>): void {
+  const { RED, node, status: nodeStatus } = own;
   const closing = new AbortController();
-  showUse(RED, node, nodeStatus);
+  // While another Node-RED uses the folder of the pack.
+  onUse(own, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, closing.signal);
   let underWay = 0;

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeOfFlow } from './flows';
 import type { Message } from './message';
 
 /** The contents of messages that a node sends to itself: its input handler does the work, so that Complete and Catch nodes see it. */
@@ -8,7 +8,7 @@ interface SelfMessages<Content> {
   contentOf(msg: Message): Content | undefined;
 }
 
-export function selfMessages<Content>(RED: NodeAPI, node: Node): SelfMessages<Content> {
+export function selfMessages<Content>({ RED, node }: NodeOfFlow): SelfMessages<Content> {
   const contents = new WeakMap<Message, Content>();
   return {
     send(content, msg = { _msgid: RED.util.generateId() }) {

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeOfFlow } from './flows';
 import { isBlank, type Message } from './message';
 import { asSentence, isRecord, sentence, VehicleError } from '../../src/index';
 import { redactor } from '../vehicle/redaction';
@@ -15,8 +15,7 @@ export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: u
  * @throws VehicleError INPUT_INVALID where the source has no value: a command must not go to the default car instead
  */
 export async function typedProperty<Name extends string>(
-  RED: NodeAPI,
-  node: Node,
+  { RED, node }: NodeOfFlow,
   options: Typed<Name>,
   name: Name,
   msg: Message,

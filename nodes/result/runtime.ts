@@ -12,10 +12,9 @@ import {
   type Subscription,
 } from '../../src/index';
 import { beginWithRetries } from '../node-red/begin-with-retries';
-import { deploysOf } from '../node-red/deploys';
+import { FlowNode } from '../node-red/flow-node';
 import { isDeleted } from '../node-red/flows';
-import { translate, type Values } from '../node-red/i18n';
-import { nodeStatusOf } from '../node-red/node-status';
+import type { Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { selfMessages } from '../node-red/self-message';
@@ -23,10 +22,8 @@ import { showOutcome } from '../node-red/outcome-status';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
-import { packOf } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { overviewsOf } from '../cars/runtime/overview';
-import { showMissingVehicle, vehicleOf } from '../vehicle/vehicle-node';
 
 /** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(
@@ -34,22 +31,21 @@ export function connectedVehicleCommandStatus(
   node: Node,
   config: NodeDef & Partial<CommandStatusOptions>,
 ): void {
-  RED.nodes.createNode(node, config);
-  const nodeStatus = nodeStatusOf(RED, node);
-  showMissingVehicle(RED, node, nodeStatus, config.vehicle);
-  const warn = (key: string, values?: Values): void => node.warn(translate(RED, `warning.watches.${key}`, values));
+  const own = new FlowNode(RED, node, config);
+  own.showMissingVehicle();
+  const nodeStatus = own.status;
+  const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);
   const subscriptions = new Subscriptions({
-    log: packOf(RED).log,
+    log: own.pack.log,
     node: node.id,
     clock: clock(),
     onFault: () => warn('notKept'),
   });
-  const deploys = deploysOf(RED);
   /** By the id of the command. */
   const following = new Map<string, AbortController>();
-  const resumed = selfMessages<Subscription>(RED, node);
+  const resumed = selfMessages<Subscription>(own);
 
-  onInput(RED, node, nodeStatus, async ({ msg, send, signal }) => {
+  onInput(own, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
     const options = parseOptions(commandStatusOptions, config);
     const record = resumed.contentOf(msg)?.command.record ?? parseRecord(msg.payload);
@@ -82,7 +78,7 @@ export function connectedVehicleCommandStatus(
     options: CommandStatusOptions,
     { msg, send, signal, ending }: Pick<Task, 'msg' | 'send' | 'signal'> & { ending: AbortSignal },
   ): Promise<void | typeof handedOver> => {
-    const { client } = await vehicleOf(RED, options.vehicle).account();
+    const { client } = await own.vehicle().account();
     const shown = overviewsOf(RED).find(options.vehicle)?.watch(subscription.command.record);
     nodeStatus.show('busy', 'watching', { count: following.size });
     const messageOf = (report: FollowReport): Message => ({ ...RED.util.cloneMessage(msg), payload: report });
@@ -120,7 +116,7 @@ export function connectedVehicleCommandStatus(
     send: () => void,
     signal: AbortSignal,
   ): Promise<void | typeof handedOver> => {
-    if (!(await deploys.send(send, { clock: clock(), signal }))) {
+    if (!(await own.deploys.send(send, { clock: clock(), signal }))) {
       await subscriptions.heldBack(subscription);
       return handedOver;
     }
@@ -145,11 +141,11 @@ export function connectedVehicleCommandStatus(
     }
   };
   let isClosed = false;
-  const endRetries = beginWithRetries(RED, node, resume, () => warn('notRead'));
+  const endRetries = beginWithRetries(own, resume, () => warn('notRead'));
   node.on('close', (removed: boolean, done: () => void) => {
     isClosed = true;
     endRetries();
-    if (!isDeleted(RED, node, removed)) return done();
+    if (!isDeleted(own, removed)) return done();
     if (following.size > 0) warn('deleted', { count: following.size });
     void subscriptions.clear().then(done);
   });

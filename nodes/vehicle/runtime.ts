@@ -15,6 +15,7 @@ import { vehicleCredentials, vehicleOptions } from './options';
 /** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
   RED.nodes.createNode(node, config);
+  const own = { RED, node };
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let isClosed = false;
@@ -54,7 +55,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   };
   Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
 
-  onUse(RED, node, (isUsed) => {
+  onUse(own, (isUsed) => {
     if (!isUsed) return;
     node.warn(translate(RED, 'warning.secondProcess'));
     // One that was opened before this was decided has read nothing, and would not read again.
@@ -66,12 +67,12 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   // anything new is sent.
   const openEarly = setImmediate(() => {
     const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
-    if (isUsable) void whenOurs(RED, node).then((isOurs) => (isOurs ? account().catch(() => undefined) : undefined));
+    if (isUsable) void whenOurs(own).then((isOurs) => (isOurs ? account().catch(() => undefined) : undefined));
   });
 
   node.on('close', (removed: boolean, done: () => void) => {
     isClosed = true;
-    const deleted = isDeleted(RED, node, removed);
+    const deleted = isDeleted(own, removed);
     if (removed) forgetSignIns(RED, node.id);
     if (deleted) overviewsOf(RED).forget(node.id);
     clearImmediate(openEarly);

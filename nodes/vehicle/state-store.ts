@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import {
   DirectoryInUse,
   DirectoryOwner,
@@ -14,7 +14,7 @@ import {
   type StateStore,
 } from '../../src/index';
 import { notifyEditors } from '../cars/runtime/notify-editors';
-import type { NodeStatus } from '../node-red/node-status';
+import type { NodeOfFlow } from '../node-red/flows';
 import { logWarning } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { partOf } from '../pack';
@@ -92,7 +92,7 @@ export function throwIfInUse(RED: NodeAPI): void {
 }
 
 /** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */
-export function whenOurs(RED: NodeAPI, node: Node): Promise<boolean> {
+export function whenOurs({ RED, node }: NodeOfFlow): Promise<boolean> {
   const { owner } = storageOf(RED);
   if (owner === null || owner.state === 'ours') return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -109,7 +109,7 @@ export function whenOurs(RED: NodeAPI, node: Node): Promise<boolean> {
 }
 
 /** Calls back at once and whenever another Node-RED begins or ceases to use the folder of the pack, until the node is closed. */
-export function onUse(RED: NodeAPI, node: Node, callback: (isInUse: boolean) => void): void {
+export function onUse({ RED, node }: NodeOfFlow, callback: (isInUse: boolean) => void): void {
   const { owner } = storageOf(RED);
   let before = false;
   const look = (): void => {
@@ -120,7 +120,3 @@ export function onUse(RED: NodeAPI, node: Node, callback: (isInUse: boolean) => 
   look();
   if (owner !== null) node.on('close', owner.onChange(look));
 }
-
-/** Shows while another Node-RED uses the folder of the pack. */
-export const showUse = (RED: NodeAPI, node: Node, nodeStatus: NodeStatus): void =>
-  onUse(RED, node, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));

@@ -1,0 +1,106 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import { VehicleError, type Account, type Pack } from '../../src/index';
+import { packOf } from '../vehicle/state-store';
+import type { VehicleNode } from '../vehicle/vehicle-node';
+import { deploysOf } from './deploys';
+import { languageOf, translate, type Values } from './i18n';
+import { nonBlank, type Message } from './message';
+import { nodeStatusOf, type NodeStatus } from './node-status';
+import { clock } from './time';
+import { typedProperty, type Typed } from './typed-property';
+
+/** A node of the flows, with what it needs of its Node-RED. */
+export class FlowNode {
+  readonly status: NodeStatus;
+  readonly deploys: ReturnType<typeof deploysOf>;
+  /** What all accounts of this Node-RED share. */
+  readonly pack: Pack;
+  readonly #vehicle: string;
+
+  /** @param config of the node; `vehicle` names its config node */
+  constructor(
+    readonly RED: NodeAPI,
+    readonly node: Node,
+    config: NodeDef & { vehicle?: string },
+  ) {
+    RED.nodes.createNode(node, config);
+    this.status = nodeStatusOf(RED, node);
+    this.deploys = deploysOf(RED);
+    this.pack = packOf(RED);
+    this.#vehicle = config.vehicle ?? '';
+  }
+
+  /** BCP 47 tag of the runtime. */
+  get language(): string {
+    return languageOf(this.RED);
+  }
+
+  /** A text in the language of the runtime. @param key in `runtime.json` */
+  readonly say = (key: string, values?: Values): string => translate(this.RED, key, values);
+
+  /** @param key below `warning` in `runtime.json` */
+  warn(key: string, values?: Values): void {
+    this.node.warn(this.say(`warning.${key}`, values));
+  }
+
+  /** The value of a property that a person can also take from another source (typed-property.ts). @throws VehicleError INPUT_INVALID */
+  typed<Name extends string>(options: Typed<Name>, name: Name, msg: Message): Promise<unknown> {
+    return typedProperty(this, options, name, msg);
+  }
+
+  /**
+   * The config node of the node.
+   * @throws VehicleError CONFIG where it is missing, deleted or disabled
+   */
+  vehicle(): VehicleNode {
+    const found = this.#findVehicle();
+    if (found !== null) return found;
+    throw new VehicleError(
+      'CONFIG',
+      'No vehicle is chosen, or its configuration is missing or disabled. Open the node, choose a vehicle and deploy.',
+      { status: { word: 'NO_VEHICLE' } },
+    );
+  }
+
+  /** The account, and the VIN that a message names, else the one of the node. @throws VehicleError CONFIG, INPUT_INVALID */
+  async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
+    const vehicle = this.vehicle();
+    const account = await vehicle.account();
+    this.status.note = () => expiryNote(this.RED, account);
+    return { account, vin: vehicle.chooseVin(nonBlank(msg['vin']) ?? (await this.typed(options, 'vin', msg))) };
+  }
+
+  /**
+   * Shows from the deploy on that the node has no vehicle. A node that reads by itself says so with its first read. When a later deploy
+   * adds the vehicle, Node-RED does not start the node again, so the status is removed here.
+   */
+  showMissingVehicle(): void {
+    if (this.#findVehicle() !== null) return;
+    this.status.show('failed', 'failed.NO_VEHICLE');
+    const stop = this.deploys.onEnd(() => {
+      if (this.#findVehicle() === null) return;
+      this.status.clear('failed.NO_VEHICLE');
+      stop();
+    });
+    this.node.on('close', stop);
+  }
+
+  #findVehicle(): VehicleNode | null {
+    // Null for a config node that is deleted or disabled, though the types say otherwise.
+    const found = this.RED.nodes.getNode(this.#vehicle) as Node | null;
+    return found !== null && 'account' in found ? (found as VehicleNode) : null;
+  }
+}
+
+/** The node statuses warn half an hour before a pasted token expires. A token that renews itself needs no warning. */
+const warnBefore = 30 * 60_000;
+
+/** `expires in 12 min`, or null while there is time. */
+export function expiryNote(RED: NodeAPI, account: Account): string | null {
+  const { kind, expiresAt } = account.token();
+  if (kind !== 'pasted' || expiresAt === null) return null;
+  const left = Date.parse(expiresAt) - clock().now();
+  return left > 0 && left <= warnBefore
+    ? translate(RED, 'status.expires', { minutes: Math.ceil(left / 60_000) })
+    : null;
+}
