@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
-import { VehicleError, type ErrorCode } from '../errors';
+import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { sentence } from '../sentence';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
@@ -13,7 +14,7 @@ import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
 import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
-import { shortVin, vinPattern } from '../vin';
+import { shortVin } from '../vin';
 import type { SharedReads } from './shared-reads';
 
 interface RequestsOptions {
@@ -83,6 +84,12 @@ interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
+/** Without a response, no answer came. */
+type Sent =
+  | { response: TransportResponse; failure: null }
+  | { response: TransportResponse; failure: VehicleError }
+  | { response: null; failure: VehicleError };
+
 /** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
@@ -113,9 +120,11 @@ export interface LoggedRequest {
 const readTimeoutMs = 30_000;
 /** How long a request may wait for the rate limiter; for a read, the pauses between tries included. */
 const maxWaitMs = 60_000;
-const maxReadTries = 3;
-/** The one at hand, which may be old, and a new one. */
-const maxRefusedTokens = 2;
+/**
+ * How often a read is tried again, by what failed. The service is known to answer 401 to a valid key or token at times
+ * (docs/field-notes.md 6.2); the token at hand may be old, and a new one may be refused, too.
+ */
+const retries = { refusedKey: 1, refusedToken: 2, reset: 1, transient: 2 } as const;
 const maxFailing = 1_000;
 /** How long after its first answer a read of the same batch may begin. */
 const batchMs = 5_000;
@@ -169,93 +178,65 @@ export class Requests {
    * @throws VehicleError with a code of docs/message-contract.md 6
    */
   async get(request: GetRequest): Promise<SharedAnswer> {
+    const { shared, shareForMs, owner } = this.#options;
+    const { url, accept, maxAgeMs = shareForMs, kind, signal, batch } = request;
+    const sharers = shareForMs > 0 ? owner : batch;
+    const key = `${url.href} ${accept} ${sharers ?? randomUUID()}`;
+    const keep = request.keep !== false && sharers !== undefined;
+    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
+    const read = async (): Promise<SharedAnswer> => {
+      const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
+      return { source, ...value };
+    };
     try {
-      return await this.#getShared(request);
+      return await read();
     } catch (error) {
       // This read had joined the request of another account, and that account was closed.
-      const wasOrphaned =
-        error instanceof VehicleError &&
-        error.code === 'CANCELLED' &&
-        !this.#closed &&
-        request.signal?.aborted !== true;
-      if (!wasOrphaned) throw error;
-      return this.#getShared(request);
+      const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
+      if (!wasOrphaned || this.#closed || signal?.aborted === true) throw error;
+      return read();
     }
   }
 
-  async #getShared(request: GetRequest): Promise<SharedAnswer> {
-    const { shared, shareForMs, owner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, batch, signal } = request;
-    const load = (until: AbortSignal): Promise<Answer> => this.#getRemembering(request, until);
-    const sharers = shareForMs > 0 ? owner : batch;
-    if (sharers === undefined) return { source: 'live', ...(await load(signal ?? new AbortController().signal)) };
-    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
-    const { value, source } = await shared.read(`${url.href} ${accept} ${sharers}`, options, load);
-    return { source, ...value };
-  }
-
-  async #getRemembering(request: GetRequest, signal: AbortSignal): Promise<Answer> {
-    const { href } = request.url;
-    try {
-      const answer = await this.#getUntilAnswered(request, signal);
-      this.#failing.delete(href);
-      return answer;
-    } catch (error) {
-      if (error instanceof VehicleError && !signal.aborted) setNewest(this.#failing, href, error.code, maxFailing);
-      throw error;
-    }
-  }
-
-  async #getUntilAnswered(request: GetRequest, signal: AbortSignal): Promise<Answer> {
-    const { api, kind = 'read' } = request;
+  /** Asks the service until it answers or nothing more can be tried. */
+  async #load(request: GetRequest, signal: AbortSignal): Promise<Answer> {
+    const { api, url, accept, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
-    // The service is known to answer 401 to a valid key or token at times (docs/field-notes.md 6.2): one more try, never a loop.
-    let mayRetryKey = true;
-    let refusedTokens = 0;
-    let mayRetryReset = true;
-    for (let attempt = 1; ;) {
+    const left = { ...retries };
+    for (;;) {
       const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
-      const result = await this.#getOnce(request, token, signal);
-      if (!(result instanceof VehicleError)) return result;
-      if (result.code === 'API_KEY_REFUSED' && mayRetryKey) {
-        mayRetryKey = false;
-        continue;
+      const headers = { accept };
+      const get = { method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal } as const;
+      const sent = await this.#send(get, token, request);
+      const answer = sent.failure === null ? this.#answer(sent.response) : null;
+      if (answer !== null && answer.body !== undefined) {
+        this.#failing.delete(url.href);
+        return answer;
       }
-      if (result.code === 'SIGN_IN_REQUIRED') {
-        refusedTokens += 1;
-        const isWorthIt = await this.#options.tokens.onUnauthorized(token, signal);
-        if (isWorthIt && refusedTokens <= maxRefusedTokens) continue;
-        throw result;
-      }
-      if (kind !== 'follow' && this.#failing.get(request.url.href) === result.code) throw result;
-      if (isReset(result) && mayRetryReset) {
-        mayRetryReset = false;
-        continue;
-      }
-      const pause = this.#pause(attempt, result);
-      if (!isTransient(result) || attempt >= maxReadTries || this.#clock.monotonic() + pause > deadline) throw result;
-      attempt += 1;
-      await this.#clock.sleep(pause, signal);
+      const failure = sent.failure === null ? notJson(sent.response.status) : sent.failure;
+      if (await this.#canRetry(failure, left, request, token, { deadline, signal })) continue;
+      if (!signal.aborted) setNewest(this.#failing, url.href, failure.code, maxFailing);
+      throw failure;
     }
   }
 
-  /** One try: its answer or its failure. */
-  async #getOnce(request: GetRequest, token: string, signal: AbortSignal): Promise<Answer | VehicleError> {
-    const { url, accept } = request;
-    try {
-      const headers = { accept };
-      const { response, failure } = await this.#send(
-        { method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal },
-        token,
-        request,
-      );
-      if (failure !== null) return failure;
-      const answer = this.#answer(response);
-      return answer.body === undefined ? notJson(response) : answer;
-    } catch (error) {
-      if (error instanceof VehicleError) return error;
-      throw error;
-    }
+  /** Waits for the moment of the next try. @returns false where none can help */
+  async #canRetry(
+    failure: VehicleError,
+    left: Record<keyof typeof retries, number>,
+    { kind, url }: GetRequest,
+    token: string,
+    { deadline, signal }: { deadline: number; signal: AbortSignal },
+  ): Promise<boolean> {
+    if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
+    if (failure.code === 'SIGN_IN_REQUIRED')
+      return (await this.#options.tokens.onUnauthorized(token, signal)) && (left.refusedToken -= 1) >= 0;
+    if (kind !== 'follow' && this.#failing.get(url.href) === failure.code) return false;
+    if (isReset(failure) && (left.reset -= 1) >= 0) return true;
+    const pause = this.#pause(retries.transient + 1 - left.transient, failure);
+    if (!isTransient(failure) || this.#clock.monotonic() + pause > deadline || (left.transient -= 1) < 0) return false;
+    await this.#clock.sleep(pause, signal);
+    return true;
   }
 
   /**
@@ -279,10 +260,8 @@ export class Requests {
       { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, mayLeave },
       token,
       request,
-    ).catch((error: unknown) => {
-      if (isSent && error instanceof VehicleError) throw new UnconfirmedCommandError(error, false);
-      throw error;
-    });
+    );
+    if (response === null) throw isSent ? new UnconfirmedCommandError(failure, false) : failure;
     // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     const fromCar = isAnswerOfCar(response);
@@ -312,20 +291,29 @@ export class Requests {
     return this.#clock.monotonic() - startedAt < 1_000 ? token : tokens.get(options.signal);
   }
 
-  /** Sends one request and logs it. The failure is that of an answer that is no success. @throws VehicleError */
+  /** Sends one request and logs it. The failure is that of an answer that is no success, or of no answer. */
   async #send(
     request: TransportRequest,
     token: string,
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
-  ): Promise<{ response: TransportResponse; failure: VehicleError | null }> {
+  ): Promise<Sent> {
     const { apiKeyHeader, apiKey, transport, tokens } = this.#options;
     // Two of the three mandatory headers; the third is the media type (docs/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
-    const log = this.#startLog(request);
-    const response = await transport.send({ ...request, headers }).catch((error: unknown) => {
-      log(null, error instanceof VehicleError ? error.code : 'NETWORK');
-      throw error;
-    });
+    const { method, url } = request;
+    const at = new Date(this.#clock.now()).toISOString();
+    const started = this.#clock.monotonic();
+    const log = (status: number | null, code: ErrorCode | null): void => {
+      const ms = Math.round(this.#clock.monotonic() - started);
+      const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, (vin) => shortVin(vin));
+      this.#log.push({ at, method, host: url.host, path, status, ms, code });
+      if (this.#log.length > maxLogged) this.#log.shift();
+    };
+    const response = await transport.send({ ...request, headers }).catch(asVehicleError);
+    if (response instanceof VehicleError) {
+      log(null, response.code);
+      return { response: null, failure: response };
+    }
     const isSuccess = response.status >= 200 && response.status < 300;
     const failure = isSuccess ? null : this.#failure(response, scopes, api);
     if (isSuccess) tokens.onAccepted(token);
@@ -333,18 +321,6 @@ export class Requests {
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     log(response.status, failure?.code ?? null);
     return { response, failure };
-  }
-
-  /** Call the result once, when the request has ended. */
-  #startLog({ method, url }: TransportRequest): (status: number | null, code: ErrorCode | null) => void {
-    const at = this.#clock.now();
-    const started = this.#clock.monotonic();
-    return (status, code) => {
-      const ms = Math.round(this.#clock.monotonic() - started);
-      const path = url.pathname.split('/').map(withShortVin).join('/');
-      this.#log.push({ at: new Date(at).toISOString(), method, host: url.host, path, status, ms, code });
-      if (this.#log.length > maxLogged) this.#log.shift();
-    };
   }
 
   /** Reports a refused token. @returns true where there is another one now */
@@ -420,13 +396,9 @@ const transientCodes = new Set(['NETWORK', 'TIMEOUT', 'SERVICE_ERROR', 'BAD_RESP
 const isTransient = (failure: VehicleError): boolean =>
   failure.retryable && transientCodes.has(failure.code) && !isRefusedCertificate(failure);
 
-const notJson = (response: TransportResponse): VehicleError =>
+const notJson = (httpStatus: number): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
     'The service answered with something that is not JSON. It may be down for maintenance; otherwise check the base URL.',
-    {
-      httpStatus: response.status,
-    },
+    { httpStatus },
   );
-
-const withShortVin = (part: string): string => (vinPattern.test(part.toUpperCase()) ? shortVin(part) : part);

@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock';
 import { raceAbort, reasonOf } from '../util/abort';
+import { setNewest } from '../util/bounded';
 
 export interface SharedReadOptions {
   /** How old an answer to another reader may be, in milliseconds; with 0, only a read under way is joined. */
@@ -19,17 +20,13 @@ export interface SharedRead<V> {
 
 /** A request under way, for everybody who waits for its answer. */
 interface Flight<V> {
-  key: string;
   answer: Promise<V>;
   abort: AbortController;
   callers: number;
-  isOver: boolean;
 }
 
 /** Bounds the memory, at the cost of sharing. */
-const maxKept = 5_000;
-/** An answer is kept at least this long for other readers, whatever age the one who asked accepts. */
-const minKeepMs = 5_000;
+const maxKept = 1_000;
 
 /**
  * Merges identical reads: one that is under way serves all who ask meanwhile (single flight), and a fresh answer serves further
@@ -37,17 +34,12 @@ const minKeepMs = 5_000;
  */
 export class SharedReads<V> {
   readonly #clock: Clock;
-  /** In the order in which the answers came: the oldest are the first. Times in monotonic time. */
-  readonly #kept = new Map<string, { value: V; at: number; until: number }>();
+  /** Answers and when they came, in monotonic time. */
+  readonly #kept = new Map<string, { value: V; at: number }>();
   readonly #flights = new Map<string, Flight<V>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** The number of answers that are kept. */
-  get size(): number {
-    return this.#kept.size;
   }
 
   /**
@@ -64,13 +56,19 @@ export class SharedReads<V> {
     const kept = keep ? this.#kept.get(key) : undefined;
     if (kept !== undefined && this.#clock.monotonic() - kept.at < maxAgeMs)
       return { value: kept.value, source: 'shared' };
-    const urgentKey = `${key} urgent`;
-    const underWay = this.#flights.get(urgentKey) ?? (isUrgent ? undefined : this.#flights.get(key));
-    if (underWay !== undefined) return { value: await this.#join(underWay, signal), source: 'shared' };
-    const flight = this.#start(isUrgent ? urgentKey : key, load, (value) => {
-      if (keep) this.#keep(key, value, Math.max(minKeepMs, maxAgeMs));
-    });
-    return { value: await this.#join(flight, signal), source: 'live' };
+    const flightKey = isUrgent || this.#flights.has(`${key} urgent`) ? `${key} urgent` : key;
+    const underWay = this.#flights.get(flightKey);
+    const flight = underWay ?? this.#start(flightKey, load, keep ? key : null);
+    flight.callers += 1;
+    try {
+      return { value: await raceAbort(flight.answer, signal), source: underWay === undefined ? 'live' : 'shared' };
+    } finally {
+      flight.callers -= 1;
+      if (flight.callers === 0) {
+        if (this.#flights.get(flightKey) === flight) this.#flights.delete(flightKey);
+        flight.abort.abort();
+      }
+    }
   }
 
   /** No answer from before now serves a later read whose key has this prefix: a command changes what its car answers. */
@@ -79,47 +77,18 @@ export class SharedReads<V> {
       for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
   }
 
-  #start(key: string, load: (signal: AbortSignal) => Promise<V>, keep: (value: V) => void): Flight<V> {
+  /** @param keptKey null for an answer that is not kept */
+  #start(flightKey: string, load: (signal: AbortSignal) => Promise<V>, keptKey: string | null): Flight<V> {
     const abort = new AbortController();
-    const answer = (async () => load(abort.signal))()
-      .then((value) => {
-        // The answer of a flight that was left or invalidated is not kept.
-        if (this.#flights.get(key) === flight) keep(value);
-        return value;
-      })
-      .finally(() => {
-        flight.isOver = true;
-        this.#leave(flight);
-      });
-    const flight: Flight<V> = { key, answer, abort, callers: 0, isOver: false };
-    this.#flights.set(key, flight);
+    const answer = (async () => {
+      const value = await load(abort.signal);
+      // The answer of a flight that was left or invalidated is not kept.
+      if (keptKey !== null && this.#flights.get(flightKey)?.abort === abort)
+        setNewest(this.#kept, keptKey, { value, at: this.#clock.monotonic() }, maxKept);
+      return value;
+    })();
+    const flight: Flight<V> = { answer, abort, callers: 0 };
+    this.#flights.set(flightKey, flight);
     return flight;
-  }
-
-  async #join(flight: Flight<V>, signal: AbortSignal | undefined): Promise<V> {
-    flight.callers += 1;
-    try {
-      return await raceAbort(flight.answer, signal);
-    } finally {
-      flight.callers -= 1;
-      if (flight.callers === 0 && !flight.isOver) {
-        this.#leave(flight);
-        flight.abort.abort();
-      }
-    }
-  }
-
-  #leave(flight: Flight<V>): void {
-    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key);
-  }
-
-  #keep(key: string, value: V, forMs: number): void {
-    const at = this.#clock.monotonic();
-    this.#kept.delete(key);
-    this.#kept.set(key, { value, at, until: at + forMs });
-    for (const [oldest, { until }] of this.#kept) {
-      if (until > at && this.#kept.size <= maxKept) break;
-      this.#kept.delete(oldest);
-    }
   }
 }
