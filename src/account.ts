@@ -181,21 +181,16 @@ export function openAccount(options: AccountOptions): Account {
   };
 }
 
-const bothObservers = (poller: VehicleObserver, other: VehicleObserver | undefined): VehicleObserver =>
-  other === undefined
-    ? poller
-    : {
-        observe(read, vin, reading) {
-          poller.observe(read, vin, reading);
-          other.observe(read, vin, reading);
-        },
-        failed(read, vin, error) {
-          other.failed?.(read, vin, error);
-        },
-        commandSent(vin) {
-          poller.commandSent(vin);
-          other.commandSent(vin);
-        },
-      };
+const bothObservers = (poller: Poller, other: VehicleObserver | undefined): VehicleObserver => ({
+  observe(read, vin, reading) {
+    poller.observe(read, vin, reading);
+    other?.observe(read, vin, reading);
+  },
+  failed: (read, vin, error) => other?.failed?.(read, vin, error),
+  commandSent(vin) {
+    poller.commandSent(vin);
+    other?.commandSent(vin);
+  },
+});
 
 const ignore = (): void => undefined;

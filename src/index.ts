@@ -96,7 +96,6 @@ export {
   openingKinds,
   openings,
   openingsNamed,
-  watchNames,
   type OpeningKind,
   type WatchName,
 } from './catalogue/openings';
@@ -113,15 +112,8 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { parsePlace, type Place } from './car/places';
-export {
-  conditionValue,
-  conditionValues,
-  operatorsOf,
-  parseOperand,
-  type ConditionValue,
-  type Operator,
-} from './condition/values';
+export { parsePlace } from './car/places';
+export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 
 // The state that outlives a restart.

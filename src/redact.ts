@@ -21,11 +21,8 @@ export interface Redactor {
   known(text: string): string;
   /** A copy as plain data for JSON, names of members included. Errors, maps, sets, dates and URLs become data; no getter is called. */
   value<Value>(value: Value): Value;
-  /**
-   * An answer of the service without the known secrets; what only looks like a secret or a VIN stays.
-   * @param body the parsed JSON of `text`: an escape such as `\u002B` could hide a secret in the text
-   */
-  answer(body: unknown, text: string): unknown;
+  /** An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. */
+  answer(body: unknown): unknown;
   /** Anything that was thrown, as an error without secrets: the same one where it holds none. */
   error(thrown: unknown): VehicleError;
 }
@@ -71,10 +68,10 @@ export function createRedactor(): Redactor {
     text,
     known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
-    answer(body, raw) {
+    answer(body) {
       // A body can have 100,000 texts, so each is searched for those secrets only that stand somewhere in the body.
-      const whole = unescaped(raw);
-      const found = known.filter((secret) => whole.includes(secret));
+      const whole = JSON.stringify(body) ?? '';
+      const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
       return found.length === 0 ? body : copyOf(body, (input) => without(found, input), []);
     },
     error(thrown) {
@@ -102,14 +99,6 @@ function without(secrets: readonly string[], input: string): string {
   for (const secret of secrets) if (output.includes(secret)) output = output.replaceAll(secret, secretMark);
   return output;
 }
-
-const controls: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-
-/** The text of a JSON document with its escapes resolved. */
-const unescaped = (json: string): string =>
-  json.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code: string | undefined, character: string) =>
-    code === undefined ? (controls[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
-  );
 
 function remember(known: Set<string>, word: string, max: number): void {
   known.delete(word);

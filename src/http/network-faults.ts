@@ -2,13 +2,6 @@ import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
 
-/** The sentences for connections that fail, by the peer that they failed at. */
-export interface PeerFaults {
-  of(error: unknown): VehicleError;
-  /** For a connection that is not open after `seconds`. */
-  late(seconds: number, progress: { hasAddress: boolean }): VehicleError;
-}
-
 /** Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL; those of `certificateSentences` say more. */
 const untrustedCodes =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
@@ -22,42 +15,43 @@ const certificateSentences: Readonly<Record<string, string>> = {
 
 const isCertificateCode = (code: string): boolean => untrustedCodes.test(code) || code in certificateSentences;
 
-export const serviceFaults: PeerFaults = {
-  of: (error) =>
-    networkFault(error, (code) => {
-      const known = certificateSentences[code];
-      if (known !== undefined) return known;
-      if (untrustedCodes.test(code))
-        return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
-      if (/^ERR_SSL_|^EPROTO$/.test(code))
-        return sentence`No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
-      return sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`;
-    }),
-  late: (seconds, { hasAddress }) =>
-    hasAddress
-      ? timedOut(seconds)
-      : new VehicleError(
-          'TIMEOUT',
-          sentence`The name server did not give the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`,
-        ),
-};
+/**
+ * A failed connection to the proxy, or to the service where `proxy` is null. The cause is rebuilt from its code alone: the errors of undici
+ * hold addresses and headers.
+ */
+export function connectionFault(error: unknown, proxy: Proxy | null): VehicleError {
+  if (error instanceof VehicleError) return error;
+  const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+  return new VehicleError('NETWORK', proxy === null ? ofService(code) : ofProxy(code, proxy), { cause: { code } });
+}
+
+function ofService(code: string): string | Sentence {
+  const known = certificateSentences[code];
+  if (known !== undefined) return known;
+  if (untrustedCodes.test(code))
+    return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+  if (/^ERR_SSL_|^EPROTO$/.test(code))
+    return sentence`No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
+  return sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`;
+}
+
+const ofProxy = (code: string, { host, variable }: Proxy): Sentence =>
+  isCertificateCode(code)
+    ? sentence`The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
+    : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`;
+
+/** For a connection that is not open in time. */
+export function lateFault(seconds: number, proxy: Proxy | null, hasAddress: boolean): VehicleError {
+  if (proxy === null && hasAddress) return timedOut(seconds);
+  const late =
+    proxy === null
+      ? sentence`The name server did not give the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`
+      : sentence`The proxy ${proxy.host} did not answer within ${seconds} seconds. Check the network and the variable ${proxy.variable}.`;
+  return new VehicleError('TIMEOUT', late);
+}
 
 export const timedOut = (seconds: number): VehicleError =>
   new VehicleError('TIMEOUT', sentence`The service did not answer within ${seconds} seconds. Try again later.`);
-
-export const proxyFaults = ({ host, variable }: Proxy): PeerFaults => ({
-  of: (error) =>
-    networkFault(error, (code) =>
-      isCertificateCode(code)
-        ? sentence`The certificate of the proxy ${host} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its certificate, or correct the variable ${variable}, and restart Node-RED.`
-        : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`,
-    ),
-  late: (seconds) =>
-    new VehicleError(
-      'TIMEOUT',
-      sentence`The proxy ${host} did not answer within ${seconds} seconds. Check the network and the variable ${variable}.`,
-    ),
-});
 
 /** A proxy that answered without a tunnel. What it refuses is not tried again within a read: that could lock its user out. */
 export function noTunnel(status: number, { host, variable }: Proxy): VehicleError {
@@ -68,13 +62,6 @@ export function noTunnel(status: number, { host, variable }: Proxy): VehicleErro
         ? sentence`The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
         : sentence`The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
   return new VehicleError('NETWORK', refusal, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
-}
-
-/** The cause is rebuilt from its code alone: the errors of undici hold addresses and headers. */
-function networkFault(error: unknown, sentenceOf: (code: string) => string | Sentence): VehicleError {
-  if (error instanceof VehicleError) return error;
-  const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-  return new VehicleError('NETWORK', sentenceOf(code), { cause: { code } });
 }
 
 /** Waiting does not help: a read is not tried again. */

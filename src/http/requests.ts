@@ -339,7 +339,7 @@ export class Requests {
     const operationId = operationIdOf(response.headers);
     return {
       status: response.status,
-      body: redactor.answer(body, response.body),
+      body: redactor.answer(body),
       operationId: operationId && redactor.known(operationId),
       receivedAt: this.#clock.now(),
     };

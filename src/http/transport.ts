@@ -1,11 +1,11 @@
 import { isIP, Socket, type LookupFunction } from 'node:net';
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { parseProxies, type Environment, type Proxy } from './environment';
-import { codeOf, noTunnel, proxyFaults, serviceFaults, timedOut, type PeerFaults } from './network-faults';
+import { codeOf, connectionFault, lateFault, noTunnel, timedOut } from './network-faults';
 
 const userAgent = `connected-vehicle-node-red/${version}`;
 
@@ -80,19 +80,16 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   const underWay = new Set<Exchange>();
   let closed = false;
 
-  const poolFor = (origin: string): Connections => {
-    const pool = pools.get(origin) ?? new Connections(origin, readConnections, options);
-    pools.set(origin, pool);
-    return pool;
-  };
-
   return {
     async send(request) {
       if (closed || request.signal?.aborted) throw cancelledError();
       const { origin } = request.url;
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
-      const connections = isCommand ? new Connections(origin, 1, options) : poolFor(origin);
+      const connections =
+        (isCommand ? undefined : pools.get(origin)) ??
+        new Connections(origin, isCommand ? 1 : readConnections, options);
+      if (!isCommand) pools.set(origin, connections);
       const exchange = new Exchange(request, clock);
       underWay.add(exchange);
       try {
@@ -140,22 +137,21 @@ class Connections {
   }
 
   async #connect(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
-    if (proxy === null) return this.#open(target, serviceFaults);
+    if (proxy === null) return this.#open(target, null);
     const tunnel = await this.#openTunnel(target, proxy);
     // TLS in a socket that has ended would wait in vain.
-    if (tunnel.destroyed) throw serviceFaults.of(tunnel.errored ?? { code: 'ECONNRESET' });
-    return target.protocol === 'https:' ? this.#open({ ...target, httpSocket: tunnel }, serviceFaults) : tunnel;
+    if (tunnel.destroyed) throw connectionFault(tunnel.errored ?? { code: 'ECONNRESET' }, null);
+    return target.protocol === 'https:' ? this.#open({ ...target, httpSocket: tunnel }, null) : tunnel;
   }
 
   /** Asks the proxy for a tunnel to the target (CONNECT, RFC 9110 9.3.6). */
   async #openTunnel({ host = '', port, protocol }: buildConnector.Options, proxy: Proxy): Promise<Socket> {
-    const faults = proxyFaults(proxy);
     const limit = new AbortController();
     const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
-      limit.abort(faults.late(connectTimeoutMs / 1000, { hasAddress: true })),
+      limit.abort(lateFault(connectTimeoutMs / 1000, proxy, true)),
     );
     // undici would take the server name from the header `host`.
-    const open = (own: buildConnector.Options): Promise<Socket> => this.#open({ ...own, servername: '' }, faults);
+    const open = (own: buildConnector.Options): Promise<Socket> => this.#open({ ...own, servername: '' }, proxy);
     const client = new Client(proxy.origin, dispatcherOptions(open));
     try {
       const path = port ? host : `${host}:${protocol === 'https:' ? 443 : 80}`;
@@ -166,26 +162,26 @@ class Connections {
       socket.destroy();
       throw noTunnel(statusCode, proxy);
     } catch (error) {
-      throw faults.of(error);
+      throw connectionFault(error, proxy);
     } finally {
       cancelTimer();
       void client.destroy();
     }
   }
 
-  /** Name lookup, TCP and TLS, or only TLS in a tunnel. */
-  #open(target: buildConnector.Options, faults: PeerFaults): Promise<Socket> {
+  /** Name lookup, TCP and TLS, or only TLS in a tunnel. @param proxy the peer; null for the service */
+  #open(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
     return new Promise((resolve, reject) => {
       // The declared type leaves out that the connector returns its socket.
       const socket: unknown = this.#connector(target, (error, connected) => {
         cancelTimer();
         if (error === null) resolve(connected);
-        else reject(faults.of(error));
+        else reject(connectionFault(error, proxy));
       });
       if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
       let hasAddress = target.httpSocket !== undefined || isIP(target.hostname) !== 0;
       const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
-        socket.destroy(faults.late(connectTimeoutMs / 1000, { hasAddress })),
+        socket.destroy(lateFault(connectTimeoutMs / 1000, proxy, hasAddress)),
       );
       this.#sockets.add(socket);
       socket.once('lookup', () => (hasAddress = true)).once('close', () => this.#sockets.delete(socket));
@@ -282,7 +278,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    if (this.#finish()) this.#reject(serviceFaults.of(error));
+    if (this.#finish()) this.#reject(connectionFault(error, null));
   }
 
   fail(error: VehicleError): void {
@@ -305,31 +301,22 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-type Decoder = (body: Buffer, limits: { maxOutputLength: number }) => Buffer;
-const decoders = new Map<string, Decoder>([
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  // Some servers leave out the head of zlib, whose first four bits are an 8 (RFC 1950 2.2).
-  [
-    'deflate',
-    (body, limits) => (((body[0] ?? 0) & 15) === 8 ? inflateSync(body, limits) : inflateRawSync(body, limits)),
-  ],
+const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
+  ['gzip', unzipSync],
+  ['x-gzip', unzipSync],
+  ['deflate', unzipSync],
   ['br', brotliDecompressSync],
 ]);
-/** More codings than any gateway applies. */
-const maxCodings = 3;
 
 /** The body as text. No coding is asked for, but some gateways compress all the same. */
 function decoded(body: Buffer, coding: string | string[] | undefined, status: number): string | VehicleError {
-  const codings = String(coding ?? '')
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((name) => name !== '' && name !== 'identity');
-  if (body.length === 0 || codings.length === 0) return body.toString('utf8');
-  const applied = codings.reverse().flatMap((name) => decoders.get(name) ?? []);
+  const name = String(coding ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (body.length === 0 || name === '' || name === 'identity') return body.toString('utf8');
   try {
-    if (applied.length === codings.length && applied.length <= maxCodings)
-      return applied.reduce((coded, decode) => decode(coded, { maxOutputLength: maxBodyBytes }), body).toString('utf8');
+    const text = decoders.get(name)?.(body, { maxOutputLength: maxBodyBytes });
+    if (text !== undefined) return text.toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(status);
   }

@@ -37,7 +37,7 @@ describe('The redactor', () => {
   it('removes known secrets from an answer after parsing, however they are escaped, and leaves the rest', () => {
     const redactor = createRedactor();
     redactor.learn('known/se+cret=');
-    const answer = (text: string): unknown => redactor.answer(JSON.parse(text), text);
+    const answer = (text: string): unknown => redactor.answer(JSON.parse(text));
     for (const escaped of ['known/se+cret=', 'known\\/se+cret=', 'known/se\\u002Bcret=', '\\u006bnown/se+cret\\u003d'])
       assert.deepEqual(answer(`{"a":["x ${escaped} y",1,"${vin}"]}`), { a: ['x [secret] y', 1, vin] });
     assert.deepEqual(answer(`{"token":"Bearer abcdefgh","vin":"${vin}"}`), { token: 'Bearer abcdefgh', vin });
@@ -50,7 +50,6 @@ describe('The redactor', () => {
     const list = Array.from({ length: 9_000 }, (_, index) => ({ name: `member ${index}`, value: 'OPEN', at: '…' }));
     const hidden = [secrets[0], `a\\"\t${secrets[999]}`, { [secrets[500] ?? '']: [[[[[[[[[secrets[501]]]]]]]]]] }];
     const searches = (body: object): [count: number, answer: unknown] => {
-      const text = JSON.stringify(body);
       const { includes } = String.prototype;
       let count = 0;
       const counting = function (this: string, ...given: [string, number?]): boolean {
@@ -59,7 +58,7 @@ describe('The redactor', () => {
       };
       Object.assign(String.prototype, { includes: counting });
       try {
-        const answer = redactor.answer(body, text);
+        const answer = redactor.answer(body);
         return [count, answer];
       } finally {
         Object.assign(String.prototype, { includes });
@@ -107,7 +106,7 @@ describe('The redactor', () => {
     );
     for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR'])
       assert.equal(redactor.text(other), other);
-    assert.equal(redactor.answer('12345678901234567', '"12345678901234567"'), '12345678901234567');
+    assert.equal(redactor.answer('12345678901234567'), '12345678901234567');
   });
 
   it('goes through plain data, names of members included', () => {

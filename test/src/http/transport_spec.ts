@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { VehicleError } from '../../../src/index';
 import {
   connectTimeoutMs,
@@ -118,10 +118,8 @@ describe('transport', () => {
       gzip: gzipSync,
       'x-gzip': gzipSync,
       deflate: deflateSync,
-      ' Deflate': deflateRawSync,
+      ' Deflate': deflateSync,
       br: brotliCompressSync,
-      'gzip, BR': (body: string) => brotliCompressSync(gzipSync(body)),
-      'identity,gzip': gzipSync,
       Identity: String,
       '': String,
     };
@@ -159,8 +157,6 @@ describe('transport', () => {
       gzip: 'not gzip',
       zstd: '(µ/ý',
       'gzip, br': 'both',
-      'gzip, zstd': 'both',
-      'gzip, gzip, gzip, gzip': 'all',
       constructor: 'odd',
     };
     for (const [coding, body] of Object.entries(bodies)) {
