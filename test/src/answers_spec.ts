@@ -1,8 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
 import {
   createTokenSource,
   interfaceNames,
@@ -22,41 +20,11 @@ import {
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
+import { recorded, recordedFailures, type Answer } from '../support/answers';
 import { Golden } from '../transcripts/golden';
-
-/** An answer of the service as a file holds it, and as *Copy diagnostics* gives it. */
-interface Answer {
-  method: string;
-  /** `{vin}` stands for the VIN. */
-  path: string;
-  status: number;
-  /** JSON, or a text that is none. `{base}` in it stands for the address of the service. */
-  body: unknown;
-}
-
-/** What one car or one version of the service answered. */
-interface Recorded {
-  /** Where it was published, and what of it was filled in. */
-  source: string;
-  answers: Answer[];
-}
-
-/** The answer to one read, command or refresh. */
-interface RecordedFailure extends Pick<Answer, 'status' | 'body'> {
-  source: string;
-  read: string;
-}
 
 const vin = 'YV1CT9551B1570982';
 const tokenPath = '/as/token.oauth2';
-const folder = resolve(__dirname, '../../../test/fixtures');
-// The casts: the files are written by hand in these shapes.
-const readJson = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), 'utf8'));
-const recorded = readdirSync(join(folder, 'answers')).map((file) => ({
-  name: file.replace('.json', ''),
-  ...(readJson(`answers/${file}`) as Recorded),
-}));
-const failures = readJson('failures.json') as RecordedFailure[];
 
 const now = Date.parse('2026-11-23T08:00:00Z');
 /** Pauses between tries pass at once. */
@@ -178,7 +146,7 @@ describe('An answer of a real car', () => {
     const golden = new Golden('../fixtures/messages/failures.json');
     after(() => golden.save());
 
-    for (const { source, read: name, status, body } of failures) {
+    for (const { source, read: name, status, body } of recordedFailures) {
       const title = `${name} ${status} ${typeof body === 'string' ? body : JSON.stringify(body)}`;
       it(`${title.slice(0, 120)}: ${source}`, async () => {
         const isToken = name === 'token';

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** An answer of the service as a file of `test/fixtures/answers` holds it. */
+export interface Answer {
+  method: string;
+  /** `{vin}` stands for the VIN. */
+  path: string;
+  status: number;
+  /** JSON, or a text that is none. `{base}` in it stands for the address of the service. */
+  body: unknown;
+}
+
+/** What one car or one version of the service answered. */
+interface Recorded {
+  name: string;
+  /** Where it was published, and what of it was filled in. */
+  source: string;
+  answers: Answer[];
+}
+
+/** The answer to one read, command or refresh. */
+interface RecordedFailure extends Pick<Answer, 'status' | 'body'> {
+  source: string;
+  read: string;
+}
+
+const folder = resolve(__dirname, '../../../test/fixtures');
+// The casts: the files are written by hand in these shapes.
+const readJson = (name: string): object => JSON.parse(readFileSync(join(folder, name), 'utf8')) as object;
+
+export const recorded = readdirSync(join(folder, 'answers')).map(
+  (file) => ({ name: file.replace('.json', ''), ...readJson(`answers/${file}`) }) as Recorded,
+);
+export const recordedFailures = readJson('failures.json') as RecordedFailure[];
