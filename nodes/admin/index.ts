@@ -61,7 +61,10 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const deployed = (id: string): VehicleNode => {
     const node = deployedOf(RED, id);
     if (node === null)
-      throw new VehicleError('CONFIG', 'The vehicle is not deployed yet. Press Deploy, then try again.');
+      throw new VehicleError(
+        'CONFIG',
+        'This vehicle configuration is not deployed yet. Close the form, press Deploy, then try again.',
+      );
     return node;
   };
 

@@ -55,6 +55,13 @@ export function beginSignIn(
       'To sign in, enter the sign-in URL and the token URL first. Without them only pasted tokens work.',
     );
   }
+  // The client of a custom service may have no secret, or one with blanks.
+  if (options.service === 'volvo-cars' && credentials.clientId !== '' && !/^\S+$/.test(credentials.clientSecret)) {
+    throw new VehicleError(
+      'CONFIG',
+      'The client secret is missing, or has a blank or a line break inside. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
+    );
+  }
   const redirectUrl = service.redirectUrl || callback;
   learnCredentials(credentials);
   signInResultsOf(RED).forget(id);

@@ -29,6 +29,7 @@ export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
 export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
 export {
+  loadCredentials,
   validateAddress,
   validateCredentials,
   validateVehicle,

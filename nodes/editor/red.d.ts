@@ -120,8 +120,11 @@ declare const RED: {
     show(id: string): void;
   };
   workspaces: { active(): string };
-  editor: { editConfig(name: string, type: string, id: string): void };
-  view: { importNodes(nodes: readonly object[], options: { touchImport: boolean; notify: boolean }): void };
+  editor: { editConfig(name: string, type: string, id: string): void; validateNode(node: object): void };
+  view: {
+    redraw(): void;
+    importNodes(nodes: readonly object[], options: { touchImport: boolean; notify: boolean }): void;
+  };
   tray: { resize(): void };
   clipboard: {
     /** @param message key of what the editor says beside the element */
@@ -150,7 +153,11 @@ declare const RED: {
         }
       | null
       | undefined;
-    eachConfig(callback: (config: { id: string; type: string; z?: string; service?: string }) => void): void;
+    eachConfig(
+      callback: (
+        config: Pick<EditorNode<{ service: string }>, 'id' | 'type' | 'z' | 'service' | 'credentials'>,
+      ) => void,
+    ): void;
     /** Calls back with every node that is not a config node. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

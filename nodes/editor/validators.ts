@@ -1,4 +1,5 @@
 import { addressFault, vinPattern } from '../../src/index';
+import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
 /**
@@ -27,11 +28,29 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   return fault === null || sharedText(`reason.${fault}`);
 }
 
-/** Names the credential that a configuration of a car lacks. The editor knows the stored ones only after the form was open. */
-export function validateCredentials({ credentials: known }: EditorNode<object>): Validity {
-  if (known?.['has_apiKey'] === false) return sharedText('cause.API_KEY_MISSING');
-  const isWithout = known?.['has_accessToken'] === false && known['has_refreshToken'] === false && !known['clientId'];
-  return !isWithout || sharedText('cause.NOT_SIGNED_IN');
+/** Names the credential that a configuration of a car lacks. The editor knows the stored ones after `loadCredentials`. */
+export function validateCredentials({ credentials: known }: Pick<EditorNode<object>, 'credentials'>): Validity {
+  // An import may hold the values themselves.
+  const has = (name: string): boolean => Boolean(known?.[`has_${name}`] || known?.[name]);
+  if (known === undefined) return true;
+  if (!has('apiKey')) return sharedText('cause.API_KEY_MISSING');
+  return ['accessToken', 'refreshToken', 'clientId'].some(has) || sharedText('cause.NOT_SIGNED_IN');
+}
+
+/**
+ * The editor loads the credentials of a configuration when its form opens, and forgets them with a deploy. Loaded as the form does, but at
+ * once, they give the red triangle to a configuration and its nodes that lack one.
+ */
+export function loadCredentials(): void {
+  RED.nodes.eachConfig((car) => {
+    if (car.type !== 'connected-vehicle' || (car.service ?? 'demo') === 'demo') return;
+    void $.getJSON(`credentials/${car.type}/${car.id}`, (found: Record<string, unknown>) => {
+      // A form that opened in the meantime has loaded them.
+      car.credentials ??= { ...found, _: found };
+      for (const node of [car, ...nodesOf(car.id)]) RED.editor.validateNode(node);
+      RED.view.redraw();
+    });
+  });
 }
 
 /** The validator of the property `vehicle`: why the node cannot work, in the words of its status. */

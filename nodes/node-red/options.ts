@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { interfaceChoices, sentence, VehicleError } from '../../src/index';
+import { asSentence, interfaceChoices, sentence, VehicleError } from '../../src/index';
 
 /**
  * The schemas of properties that several nodes have (docs/message-contract.md 2 to 5). A flow file may be older, odd or hand-written: a
@@ -72,7 +72,7 @@ export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: 
   const property = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError(
     'CONFIG',
-    sentence`The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`,
+    sentence`The property “${asSentence(property)}” of this node is not valid. Open the node, correct it and deploy again.`,
   );
 }
 
@@ -86,6 +86,6 @@ export function parseBody<Shape extends z.ZodMiniType>(shape: Shape, body: unkno
   const member = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError(
     'INPUT_INVALID',
-    sentence`The field “${member}” of this form is not valid. Correct it and try again.`,
+    sentence`The field “${asSentence(member)}” of this form is not valid. Correct it and try again.`,
   );
 }

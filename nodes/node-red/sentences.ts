@@ -2,7 +2,7 @@
  * The sentences of errors in the language of the reader. The library has them in English; `sentences.json` of a language has their
  * translations by the English template.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
@@ -15,14 +15,16 @@ const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
 /** The language of the pack that a browser prefers. */
 export const languageOfRequest = (request: Request): string => String(request.acceptsLanguages(languages) || 'en-US');
 
-/** The translations of each language by English template; none for English. */
+/** The translations of each language by English template, and the labels of the vehicle configuration by property. */
 const translations = new Map(languages.map((language) => [language, readTranslations(language)]));
 
 function readTranslations(language: string): ReadonlyMap<string, string> {
-  const path = join(localesFolder, language, 'sentences.json');
-  return new Map(
-    existsSync(path) ? Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>) : [],
-  );
+  const read = <Content>(name: string): Content =>
+    JSON.parse(readFileSync(join(localesFolder, language, name), 'utf8')) as Content;
+  // A sentence that names a property is shown with the label of its field.
+  const { label } = read<{ label: Record<string, string> }>('connected-vehicle.json');
+  const sentences = language === 'en-US' ? {} : read<Record<string, string>>('sentences.json');
+  return new Map(Object.entries({ ...label, ...sentences }));
 }
 
 /** A sentence in a language; English where a translation is missing. */

@@ -55,20 +55,24 @@ function callbackUrl(): string {
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
 
-/** Empty: the address of the editor, or `localhost`. Where services refuse an address, the reason names one that they accept. */
-export const validateRedirectUrl = (value = ''): Validity =>
-  value.trim() === '' || isRedirectUrl(value.trim()) || sharedText('reason.redirectUrl', { address: callbackUrl() });
+/** Empty: the address of the editor, or `localhost`. The reason names an address that services accept and Node-RED answers at. */
+export function validateRedirectUrl(value = ''): Validity {
+  const address = value.trim();
+  if (address === '') return true;
+  if (!isRedirectUrl(address)) return sharedText('reason.redirectUrl', { address: callbackUrl() });
+  const isAnswered = new URL(address).pathname.endsWith('/connected-vehicle/callback');
+  return isAnswered || sharedText('reason.redirectPath', { address: callbackUrl() });
+}
 
 /** Whether the browser cannot get back to Node-RED, because `localhost` is the machine that the browser runs on. */
 const endsElsewhere = (): boolean =>
   URL.canParse(redirectUrl()) && isLoopback(new URL(redirectUrl()).hostname) && !isLoopback(location.hostname);
 
-/** The names that are ticked in a list of the open form, or were before *Read-only* was. */
+/** The names that are ticked in a list of the open form. */
 export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
   part(list)
-    .find<HTMLInputElement>('input')
+    .find<HTMLInputElement>('input:checked')
     .get()
-    .filter((input) => (input.disabled ? $(input).data('ticked') === true : input.checked))
     .map(({ value }) => value) as VehicleOptions[List];
 
 /** The values of the open form. */
@@ -141,7 +145,7 @@ const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes
 function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
   if (error) return [[`✗ ${errorText(error)}`, true]];
   const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
-  return judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
+  const lines = judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
     const at = until && timeText(until);
     if (code === null)
       return [
@@ -154,6 +158,8 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
         : errorText({ code, message: message ?? '' });
     return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
   });
+  // What is to be mended comes first.
+  return [...lines.filter(([, isBad]) => isBad), ...lines.filter(([, isBad]) => !isBad)];
 }
 
 /** Checks a configuration as it is in the flows, with its stored credentials. */
@@ -297,6 +303,8 @@ export function prepareDialog(node: EditorNode<object>): void {
           return showResult({ error });
         }
         popup?.location.replace(url);
+        // The address of an earlier sign-in is of no use to this one.
+        $('#connected-vehicle-redirected').val('');
         showPaste();
         showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
         part('signIn').append(
@@ -327,16 +335,15 @@ export function prepareDialog(node: EditorNode<object>): void {
   const showRedirect = (): void => {
     const verdict = validateRedirectUrl(textOf(field('redirectUrl')));
     const isProposed = textOf(field('redirectUrl')) === '';
-    part('redirect')
-      .text(redirectUrl())
-      .parent()
-      .toggle(verdict === true);
-    showLines(
-      'redirectWhy',
-      [verdict === true ? '' : verdict, true],
-      [isProposed && !callbackUrl().startsWith(location.origin) ? say('redirectLocalhost') : ''],
-      [endsElsewhere() ? say('redirectPaste') : ''],
-    );
+    part('redirect').text(redirectUrl());
+    part('redirectUsed').toggle(verdict === true);
+    if (verdict !== true) showLines('redirectWhy', [verdict, true]);
+    else
+      showLines(
+        'redirectWhy',
+        [isProposed && !callbackUrl().startsWith(location.origin) ? say('redirectLocalhost') : ''],
+        [endsElsewhere() ? say('redirectPaste') : ''],
+      );
     showPaste();
   };
   field('redirectUrl').on('input change', showRedirect);

@@ -6,6 +6,7 @@ const {
   defaultAccess,
   interfaceNames,
   listOf,
+  loadCredentials,
   validateAddress,
   validateCredentials,
   validateRedirectUrl,
@@ -39,6 +40,10 @@ const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string):
 const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
   ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
 
+/** Client ID and client secret: nobody signs in without them. A pasted access token needs neither. */
+const validateClient = (node: Partial<VehicleOptions>, value = ''): Validity =>
+  serviceOf(node) !== 'volvo-cars' || value.trim() + textOf(field('accessToken')) !== '' || say('reason.client');
+
 /** A checkbox for each name of a list. */
 function showList(
   list: 'access' | 'interfaces',
@@ -56,18 +61,9 @@ function showList(
   );
 }
 
-/** With *Read-only* the commands are off and grey. The form remembers what was ticked (see `listOf`). */
-function showReadOnly(): void {
-  const isReadOnly = field('readOnly').is(':checked');
-  part('accessCommands')
-    .find('input')
-    .each((_, input) => {
-      const box = $(input);
-      if (box.prop('disabled') === isReadOnly) return;
-      box.data('ticked', box.prop('checked') || box.data('ticked') === true);
-      box.prop({ disabled: isReadOnly, checked: !isReadOnly && box.data('ticked') });
-    });
-}
+/** With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish with are made from them. */
+const showReadOnly = (): void =>
+  void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
 
 const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((name) => other.includes(name));
@@ -81,6 +77,9 @@ function showService(): void {
   part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
   RED.tray.resize();
 }
+
+RED.events.on('flows:loaded', loadCredentials);
+RED.events.on('deploy', loadCredentials);
 
 RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
   category: 'config',
@@ -156,8 +155,18 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     accessToken: { type: 'password' },
-    clientId: { type: 'text' },
-    clientSecret: { type: 'password' },
+    clientId: {
+      type: 'text',
+      validate(value, _opt) {
+        return validateClient(this, value);
+      },
+    },
+    clientSecret: {
+      type: 'password',
+      validate(value, _opt) {
+        return validateClient(this, value);
+      },
+    },
     refreshToken: { type: 'password' },
   },
   paletteLabel: () => say('palette.name'),

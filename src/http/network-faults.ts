@@ -10,7 +10,8 @@ const certificateSentences: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED:
     'The certificate of the service has expired. Check the date of this machine; otherwise try again later.',
   CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet. Check the date of this machine.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service belongs to another host. Check the base URL.',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'The certificate of the service belongs to another host. Check the network, and the base URL if you entered one.',
 };
 
 const isCertificateCode = (code: string): boolean => untrustedCodes.test(code) || code in certificateSentences;
@@ -31,8 +32,8 @@ function ofService(code: string): string | Sentence {
   if (untrustedCodes.test(code))
     return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
   if (/^ERR_SSL_|^EPROTO$/.test(code))
-    return sentence`No encrypted connection to the service could be agreed on (${code}). Check the base URL and its port, and update Node.js where it is old.`;
-  return sentence`The service could not be reached (${code}). Check the network and the base URL; the pack tries again at the next request.`;
+    return sentence`No encrypted connection to the service could be agreed on (${code}). Check the network, and the base URL if you entered one; update Node.js where it is old.`;
+  return sentence`The service could not be reached (${code}). Check the network, and the base URL if you entered one.`;
 }
 
 const ofProxy = (code: string, { host, variable }: Proxy): Sentence =>
@@ -60,7 +61,7 @@ export function noTunnel(status: number, { host, variable }: Proxy): VehicleErro
       ? sentence`The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
       : status < 500
         ? sentence`The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
-        : sentence`The proxy ${host} could not connect to the service (status ${status}). Check the base URL; otherwise try again later.`;
+        : sentence`The proxy ${host} could not connect to the service (status ${status}). Try again later; check the base URL if you entered one.`;
   return new VehicleError('NETWORK', refusal, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
 }
 

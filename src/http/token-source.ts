@@ -129,7 +129,7 @@ const withoutScheme = (pasted: string): string => pasted.trim().replace(/^Bearer
 /** RFC 6750 and the rules for a header value allow visible ASCII only: no blanks, no line breaks. */
 export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);
 
-/** RFC 6749 appendix A allows blanks inside a client id and a client secret, but no line break. */
+/** RFC 6749 appendix A allows blanks inside a client secret, but no line break. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 export const unusable = (what: string): Sentence =>

@@ -38,7 +38,7 @@ export function checkInputs(client: OAuthClient, refreshToken = ''): void {
       'CONFIG',
       'The client ID is missing. Copy it from your application at the developer portal into the vehicle configuration.',
     );
-  if (!isPrintable(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
+  if (!isHeaderSafe(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
   if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
   if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
 }

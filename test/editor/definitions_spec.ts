@@ -217,17 +217,25 @@ describe('The validators', () => {
     }
   });
 
-  it('take a redirect URL that services accept, which compare it as text', () => {
+  it('take a redirect URL that services accept, which compare it as text, and that Node-RED answers at', () => {
     const verdict = (url: string, service = 'volvo-cars') =>
       validate('connected-vehicle', 'redirectUrl', url, { service });
     for (const url of [
       '',
       'https://red.example/a/connected-vehicle/callback?b=c',
-      'http://localhost',
-      ' http://localhost:1/x ',
-      'http://localhost?x',
+      ' http://localhost:1/connected-vehicle/callback ',
+      'http://localhost/red/connected-vehicle/callback',
     ])
       assert.equal(verdict(url), true, url);
+    for (const url of [
+      'http://localhost',
+      'http://localhost:1880/callback',
+      'https://red.example/connected-vehicle/callback/',
+      'https://red.example/?to=/connected-vehicle/callback',
+    ]) {
+      assert.equal(verdict(url), `${shared}redirectPath`, url);
+      assert.equal(verdict(url, 'demo'), true, url);
+    }
     for (const url of [
       'http://127.0.0.1:1880/connected-vehicle/callback',
       'http://homeassistant.local:1880/connected-vehicle/callback',
@@ -250,11 +258,22 @@ describe('The validators', () => {
     assert.equal(validate('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
   });
 
+  it('ask for client ID and client secret where a driver signs in to Volvo Cars', () => {
+    for (const name of ['clientId', 'clientSecret']) {
+      assert.equal(validate('connected-vehicle', name, ' ', { service: 'volvo-cars' }), `${shared}client`);
+      for (const service of ['demo', 'custom'])
+        assert.equal(validate('connected-vehicle', name, '', { service }), true);
+      assert.equal(validate('connected-vehicle', name, 'x', { service: 'volvo-cars' }), true);
+    }
+  });
+
   it('say before the deploy, in the words of the status, what a configuration lacks', () => {
     const judge = (service: string, credentials?: object) =>
       validate('connected-vehicle', 'access', [], { service, ...(credentials && { credentials }) });
     const tokens = { has_accessToken: false, has_refreshToken: false, clientId: '' };
-    assert.equal(judge('volvo-cars'), true, 'stored secrets are known only after the form was open');
+    assert.equal(judge('volvo-cars'), true, 'it is not known yet what is stored');
+    assert.equal(judge('volvo-cars', {}), 'connected-vehicle.cause.API_KEY_MISSING', 'nothing is stored');
+    assert.equal(judge('volvo-cars', { apiKey: 'imported', accessToken: 'imported' }), true);
     assert.equal(judge('demo', { ...tokens, has_apiKey: false }), true);
     assert.equal(judge('volvo-cars', { ...tokens, has_apiKey: false }), 'connected-vehicle.cause.API_KEY_MISSING');
     assert.equal(judge('custom', { ...tokens, has_apiKey: true }), 'connected-vehicle.cause.NOT_SIGNED_IN');

@@ -111,21 +111,27 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     const redirectUrl = page.locator('#node-config-input-redirectUrl');
     await redirectUrl.fill('http://192.168.1.5:1880/connected-vehicle/callback');
     const { port } = new URL(nodeRed.url);
-    await part('redirectWhy').getByText(`Use http://localhost:${port}/connected-vehicle/callback`).waitFor();
-    assert.equal(await part('redirect').isVisible(), false);
-    await redirectUrl.fill('http://localhost:9/does-not-reach-node-red');
+    assert.equal(
+      await part('redirectWhy').innerText(),
+      `The service accepts only an address that begins with https:// or http://localhost in small letters and has no fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
+    );
+    assert.equal(await part('redirectUsed').isVisible(), false);
+    await redirectUrl.fill('http://localhost:9/callback');
+    const proposed = `Use http://localhost:${port}/connected-vehicle/callback`;
+    await part('redirectWhy').getByText(`ends with /connected-vehicle/callback. ${proposed}`).waitFor();
+    await redirectUrl.fill('http://localhost:9/connected-vehicle/callback');
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
-    const redirected = popup.waitForRequest(/does-not-reach-node-red\?/);
+    const redirected = popup.waitForRequest(/localhost:9/);
     await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
     const pasted = page.locator('#connected-vehicle-redirected');
-    await pasted.fill('http://localhost:9/does-not-reach-node-red');
+    await pasted.fill('http://localhost:9/connected-vehicle/callback');
     await press('sign-in-finish');
     await part('signIn')
       .getByText(/contains no sign-in code/)
       .waitFor();
-    assert.equal(await pasted.inputValue(), 'http://localhost:9/does-not-reach-node-red', 'what was pasted stays');
+    assert.equal(await pasted.inputValue(), 'http://localhost:9/connected-vehicle/callback', 'what was pasted stays');
     await pasted.fill(new URL((await redirected).url()).search);
     await picture(page, 'paste-back');
     await press('sign-in-finish');
@@ -154,9 +160,8 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await press('sign-in');
     const popup = await opening;
     await popup.waitForURL(/authorization/);
-    await page
-      .locator('#connected-vehicle-redirected')
-      .fill(`?error=invalid_scope&state=${new URL(popup.url()).searchParams.get('state')}`);
+    const pasted = page.locator('#connected-vehicle-redirected');
+    await pasted.fill(`?error=invalid_scope&state=${new URL(popup.url()).searchParams.get('state')}`);
     await press('sign-in-finish');
     await part('signIn')
       .getByText(
@@ -167,16 +172,24 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .getByText(/Untick under “Allow” what it was published without/)
       .waitFor();
     await popup.close();
+    assert.match(await pasted.inputValue(), /invalid_scope/);
+    const again = page.waitForEvent('popup');
+    await press('sign-in');
+    await part('signIn').getByText('Sign in in the window that opens.').waitFor();
+    assert.equal(await pasted.inputValue(), '', 'a used address is of no use to another sign-in');
+    await (await again).close();
   });
 
-  it('turns the commands off with Read-only, and keeps their scopes in the list for the portal', async () => {
+  it('makes the commands grey with Read-only, and keeps their ticks and scopes for the portal', async () => {
     const readOnly = page.locator('#node-config-input-readOnly');
     const lock = part('accessCommands').getByLabel('lock', { exact: true });
     const scopes = async (): Promise<string[]> => ((await part('scopeList').textContent()) ?? '').split('\n');
     const before = await scopes();
     assert.ok(before.includes('conve:lock') && !before.includes('openid') && !before.includes('location:read'));
+    const [allow, below] = [await part('access').boundingBox(), await readOnly.boundingBox()];
+    assert.ok(allow && below && allow.y < below.y, 'a driver first ticks what to publish with');
     await readOnly.check();
-    assert.deepEqual([await lock.isChecked(), await lock.isDisabled()], [false, true]);
+    assert.deepEqual([await lock.isChecked(), await lock.isDisabled()], [true, true]);
     assert.deepEqual(await scopes(), before);
     await part('accessReads').getByLabel('position').check();
     assert.deepEqual(await scopes(), [...before, 'location:read']);
@@ -217,6 +230,23 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await press('diagnostics');
     await part('result').getByText('Copied, without anything private.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests today$/);
+  });
+
+  it('names first what is to be mended, with the label of the field', async () => {
+    const vin = page.locator('#node-config-input-vin');
+    await vin.fill('YV1CT9551B1570999');
+    await press('check');
+    await part('result').getByText('✓').first().waitFor();
+    const marks = (await part('result').locator('div').allInnerTexts()).map((line) => line.charAt(0));
+    assert.deepEqual([marks[0], marks.lastIndexOf('✗')], ['✗', 0], marks.join());
+    await vin.fill(classicCar.vin);
+    await page.locator('.car-form summary').getByText('Quota and polling').click();
+    const requests = page.locator('#node-config-input-requestsPerDay');
+    await requests.fill('many');
+    await press('check');
+    await part('result').getByText('The field “Requests/day” of this form is not valid.').waitFor();
+    await requests.fill('10000');
+    await requests.blur();
   });
 
   it('forgets key and secrets where the address changes, and has them again where it does not', async () => {

@@ -35,6 +35,13 @@ describe(`The first car in a browser${pendingNote}`, function () {
     await page.locator('#red-ui-header-button-deploy.disabled').waitFor();
   };
 
+  const lackOfKey = async (editor: Page): Promise<void> => {
+    await editor.waitForFunction(
+      "RED.nodes.filterNodes({ type: 'connected-vehicle-status' }).map((n) => n.validationErrors).join() === 'API key missing'",
+    );
+    await editor.locator('.red-ui-flow-node-error:visible').waitFor();
+  };
+
   before(async function () {
     // On the machine of the driver, nothing answers at localhost.
     browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1, MAP localhost 127.0.0.2');
@@ -75,17 +82,20 @@ describe(`The first car in a browser${pendingNote}`, function () {
     await picture(page, 'first-2-volvo');
     await page.locator('#node-config-dialog-ok').click();
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-    const [node] = (await page.evaluate(
-      "RED.nodes.filterNodes({ type: 'connected-vehicle-status' }).map((n) => n.validationErrors)",
-    )) as string[][];
-    assert.deepEqual(node, ['API key missing']);
-    await page.locator('.red-ui-flow-node-error:visible').waitFor();
+    await lackOfKey(page);
     await page.locator('.cars-tab').getByText('Press “Deploy” to see the car here.').waitFor();
     await picture(page, 'first-3-added');
   });
 
-  it('says in the tab why it cannot work, with the way to the form', async () => {
+  it('says so again after the deploy and in an editor that is opened later, where no form was open', async () => {
     await deploy();
+    await lackOfKey(page);
+    const other = await openEditor(browser, page.url(), { complaints });
+    await lackOfKey(other);
+    await other.close();
+  });
+
+  it('says in the tab why it cannot work, with the way to the form', async () => {
     await page.locator('.cars-problem', { hasText: 'The API key is missing.' }).waitFor();
     await picture(page, 'first-4-no-key');
     await tab('Open the configuration').click();

@@ -289,7 +289,7 @@ describe('What the dialogs ask of the runtime', () => {
       await load({ requestsPerDay: '${TEST_CAR_QUOTA}' });
       assert.ok((await askEditor('vehicles', asked))['vehicles']);
       const quick = await askEditor('vehicles', formOf(vehicle({ requestsPerDay: 'many' })));
-      assert.match(`${quick.error?.code} ${quick.error?.message}`, /^INPUT_INVALID .*requestsPerDay/);
+      assert.match(`${quick.error?.code} ${quick.error?.message}`, /^INPUT_INVALID .*“Requests\/day”/);
     });
   });
 
@@ -408,13 +408,16 @@ describe('What the dialogs ask of the runtime', () => {
     await load({}, { apiKey: 'demo-key', accessToken: 'two words' });
     const headers = { 'accept-language': 'de-DE' };
     const { error } = await askEditor('diagnostics', {}, { id: 'new', headers });
-    assert.match(error?.message ?? '', /^Das Fahrzeug ist noch nicht übernommen\./);
+    assert.match(error?.message ?? '', /^Diese Fahrzeugkonfiguration ist noch nicht aktiv\. Schließen Sie/);
     const { token } = await askEditor('state', {}, { headers });
     assert.match((token as { problem: string }).problem, /^Dieser Wert enthält ein Leerzeichen.*: Zugriffstoken\./);
     const finding = ((await askEditor('check', formOf(vehicle()), { headers }))['findings'] as Finding[]).at(-1);
     assert.deepEqual([finding?.code, finding?.message], ['CONFIG', (token as { problem: string }).problem]);
     const english = await askEditor('diagnostics', {}, { id: 'new' });
-    assert.match(english.error?.message ?? '', /^The vehicle is not deployed yet\./);
+    assert.match(
+      english.error?.message ?? '',
+      /^This vehicle configuration is not deployed yet\. Close the form, press Deploy/,
+    );
   });
 
   describe('Copy diagnostics', () => {

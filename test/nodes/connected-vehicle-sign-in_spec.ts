@@ -260,6 +260,10 @@ describe('Signing in from the editor', () => {
     await load({ apiKey: 'demo-key' });
     const { error } = await begin();
     assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client ID is missing/);
+    const withoutSecret = { ...client, clientSecret: ' ' };
+    const volvo = await askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), withoutSecret, { callback }));
+    assert.match(`${volvo.error?.code} ${volvo.error?.message}`, /^CONFIG .*client secret is missing, or has a blank/);
+    assert.ok((await begin('v', withoutSecret))['url'], 'a service of your own may have clients without one');
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
     for (const redirectUrl of [
@@ -277,6 +281,47 @@ describe('Signing in from the editor', () => {
     }
   });
 
+  it('says that the client ID or the client secret has a blank or a line break inside, and stores nothing', async () => {
+    await load();
+    const ask = (typed: Record<string, string>) =>
+      askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), { ...client, ...typed }, { callback }));
+    for (const value of ['two words', 'two\nlines']) {
+      const answers = [await ask({ clientId: value }), await ask({ clientSecret: value })];
+      assert.deepEqual(
+        answers.map(({ error, url }) => [error?.code, error?.message, url]),
+        [
+          [
+            'CONFIG',
+            'The client ID contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.',
+            undefined,
+          ],
+          [
+            'CONFIG',
+            'The client secret is missing, or has a blank or a line break inside. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
+            undefined,
+          ],
+        ],
+      );
+    }
+    assert.deepEqual(storeFiles(), []);
+  });
+
+  it('works with the secondary API key as with the primary one, and says so where it was regenerated', async () => {
+    await service.close();
+    service = await startSimulator({ secondaryApiKey: 'second-key' });
+    await load({ ...client, apiKey: 'second-key' });
+    await signIn();
+    assert.ok((await flow.ask()).payload);
+    const checked = async (typed: Record<string, string>): Promise<Record<string, unknown>> => {
+      const { findings } = await askEditor('check', formOf(vehicle(), typed, { nodes: [] }));
+      return (findings as Record<string, unknown>[]).find(({ about }) => about === 'key') ?? {};
+    };
+    assert.equal((await checked({}))['result'], 'good');
+    const { result, code, message } = await checked({ ...client, apiKey: 'the-key-before' });
+    assert.deepEqual([result, code], ['bad', 'API_KEY_REFUSED']);
+    assert.match(String(message), /API key/);
+  });
+
   it('says that the application is refused, and that the sign-in service is not reached', async () => {
     await load({ ...client, clientSecret: 'wrong' });
     const { url } = await begin();
@@ -286,7 +331,11 @@ describe('Signing in from the editor', () => {
     );
     service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers', times: 1 });
     const again = await begin();
-    assert.equal((await finish(await signInAtPage(String(again['url'])))).error?.code, 'NETWORK');
+    const { error } = await finish(await signInAtPage(String(again['url'])));
+    assert.match(
+      `${error?.code} ${error?.message}`,
+      /^NETWORK .* could not be reached \(\w+\)\. Check the network, and the base URL if you entered one\. Start the sign-in again\.$/,
+    );
   });
 
   describe('The saved sign-in', () => {

@@ -174,6 +174,7 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
     $: () => ({ val: () => undefined }),
     RED: {
       _: (key: string) => keyOf(key),
+      events: { on: () => undefined },
       nodes: {
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
         ...holding(held),

@@ -25,7 +25,8 @@ export class Access {
   refusesKey(headers: IncomingHttpHeaders): RefusalName | null {
     const key = headers[this.#keyHeader];
     if (key === undefined || key === '') return 'key-missing';
-    return this.#settings.open || key === this.#settings.apiKey ? null : 'key-refused';
+    const { open, apiKey, secondaryApiKey } = this.#settings;
+    return open || key === apiKey || key === secondaryApiKey ? null : 'key-refused';
   }
 
   /** Checks the token, the media type and the scopes. */

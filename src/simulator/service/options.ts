@@ -21,6 +21,8 @@ export interface SimulatorOptions {
   mediaTypeVendor?: string;
   /** Default `demo-key`. */
   apiKey?: string;
+  /** The other key of the application, with the same rights and quota (docs/field-notes.md 4.3). Default: none. */
+  secondaryApiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
   /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
@@ -63,6 +65,7 @@ export function withDefaults(options: SimulatorOptions): Settings {
     apiKeyHeader: 'vendor-api-key',
     mediaTypeVendor: 'vendor',
     apiKey: 'demo-key',
+    secondaryApiKey: '',
     accessToken: 'demo-token',
     clientId: 'demo-client',
     clientSecret: 'demo-secret',

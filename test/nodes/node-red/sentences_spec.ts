@@ -166,7 +166,7 @@ describe('The sentences of errors', () => {
   });
 
   it('stay English in English, and where a translation is missing', () => {
-    const known = 'The vehicle is not deployed yet. Press Deploy, then try again.';
+    const known = 'This vehicle configuration is not deployed yet. Close the form, press Deploy, then try again.';
     assert.equal(wordIn('en-US', asSentence(known)), known);
     assert.equal(wordIn('de', asSentence('Something new.')), 'Something new.');
   });
