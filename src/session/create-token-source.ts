@@ -3,7 +3,7 @@ import { raceAbort } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
 import { fingerprint, importedKey, signInKey } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
-import { TokenManager, type GrantState } from './token-manager';
+import type { GrantState, TokenManager } from './token-manager';
 import type { Session } from './session';
 import { isoTime, nobodySignedIn, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
@@ -57,8 +57,6 @@ class ManagedToken implements TokenSource {
   readonly #cancelStart: () => void;
   /** Null before the first choice, and while the pasted access token is in use. */
   #manager: TokenManager | null = null;
-  #chosen: { tokens: TokenManager | TokenSource; savedSignIns: number } | null = null;
-  #choosing: Promise<TokenManager | TokenSource> | null = null;
   #problem: VehicleError | null = null;
   #releasing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -74,13 +72,10 @@ class ManagedToken implements TokenSource {
   }
 
   async get(signal?: AbortSignal): Promise<string> {
-    const tokens = this.#current;
-    return (tokens instanceof TokenManager ? tokens.freshToken : null) ?? raceAbort(this.#get(), signal);
-  }
-
-  async #get(): Promise<string> {
-    const tokens = await this.#choose();
-    return tokens instanceof TokenManager ? tokens.token() : tokens.get();
+    return raceAbort(
+      this.#choose().then((tokens) => tokens.get()),
+      signal,
+    );
   }
 
   onAccepted(token: string): void {
@@ -114,39 +109,20 @@ class ManagedToken implements TokenSource {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelStart();
-    await this.#choosing?.catch(ignore);
     this.#release();
     await this.#releasing;
   }
 
-  /** What was chosen, while that holds: a sign-in can change it. */
-  get #current(): TokenManager | TokenSource | null {
-    if (this.#chosen === null || this.#chosen.savedSignIns !== this.#session.savedSignIns) return null;
-    const { tokens } = this.#chosen;
-    const { signInRequiredSince } = tokens instanceof TokenManager ? tokens.state : tokens.describe();
-    return signInRequiredSince === null ? tokens : null;
-  }
-
-  /** All callers share the choice under way. */
+  /** The manager of the grant to use now, or the pasted access token: a sign-in can change it. */
   async #choose(): Promise<TokenManager | TokenSource> {
-    const tokens = this.#current;
-    if (tokens !== null) return tokens;
-    this.#choosing ??= this.#chooseNow().finally(() => {
-      this.#choosing = null;
-    });
-    return this.#choosing;
-  }
-
-  async #chooseNow(): Promise<TokenManager | TokenSource> {
-    if (this.#isClosed) throw cancelledError();
     try {
-      const { savedSignIns } = this.#session;
       const choice = await this.#keyOrPasted();
+      if (this.#isClosed) throw cancelledError();
       this.#problem = null;
-      const tokens = typeof choice === 'string' ? this.#managerOf(choice) : choice;
-      this.#chosen = { tokens, savedSignIns };
-      return tokens;
+      return typeof choice === 'string' ? this.#managerOf(choice) : choice;
     } catch (error) {
+      // The grant in use goes on while the store cannot be read.
+      if (this.#manager !== null && error instanceof VehicleError && error.code === 'CONFIG') return this.#manager;
       this.#problem = error instanceof VehicleError ? error : null;
       throw error;
     }

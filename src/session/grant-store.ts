@@ -3,7 +3,6 @@ import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { StateFault, type StateStore } from '../state/state-store';
-import { systemClock, type Clock } from '../util/clock';
 import type { OAuthClient } from './oauth';
 
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
@@ -42,11 +41,7 @@ export interface GrantStoreOptions {
   state: StateStore;
   /** Called with every secret before it is stored or used, so that a redactor knows it. */
   onSecret?: (secret: string) => void;
-  clock?: Clock;
 }
-
-/** The service ends every grant after six months (docs/field-notes.md 4.2), so one that was not refreshed for longer is dead. */
-const maxUnusedMs = 190 * 86_400_000;
 
 /** The grants of sign-ins and pasted refresh tokens in the state store. Every fault of the store is CONFIG and says what to do. */
 export class GrantStore {
@@ -78,25 +73,11 @@ export class GrantStore {
   async replace(key: string, grant: SavedSignIn): Promise<void> {
     const before = await this.read(key).catch(() => null);
     await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
-    await this.removeUnused().catch(() => undefined);
   }
 
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
     await withSentence(() => this.#options.state.remove(entryOf(key)));
-  }
-
-  /**
-   * Removes grants that are certainly dead. A pasted refresh token that was replaced by another one leaves its grant behind, and no
-   * configuration knows of it any more. @throws VehicleError CONFIG
-   */
-  async removeUnused(): Promise<void> {
-    const { state, clock = systemClock } = this.#options;
-    for (const { key, value, version } of await withSentence(() => state.entries(`${collection}/`))) {
-      const grant = grantSchema.safeParse(value);
-      if (grant.success && clock.now() - grant.data.refreshedAt > maxUnusedMs)
-        await state.remove(key, { expected: version });
-    }
   }
 
   #parse(value: unknown): Grant {

@@ -25,8 +25,6 @@ export class Session {
   readonly random: () => number;
   readonly #send: Send;
   readonly #managers = new Map<string, TokenManager>();
-  /** Grows with every sign-in, after which another grant may be the one to use. */
-  savedSignIns = 0;
 
   constructor({ store, send, clock = systemClock, random = Math.random }: SessionOptions) {
     this.store = store;
@@ -59,7 +57,6 @@ export class Session {
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async save(key: string, signIn: SavedSignIn): Promise<void> {
     await this.store.replace(key, signIn);
-    this.savedSignIns += 1;
     await Promise.all(this.#of(key).map((manager) => manager.reload()));
   }
 
@@ -75,8 +72,7 @@ export class Session {
 }
 
 /** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
-export function openSession(options: GrantStoreOptions): Session {
-  const { clock = systemClock } = options;
+export function openSession({ clock = systemClock, ...options }: GrantStoreOptions & { clock?: Clock }): Session {
   return new Session({ store: new GrantStore(options), send: sendOnce(clock), clock });
 }
 

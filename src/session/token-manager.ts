@@ -152,14 +152,9 @@ export class TokenManager {
     };
   }
 
-  /** The access token, where it can be sent without a refresh. */
-  get freshToken(): string | null {
-    return this.#grant !== null && this.#isFresh(this.#grant) ? this.#grant.accessToken : null;
-  }
-
-  /** Waits for a refresh only where the token at hand has ended or is about to. */
-  async token(): Promise<string> {
-    if (this.freshToken !== null) return this.freshToken;
+  /** The access token. It waits for a refresh only where the token at hand has ended or is about to. */
+  async get(): Promise<string> {
+    if (this.#grant !== null && this.#isFresh(this.#grant)) return this.#grant.accessToken;
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const token = this.#grant?.accessToken ?? '';
     const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
@@ -307,8 +302,6 @@ export class TokenManager {
     this.turn.unsaved = null;
     this.#refusal = null;
     this.#grant = saved.grant;
-    // This refresh token was pasted just now, perhaps in place of another one.
-    if (next.generation === 1) await this.#options.store.removeUnused().catch(ignore);
     return saved.grant;
   }
 

@@ -22,7 +22,7 @@ export interface Keeper {
 export function openVirtualSession({ directory, now }: Pick<Keeper, 'directory' | 'now'>) {
   const clock = new ManualClock(now);
   const transport = createTransport();
-  const store = new GrantStore({ state: unsyncedFiles([new Seal('credential secret')], directory), clock });
+  const store = new GrantStore({ state: unsyncedFiles([new Seal('credential secret')], directory) });
   const session = new Session({
     store,
     clock,

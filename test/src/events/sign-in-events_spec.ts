@@ -36,7 +36,7 @@ describe('The events of a sign-in', function () {
     // Its key is derived once, outside of the time that the test moves.
     await seal.seal('', '');
     const state = new SealedStateStore({ store, seals: () => [seal] });
-    session = new Session({ store: new GrantStore({ state, clock }), send: identity.send, clock, random: () => 0.5 });
+    session = new Session({ store: new GrantStore({ state }), send: identity.send, clock, random: () => 0.5 });
     seen = [];
   });
 

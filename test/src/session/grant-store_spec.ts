@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
 import { GrantStore, type Grant } from '../../../src/session/grant-store';
 import { Seal } from '../../../src/state/seal';
-import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
 import { sealedFiles } from '../../support/sealed-files';
 
 const key = 'signed-in\nhttps://api.example\nclient\nconfig-1';
-const day = 86_400_000;
 const [seal, formerSeal] = [new Seal('credential secret'), new Seal('former secret')];
 const grant = (count: number): Grant => ({
   generation: count,
@@ -25,11 +23,9 @@ const grant = (count: number): Grant => ({
 
 describe('The saved sign-ins', () => {
   let directory: string;
-  let clock: ManualClock;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'grants-'));
-    clock = new ManualClock(0);
   });
 
   afterEach(() => removeFolder(directory));
@@ -37,7 +33,6 @@ describe('The saved sign-ins', () => {
   const open = (seals = [seal], secrets?: Set<string>): GrantStore =>
     new GrantStore({
       state: sealedFiles(seals, { directory }),
-      clock,
       ...(secrets && { onSecret: (secret: string) => secrets.add(secret) }),
     });
   const folder = (): string => join(directory, 'state', 'sign-in');
@@ -68,19 +63,6 @@ describe('The saved sign-ins', () => {
     secrets.clear();
     await open([seal], secrets).read(key);
     assert.deepEqual([...secrets], ['refresh-1', 'access']);
-  });
-
-  it('are removed at the next sign-in if they were not refreshed for half a year', async () => {
-    await open().write('replaced', grant(1));
-    await open().write('pasted just now', { ...grant(0), refreshedAt: 200 * day });
-    await clock.advance(100 * day);
-    await open().write('in use', { ...grant(1), refreshedAt: clock.now() });
-    await clock.advance(100 * day);
-    await open().replace(key, { ...grant(1), refreshedAt: clock.now() });
-    assert.equal(await open().read('replaced'), null);
-    assert.notEqual(await open().read('in use'), null);
-    assert.notEqual(await open().read('pasted just now'), null);
-    assert.notEqual(await open().read(key), null);
   });
 
   const faults: [string, () => Promise<void>, RegExp][] = [

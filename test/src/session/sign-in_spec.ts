@@ -42,7 +42,6 @@ describe('a sign-in from the editor', () => {
     store = new GrantStore({
       state: new SealedStateStore({ store: files, seals: () => [seal] }),
       onSecret: (secret) => secrets.add(secret),
-      clock,
     });
     session = new Session({ store, send: identity.send, clock });
     ({ signIns } = session);

@@ -61,7 +61,6 @@ describe('a refreshing access token', () => {
     new GrantStore({
       state: new SealedStateStore({ store: files, seals: () => [seal] }),
       onSecret: (secret) => secrets.add(secret),
-      clock,
     });
 
   /** The session of another process, or of this one after a restart. */

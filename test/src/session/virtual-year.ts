@@ -301,7 +301,7 @@ class SimulatedProcess {
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
     const { random, state, client, refreshToken } = options;
     const clock = this.#clock();
-    const store = new GrantStore({ state: this.#stepwise(state), clock });
+    const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
     const session = new Session({ store, send, clock, random });
     const source = (configNodeId: string): TokenSource =>
