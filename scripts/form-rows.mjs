@@ -11,6 +11,10 @@ const sharedRows = {
   vehicle: 'icon="car" label="shared:label.vehicle" style="width: calc(100% - 140px)"',
   vin: 'icon="barcode" label="shared:label.vin" kind="typed" spellcheck="false" data-i18n="[placeholder]shared:placeholder.default" hint="shared:hint.vin"',
   poll: 'icon="clock-o" label="shared:label.poll" kind="number" after="shared:label.seconds" hint="hint.poll"',
+  hours: 'icon="clock-o" label="shared:label.hours" options="shared:hours always only not"',
+  quietHours: 'icon="moon-o" label="shared:label.range" placeholder="22:00-07:00" hint="hint.hours"',
+  timeZone:
+    'icon="globe" label="shared:label.timeZone" list="connected-vehicle-time-zones" spellcheck="false" data-i18n="[placeholder]shared:placeholder.timeZone"',
   interface: 'icon="plug" label="shared:label.interface" options="shared:interface auto v2 v1"',
 };
 

@@ -104,7 +104,7 @@ export { GuardRunner } from './guard/guard-runner';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead } from './guard/types';
 export { guardText } from './guard/text';
-export { parseRange } from './guard/quiet';
+export { parseRange, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.
 export { EventRunner } from './events/event-runner';

@@ -47,5 +47,8 @@ export const readBody = z.object({
   interface: z._default(shortText, 'auto'),
 });
 
+/** The event that a test sends. */
+export const testBody = z.object({ event: z.optional(shortText) });
+
 /** The vehicle of a node; empty: that of the configuration. */
 export const vehicleBody = z.object({ vin: z._default(shortText, '') });

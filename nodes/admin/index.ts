@@ -12,8 +12,9 @@ import { carsOf, clickCarOfTab, picturesOf, readCar } from '../cars/runtime/cars
 import { demoPage } from '../cars/runtime/demo';
 import { overviewsOf } from '../cars/runtime/overview';
 import { notifyEditors } from '../cars/runtime/notify-editors';
+import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
-import { finishBody, formBody, readBody, vehicleBody } from './bodies';
+import { finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
 import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../src/index';
 
 /** A person does not wait longer than this for a dialog. */
@@ -25,7 +26,10 @@ interface EditorRoutes {
   callback(request: Request, response: Response): void;
 }
 
-/** The routes that the dialogs and the tab "Cars" call. No route sends a command, and none returns a secret. */
+/**
+ * The routes that the dialogs and the tab "Cars" call. No route returns a secret, and none sends a command; `test` sends a message into a
+ * flow, which may.
+ */
 export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const own = protectRoute(RED);
   const actions = new Map<string, (request: Request, response: Response) => void>();
@@ -122,6 +126,18 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const { client } = await node.account();
     const { payload } = await withTimeLimit((signal) => client.read('commands', { vin: node.chooseVin(vin), signal }));
     return { commands: payload.map(({ command }) => command) };
+  });
+
+  route('test', 'write', async (id, input) => {
+    const { event } = parseBody(testBody, input);
+    // Null for a node that is not deployed, though the types say otherwise.
+    const node = RED.nodes.getNode(id) as TestableNode | null;
+    if (node === null || !('sendTest' in node))
+      throw new VehicleError(
+        'CONFIG',
+        'This node does not run. Deploy first, and check that the node and its tab are enabled. A node inside a subflow cannot be tested here.',
+      );
+    return { text: await node.sendTest(event) };
   });
 
   // Asks nothing of the service: it is what flows have learned of the car.

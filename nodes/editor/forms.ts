@@ -30,7 +30,7 @@ export function choose(select: JQuery, value: string): void {
 }
 
 /** The field shows the default of a property that the node lacks. */
-const shownDefault = 'shown-default';
+export const shownDefault = 'shown-default';
 
 /** Shows the default of each property that the node lacks (it is older than the property, or was written by hand), and chooses in the dropdowns. */
 export function showProperties(node: AnyNode, field: Field): void {

@@ -24,6 +24,8 @@ export {
   textOf,
 } from './forms';
 export { addPlaceFields, textOfPlace } from './places';
+export { showHours, validateHours, validateTimeZone } from './hours';
+export { showTest } from './test-now';
 export { serviceInterfaces, showInterface } from './interfaces';
 export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
@@ -56,7 +58,6 @@ export {
   operatorsOf,
   parseOperand,
   parsePlace,
-  parseRange,
   readAccess,
   readThemes,
   runtimeMinutesLimits,

@@ -133,6 +133,8 @@ declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     getType(type: string): { defaults: Record<string, { value: unknown }> };
+    /** Whether something is not deployed. */
+    dirty(): boolean;
     /** A new id. */
     id(): string;
     /** A node of the flows being edited, by its id. */

@@ -8,15 +8,21 @@ const {
   eventNames,
   labelStyle,
   nodeField: field,
+  optionElements,
   parsePlace,
   part,
   validatePoll,
   saveProperties,
   sharedText,
+  showHours,
   showProperties,
+  showTest,
   showTyped,
   startSources,
+  textOf,
   textOfPlace,
+  validateHours,
+  validateTimeZone,
   validateTyped,
   validateTypedVin,
   validateWhole,
@@ -85,6 +91,11 @@ function validatePlaces(events: readonly string[], places: readonly unknown[]): 
 function showNeeded(): void {
   const events = eventsOf();
   part('nothing').toggle(events.length === 0);
+  const tested = textOf(part('tested'));
+  part('tested')
+    .empty()
+    .append(optionElements(events.map((value) => ({ value, text: say(`event.${value}`) }))))
+    .val(events.includes(tested) ? tested : (events[0] ?? ''));
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
   part('where').toggle(needsPlace(events));
   const reason = validatePlaces(events, placesOf());
@@ -117,6 +128,9 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
         return validatePlaces(this.events ?? [], value ?? []);
       },
     },
+    hours: { value: 'always' },
+    quietHours: { value: '', validate: validateHours },
+    timeZone: { value: '', validate: validateTimeZone },
     poll: { value: 120, validate: validatePoll },
   },
   inputs: 1,
@@ -142,6 +156,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     chooseVehicle(this);
     showTyped(this, 'level', ['num', ...startSources]);
     showTyped(this, 'vin', ['str', ...startSources]);
+    showHours(this);
+    showTest(this.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
     part('events').add(part('places')).on('change', showNeeded);
     showNeeded();
   },

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { nodeOptions, numberType, poll } from '../node-red/options';
+import type { HoursSettings } from '../../src/index';
+import { hours, nodeOptions, numberType, poll } from '../node-red/options';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a). The library checks the events, the level and the places. */
 export const eventOptions = nodeOptions(() => ({
@@ -8,10 +9,9 @@ export const eventOptions = nodeOptions(() => ({
   level: z._default(z.unknown(), 20),
   levelType: numberType,
   places: z._default(z.unknown(), []),
+  ...hours(),
   /** Seconds; 0 = only on a message. */
   poll: poll(120),
 }));
-export type EventOptions = Omit<z.infer<typeof eventOptions>, 'events' | 'places'> & {
-  events: string[];
-  places: unknown[];
-};
+export type EventOptions = Omit<z.infer<typeof eventOptions>, 'events' | 'places' | keyof HoursSettings> &
+  Required<HoursSettings> & { events: string[]; places: unknown[] };

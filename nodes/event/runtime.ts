@@ -4,7 +4,7 @@ import { onInput, showFailure } from '../node-red/input-handler';
 import { eventOptions, type EventOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { FlowNode } from '../node-red/flow-node';
-import { openCar, startCarNode, type RunnerContext } from '../node-red/car-node';
+import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
 export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef & Partial<EventOptions>): void {
@@ -12,24 +12,36 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
-
-  const carNode = startCarNode(own, 'event', async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
-    const options = parseOptions(eventOptions, config);
-    const { client, poller, signIn, vin, value: level } = await openCar(own, options, 'level');
-    const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, signIn, client, vin });
-    if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-    const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-    return { vin, runner, endPolling };
+  const messageOf = (event: VehicleEvent, vin: string) => ({
+    topic: event.event,
+    payload: { ...event, vin, text: eventText(event, eventWordsOf(own)) },
+    vehicle: { vin },
   });
+
+  const carNode = startCarNode(
+    own,
+    'event',
+    async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
+      const options = parseOptions(eventOptions, config);
+      const { client, poller, signIn, vin, value: level } = await openCar(own, options, 'level');
+      const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, signIn, client, vin });
+      if (!signal.aborted) nodeStatus.show('waiting', 'checking');
+      const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+      return { vin, runner, endPolling };
+    },
+    ({ vin, runner }, event) => {
+      const sample = messageOf(runner.sample(event), vin);
+      return { ...sample, payload: testPayload(own, sample.payload) };
+    },
+  );
 
   onInput(own, async ({ msg, send, signal }) => {
     const { vin, runner } = await carNode.running();
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): void => {
-      const text = eventText(event, eventWordsOf(own));
-      const payload = { ...event, vin, text };
-      send({ ...RED.util.cloneMessage(msg), topic: event.event, payload, vehicle: { vin } });
-      nodeStatus.showWithTime('good', 'value', { value: text });
+      const ownPart = messageOf(event, vin);
+      send({ ...RED.util.cloneMessage(msg), ...ownPart });
+      nodeStatus.showWithTime('good', 'value', { value: ownPart.payload.text });
       showsEvent = true;
     };
     await carNode.deliver(runner.takeUnsent(), sendEvent, signal);

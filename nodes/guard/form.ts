@@ -9,14 +9,17 @@ const {
   labelStyle,
   nodeField: field,
   openingKinds,
-  parseRange,
   part,
   validatePoll,
   saveProperties,
+  showHours,
   showProperties,
+  showTest,
   showTyped,
   startSources,
   textOf,
+  validateHours,
+  validateTimeZone,
   validateTyped,
   validateTypedVin,
   validateWhole,
@@ -26,25 +29,6 @@ const {
 
 const type = 'connected-vehicle-guard';
 const say = wordsOf(type);
-
-function validateQuietHours(value = ''): true | string {
-  if (value.trim() === '') return true;
-  const range = parseRange(value);
-  if (range === null) return say('reason.quietHours');
-  return range.from !== range.to || say('reason.quietHoursEqual');
-}
-
-function validateTimeZone(value = ''): true | string {
-  const zone = value.trim();
-  if (zone === '') return true;
-  try {
-    // The runtime takes names only: an offset knows no summer time.
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
-    return !/^[+-]/.test(timeZone) || say('reason.timeZone');
-  } catch {
-    return say('reason.timeZone');
-  }
-}
 
 /** Whole minutes; the reason names the field, because the editor also shows it below the node. */
 function validateMinutes(label: 'after' | 'repeat', value: string | number | undefined): true | string {
@@ -146,8 +130,9 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
       validate: (value, _opt) => Object.values(value ?? {}).every(isMinutes) || say('reason.minutesFor'),
     },
     repeat: { value: 0, validate: (value, _opt) => validateMinutes('repeat', value) },
-    quietHours: { value: '', validate: (value, _opt) => validateQuietHours(value) },
-    timeZone: { value: '', validate: (value, _opt) => validateTimeZone(value) },
+    hours: { value: 'always' },
+    quietHours: { value: '', validate: validateHours },
+    timeZone: { value: '', validate: validateTimeZone },
     onlyWhileNotInUse: { value: false },
     poll: { value: 120, validate: validatePoll },
   },
@@ -168,10 +153,16 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     chooseVehicle(this);
     showTyped(this, 'minutes', ['num', ...startSources]);
     showTyped(this, 'vin', ['str', ...startSources]);
-    $('#connected-vehicle-time-zones').append(
-      Intl.supportedValuesOf('timeZone').map((zone) => $('<option>').val(zone)),
-    );
+    showHours(this);
+    showTest(this.id);
     part('kinds').on('input change', showList);
+    for (const name of ['all', 'none'])
+      part(name).on('click', () => {
+        part('kinds')
+          .find('[type=checkbox]')
+          .prop('checked', name === 'all');
+        showList();
+      });
     field('minutes').on('change keyup', showList);
     showList();
   },

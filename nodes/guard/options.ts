@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defaultWatch, type GuardSettings, type WatchName } from '../../src/index';
-import { nodeOptions, numberType, poll } from '../node-red/options';
+import { hours, nodeOptions, numberType, poll } from '../node-red/options';
 
 /** `connected-vehicle-guard` (docs/message-contract.md 5b). The library checks what it watches, and when. */
 export const guardOptions = nodeOptions(() => ({
@@ -13,10 +13,7 @@ export const guardOptions = nodeOptions(() => ({
   minutesFor: z._default(z.unknown(), {}),
   /** Minutes; 0 = said once. */
   repeat: z._default(z.unknown(), 0),
-  /** `22:00-07:00`; empty: none. */
-  quietHours: z._default(z.unknown(), ''),
-  /** IANA name; empty: the machine's own. */
-  timeZone: z._default(z.unknown(), ''),
+  ...hours(),
   onlyWhileNotInUse: z._default(z.unknown(), false),
   /** Seconds; 0 = only what messages bring. */
   poll: poll(120),

@@ -12,24 +12,33 @@ import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { FlowNode } from '../node-red/flow-node';
-import { openCar, startCarNode, type RunnerContext } from '../node-red/car-node';
+import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
   const own = new FlowNode(RED, node, config);
   const nodeStatus = own.status;
+  const payloadOf = (event: GuardEvent) => ({ text: guardText(event, guardWordsOf(own)), ...event });
 
-  const carNode = startCarNode(own, 'guard', async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
-    const options = parseOptions(guardOptions, config);
-    const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
-    const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
-    const polls = options.poll > 0;
-    if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
-    /** The result of the first read after the start, until a message carries it on. */
-    const initial = polls ? await runner.initialRead(signal) : null;
-    const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-    return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
-  });
+  const carNode = startCarNode(
+    own,
+    'guard',
+    async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
+      const options = parseOptions(guardOptions, config);
+      const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
+      const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
+      const polls = options.poll > 0;
+      if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
+      /** The result of the first read after the start, until a message carries it on. */
+      const initial = polls ? await runner.initialRead(signal) : null;
+      const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+      return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
+    },
+    ({ vin, runner }) => {
+      const event = runner.sample();
+      return { topic: event.type, payload: testPayload(own, payloadOf(event)), vehicle: { vin } };
+    },
+  );
 
   onInput(own, async ({ msg, send, signal }) => {
     const guard = await carNode.running();
@@ -43,8 +52,8 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
       carNode.deliver(
         events,
         (event) => {
-          const payload = { text: guardText(event, guardWordsOf(own)), ...event };
-          const out = { ...RED.util.cloneMessage(msg), topic: msg.topic || event.type, payload, vehicle: { vin } };
+          const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event), vehicle: { vin } };
+          const out = { ...RED.util.cloneMessage(msg), ...ownPart };
           send(event.type === 'clear' ? [null, out] : [out, null]);
         },
         signal,

@@ -1,4 +1,6 @@
-import { type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
+import type { Node } from 'node-red';
+import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
+import { throwIfInUse } from '../vehicle/state-store';
 import { beginWithRetries } from './begin-with-retries';
 import type { FlowNode } from './flow-node';
 import { isDeleted } from './flows';
@@ -34,6 +36,22 @@ export interface RunnerContext<Read> {
   wake(this: void, reads: readonly Read[], due?: DuePoll): void;
 }
 
+/** A node of which a dialog can send a sample. */
+export interface TestableNode extends Node {
+  /**
+   * @param event the name of an event; of no meaning to a guard
+   * @returns the sentence that was sent
+   * @throws VehicleError
+   */
+  sendTest(event: unknown): Promise<string>;
+}
+
+/** The payload of a sample, whose sentence says that it is a test. */
+export const testPayload = <Payload extends { text: string }>(
+  { say }: FlowNode,
+  payload: Payload,
+): Payload & { test: true } => ({ ...payload, text: say('test', { text: payload.text }), test: true });
+
 interface CarNode<Read, Event, Opened> {
   /** Resolves with the result of `open`, and calls it again after a failure. */
   running(): Promise<Opened>;
@@ -47,11 +65,13 @@ interface CarNode<Read, Event, Opened> {
  * Opens the runner of a node, and lets the node poll by messages to itself. The first such message has no reads: it sends the events that
  * were stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
  * @param collection of the node's stored state, which is removed with the node
+ * @param sampleOf the message of a test, for the first output
  */
 export function startCarNode<Read, Event, Opened>(
   own: FlowNode,
   collection: 'event' | 'guard',
   open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
+  sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
   const { node, deploys } = own;
   const { store } = own.pack;
@@ -81,6 +101,14 @@ export function startCarNode<Read, Event, Opened>(
     if (!closing.signal.aborted) wake([]);
   };
   const endRetries = beginWithRetries(own, begin, () => wake([]));
+
+  (node as TestableNode).sendTest = async (event) => {
+    throwIfInUse(own.RED);
+    const sample = sampleOf(await running(), event);
+    const isSent = await deploys.send(() => node.send(sample), { clock: clock(), signal: closing.signal });
+    if (!isSent) throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
+    return sample.payload.text;
+  };
 
   node.on('close', (removed: boolean, done: () => void) => {
     closing.abort();

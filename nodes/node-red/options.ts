@@ -53,6 +53,13 @@ export const number = (fallback: number, minimum: number, maximum = Number.MAX_S
 export const poll = (fallback: number) =>
   number(fallback, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1));
 
+/** When guard and event node send by themselves; the library checks it (`HoursSettings`). */
+export const hours = () => ({
+  hours: z._default(z.unknown(), 'not'),
+  quietHours: z._default(z.unknown(), ''),
+  timeZone: z._default(z.unknown(), ''),
+});
+
 /** The sources of a property. With `str` and `num` the property is the value itself. */
 const valueTypes = ['str', 'num', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
 export const stringType = z._default(z.enum(valueTypes), 'str');

@@ -5,10 +5,13 @@ import {
   applySignIn,
   factValueShape,
   parseEventState,
+  sampleEvent,
   type EventState,
   type SignInKnown,
 } from './reducer';
-import { parseEventSettings } from './settings';
+import { VehicleError } from '../errors';
+import { parseHours, type QuietHours } from '../util/quiet';
+import { config, parseEventSettings } from './settings';
 import {
   eventNames,
   eventPolls,
@@ -51,6 +54,7 @@ const eventShape = z.lazy(() =>
 
 const reducerOf = (
   settings: EventSettings,
+  quiet: QuietHours,
   signIn: (() => SignInKnown) | null,
 ): CarReducer<EventRead, EventState, EventStep, VehicleEvent> => ({
   resume: (stored) => parseEventState(stored),
@@ -71,10 +75,13 @@ const reducerOf = (
     return input;
   },
   step(before, { signIn: known, ...input }, time) {
-    const { state, events } = applyReading(before, { ...input, ...time }, settings);
-    if (known === null) return { state, events };
-    const applied = applySignIn(state, known, time.at, settings);
-    return { state: applied.state, events: [...events, ...applied.events] };
+    const { state: read, events } = applyReading(before, { ...input, ...time }, settings);
+    const { state, events: ofSignIn } =
+      known === null ? { state: read, events: [] } : applySignIn(read, known, time.at, settings);
+    if (!quiet.holdsAt(time.at)) return { state, events: [...events, ...ofSignIn] };
+    // Known values stay as they were before the quiet hours: the first step after them reports what is different then.
+    const signIn = state.signIn && { endsAt: null, warnedDays: null, isRequired: false, ...before.signIn, at: time.at };
+    return { state: { facts: { ...state.facts, ...before.facts }, signIn }, events: [] };
   },
   // The times of equal values are stored at the end: after a crash, `between` is a little wider.
   essence: ({ facts, signIn: known }) => [
@@ -88,10 +95,28 @@ const reducerOf = (
 /** Reads what the chosen events need, and keeps the last known values over restarts. */
 export class EventRunner extends CarRunner<EventRead, EventState, EventStep, VehicleEvent> {
   readonly reads: readonly EventRead[];
+  readonly #settings: EventSettings;
 
-  private constructor(settings: EventSettings, signIn: (() => SignInKnown) | null, options: CarRunnerOptions) {
-    super(reducerOf(settings, settings.events.some(isOfSignIn) ? signIn : null), options);
+  private constructor(
+    settings: EventSettings,
+    quiet: QuietHours,
+    signIn: (() => SignInKnown) | null,
+    options: CarRunnerOptions,
+  ) {
+    super(reducerOf(settings, quiet, settings.events.some(isOfSignIn) ? signIn : null), options);
     this.reads = readsForEvents(settings.events);
+    this.#settings = settings;
+  }
+
+  /** @throws VehicleError INPUT_INVALID for an event that is not chosen */
+  sample(name: unknown): VehicleEvent {
+    const event = this.#settings.events.find((chosen) => chosen === name);
+    if (event === undefined)
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'The deployed node does not report this event. Press Done, deploy, then try again.',
+      );
+    return sampleEvent(event, this.#settings, this.options.clock.now());
   }
 
   /**
@@ -103,11 +128,12 @@ export class EventRunner extends CarRunner<EventRead, EventState, EventStep, Veh
     signIn = null,
     ...options
   }: CarRunnerOptions & {
-    settings: Parameters<typeof parseEventSettings>[0];
+    settings: Parameters<typeof parseEventSettings>[0] & Parameters<typeof parseHours>[0];
     /** What is known of the sign-in of the account. */
     signIn?: (() => SignInKnown) | null;
   }): Promise<EventRunner> {
-    const runner = new EventRunner(parseEventSettings(settings), signIn, options);
+    const { quiet } = parseHours(settings, config);
+    const runner = new EventRunner(parseEventSettings(settings), quiet, signIn, options);
     await runner.begin();
     return runner;
   }

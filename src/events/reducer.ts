@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isOlder, isTripEnd, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
-import type { EventReading, EventSettings, VehicleEvent } from './types';
+import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { isRecord, memberOf } from '../util/json';
 
 /** Milliseconds since 1970, as far as a Date reaches. */
@@ -104,6 +104,38 @@ const signInEvent = (event: VehicleEvent['event'], until: number): VehicleEvent 
   place: null,
   between: { since: null, until: new Date(until).toISOString() },
 });
+
+/** Values of the car, among which each event but those of trips and the sign-in has two that it follows from. */
+const sampleWords =
+  'CLOSED OPEN LOCKED UNLOCKED DISCONNECTED CONNECTED FAULT IDLE CHARGING DONE NO_WARNING FAILURE REGULAR_MAINTENANCE_TIME_FOR_SERVICE AVAILABLE UNAVAILABLE';
+const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
+  ...sampleWords.split(' '),
+  false,
+  true,
+  level,
+  level - 1,
+  // A place, and the other side of the earth.
+  ...places.slice(0, 1).flatMap(({ latitude, longitude }) => [
+    { latitude, longitude },
+    { latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180 },
+  ]),
+];
+
+/** An event with sample values, to try what a flow does with it. */
+export function sampleEvent(event: VehicleEvent['event'], settings: EventSettings, at: number): VehicleEvent {
+  if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
+  const between = { since: new Date(at - 120_000).toISOString(), until: new Date(at).toISOString() };
+  const values = sampleValues(settings);
+  for (const { members, nameOf, isKnown, changes } of signals)
+    for (const from of values.filter(isKnown))
+      for (const to of values.filter(isKnown)) {
+        const change = changes(from, to, settings).find((one) => one.event === event);
+        if (change === undefined) continue;
+        const member = members === 'all' ? 'brakeLightLeftWarning' : (members?.[0] ?? '');
+        return { event, from, to, name: nameOf?.(member) ?? null, place: change.place ?? null, between };
+      }
+  return { event, from: 12_000, to: 12_012, name: null, place: null, between };
+}
 
 /** The key of a fact in the state. */
 const keyOf = ({ read, fact }: Signal, member: string | null): string =>

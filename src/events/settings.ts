@@ -43,7 +43,8 @@ function placeOf(input: unknown): Place {
   return place;
 }
 
-const config = (
+/** The error of faulty settings. */
+export const config = (
   problem: string | Sentence,
   details: ConstructorParameters<typeof VehicleError>[2] = {},
 ): VehicleError =>

@@ -55,6 +55,10 @@ export class GuardRunner extends CarRunner<GuardRead, GuardState, GuardStep, Gua
     return this.#guard.view(this.state);
   }
 
+  sample(): GuardEvent {
+    return this.#guard.sample(this.options.clock.now());
+  }
+
   /** The reads that this guard needs, and those of the openings that a question names. */
   readsFor(only?: readonly WatchName[]): GuardRead[] {
     return this.#guard.readsFor(only);

@@ -10,20 +10,16 @@ import {
 } from '../catalogue/openings';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
-import { neverQuiet, parseQuietHours, type QuietHours } from './quiet';
+import { parseHours, type HoursSettings, type QuietHours } from '../util/quiet';
 
 /** The settings of a guard; each has a default. Numbers may be text, as an editor's form stores them. */
-export interface GuardSettings {
+export interface GuardSettings extends HoursSettings {
   /** Minutes that an opening may stay open before an alert (10). */
   minutes?: number | string;
   /** Other minutes for some kinds. */
   minutesFor?: Partial<Record<OpeningKind, number | string>>;
   /** Minutes until the alert is repeated; 0 = never (0). */
   repeat?: number | string;
-  /** `22:00-07:00`; empty: none. */
-  quietHours?: string;
-  /** IANA name in which the quiet hours are meant; empty: the machine's own. */
-  timeZone?: string;
   /** Kinds or single openings (`defaultWatch`). */
   watch?: readonly WatchName[];
   /** Count only the time in which the car is not in use (false). */
@@ -65,7 +61,7 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
   const given: Unchecked<GuardSettings> = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, meantBy(value)]),
   );
-  const { minutes = 10, minutesFor = {}, repeat = 0, quietHours = '', timeZone = '' } = given;
+  const { minutes = 10, minutesFor = {}, repeat = 0 } = given;
   const { watch = defaultWatch, onlyWhileNotInUse = false } = given;
   const allowed = milliseconds(minutes, untilAlert);
   const kinds: readonly string[] = openingKinds;
@@ -78,19 +74,16 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
     ]),
   );
   const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
-  if (typeof quietHours !== 'string') throw config('The quiet hours must be a text like 22:00-07:00.');
-  if (typeof timeZone !== 'string') throw config('The time zone must be a text like Europe/Stockholm.');
+  const hours = parseHours(given, config);
   if (!Array.isArray(watch) || !watch.every(isWatchName))
     throw config(sentence`The watched openings must be a list of these names: ${watchNames}.`);
   if (typeof onlyWhileNotInUse !== 'boolean') throw config('“Parked only” must be true or false.');
   const watched = openingsNamed(watch);
-  const zone = parseTimeZone(timeZone);
   if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');
   return {
     allowed: (kind) => allowedFor.get(kind) ?? allowed,
     repeat: repeatAfter,
-    quiet: quietHoursOf(quietHours, zone),
-    timeZone: zone,
+    ...hours,
     watched,
     onlyWhileNotInUse,
   };
@@ -105,25 +98,6 @@ function milliseconds(input: unknown, what: string, explain = (fault: Sentence):
 }
 
 const isWatchName = (name: unknown): name is WatchName => watchNames.some((known) => known === name);
-
-function quietHoursOf(text: string, timeZone: string): QuietHours {
-  if (text.trim() === '') return neverQuiet;
-  const quiet = parseQuietHours(text, timeZone === '' ? undefined : timeZone);
-  if (quiet !== null) return quiet;
-  throw config('The quiet hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
-}
-
-function parseTimeZone(text: string): string {
-  const timeZone = text.trim();
-  if (timeZone === '') return '';
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
-  } catch {
-    throw config(
-      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
-    );
-  }
-}
 
 const config = (problem: string | Sentence): VehicleError =>
   new VehicleError('CONFIG', sentence`The guard cannot start. ${asSentence(problem)}`);

@@ -68,6 +68,17 @@ export class Guard {
     };
   }
 
+  /** An alert for the first watched opening, to try what a flow does with one. */
+  sample(at: number): GuardEvent {
+    const { watched, allowed } = this.#options;
+    const openings = watched.slice(0, 1).map((key): OpenOpening => {
+      const { kind, name } = named(key);
+      const since = at - allowed(kind);
+      return { kind, name, since: iso(since), minutes: Math.floor((at - since) / 60_000), confirmed: true };
+    });
+    return { type: 'alert', at: iso(at), reason: 'open-too-long', openings, unknown: [] };
+  }
+
   /** The stored state after a restart, as far as it can be read: nothing is confirmed until it is read again. Never throws. */
   resume(stored: unknown, at: number): GuardState {
     const state = parseGuardState(stored);

@@ -35,9 +35,16 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'nothing-sent', type: 'connected-vehicle-command', vehicle: 'read-only', command: 'lock' },
   { id: 'result', type: 'connected-vehicle-command-status', vehicle: 'demo-car' },
   { id: 'guard', type: 'connected-vehicle-guard', vehicle: 'demo-car', minutes: 15, minutesFor: { lock: 3 } },
-  { id: 'single', type: 'connected-vehicle-guard', vehicle: 'demo-car', watch: ['lock', 'frontLeftDoor', 'window'] },
+  {
+    id: 'single',
+    type: 'connected-vehicle-guard',
+    vehicle: 'demo-car',
+    watch: ['lock', 'frontLeftDoor', 'window'],
+    quietHours: '22:00-07:00',
+  },
   {
     id: 'event',
+    wires: [['texts']],
     type: 'connected-vehicle-event',
     vehicle: 'demo-car',
     events: ['unlocked', 'locked', 'arrived'],
@@ -59,7 +66,17 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
     ],
   },
   { id: 'unset', type: 'connected-vehicle-condition', vehicle: 'demo-car' },
-].map((node, row) => ('vehicle' in node ? { ...node, z: 'tab', x: 300, y: 40 + row * 40, wires: [] } : node));
+].map((node, row) => ('vehicle' in node ? { wires: [], ...node, z: 'tab', x: 300, y: 40 + row * 40 } : node));
+flow.push({
+  id: 'texts',
+  type: 'debug',
+  z: 'tab',
+  x: 600,
+  y: 40,
+  active: true,
+  tosidebar: true,
+  complete: 'payload.text',
+});
 
 const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
 const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
@@ -184,11 +201,22 @@ describe(`The forms in a browser${pendingNote}`, function () {
   it('mark what is wrong in a guard: own minutes, equal quiet hours, a time zone, and nothing to watch', async () => {
     await openForm('guard');
     const part = (name: string) => partOf(page, name);
+    const boxes = part('kinds').locator('input[type=checkbox]');
+    const checked = part('kinds').locator('input:checked');
+    await part('all').click();
+    assert.equal(await checked.count(), 7);
+    await part('none').click();
+    assert.equal(await checked.count(), 0);
+    await part('nothing').waitFor();
+    await boxes.first().check();
     const windows = part('kinds').locator('input[type=text]').first();
     assert.equal(await windows.getAttribute('placeholder'), '15', 'the minutes that hold where none are entered');
     await windows.fill('abc');
     await page.locator('.car-form [data-part="kinds"] input.input-error').waitFor();
     await windows.fill('');
+    assert.equal(await page.locator('#node-input-quietHours').isVisible(), false);
+    await page.locator('#node-input-hours').selectOption('only');
+    assert.equal(await page.locator('#node-input-quietHours').inputValue(), '18:00-22:00');
     await page.locator('#node-input-quietHours').fill('22:00-22:00');
     await page.locator('#node-input-quietHours').press('End');
     await page.locator('#node-input-quietHours.input-error').waitFor();
@@ -198,7 +226,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.locator('#node-input-timeZone.input-error').waitFor();
     assert.ok((await page.locator('#connected-vehicle-time-zones option').count()) > 100);
     assert.equal(await part('nothing').isVisible(), false);
-    for (const box of await part('kinds').locator('input[type=checkbox]').all()) await box.uncheck();
+    await boxes.first().uncheck();
     await part('nothing').waitFor();
     await picture(page, 'guard-wrong');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
@@ -270,6 +298,38 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await picture(page, 'place-none');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('show the quiet hours of a guard that is older than the choice', async () => {
+    await openForm('single');
+    assert.equal(await page.locator('#node-input-hours').inputValue(), 'not');
+    assert.equal(await page.locator('#node-input-quietHours').inputValue(), '22:00-07:00');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('send a test through the deployed node, one for a double click, and none while something is not deployed', async () => {
+    await openForm('event');
+    const test = partOf(page, 'test');
+    await test.locator('select').selectOption({ label: 'Arrived at a place' });
+    await test.locator('button').dblclick();
+    await test.getByText('Sent: Test: Car is at Home').waitFor();
+    await picture(page, 'test-sent');
+    await test.locator('select').selectOption({ label: 'Car locked' });
+    await test.locator('button').click();
+    await test.getByText('Sent: Test: Car is locked').waitFor();
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    const texts = page.locator('.red-ui-debug-msg-payload');
+    await texts.nth(1).waitFor({ state: 'attached' });
+    assert.deepEqual(await texts.allTextContents(), ['"Test: Car is at Home"', '"Test: Car is locked"']);
+    await page.evaluate('RED.nodes.dirty(true)');
+    await openForm('guard');
+    await test.locator('button').click();
+    await test.getByText('There are changes that are not deployed.').waitFor();
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await page.evaluate('RED.nodes.dirty(false)');
   });
 
   it('say that an event node needs an event', async () => {

@@ -13,6 +13,7 @@ const writes = [
   'sign-in-finish',
   'diagnostics',
   'commands',
+  'test',
 ];
 const reads = ['state', 'cars', 'equipment'];
 

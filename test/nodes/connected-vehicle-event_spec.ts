@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { electricCar, type Simulator } from '../../src/simulator/index';
+import { askEditor } from '../support/editor-client';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 
@@ -28,6 +29,66 @@ describe(type, () => {
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   const texts = (): unknown[] => payloads().map(({ text }) => text);
   const isListening = (): boolean => flow.badges.some(({ text }) => text === 'waiting for events');
+
+  /** Each event with the text of its test. */
+  const tests = {
+    locked: 'Car is locked',
+    unlocked: 'Car is unlocked',
+    'door-opened': 'Front-left door is open',
+    'door-closed': 'Front-left door is closed',
+    'window-opened': 'Front-left window is open',
+    'window-closed': 'Front-left window is closed',
+    'tailgate-opened': 'Tailgate is open',
+    'tailgate-closed': 'Tailgate is closed',
+    'hood-opened': 'Hood is open',
+    'hood-closed': 'Hood is closed',
+    'engine-started': 'Engine is running',
+    'engine-stopped': 'Engine is off',
+    'trip-ended': 'Trip has ended after 12 km',
+    'charger-connected': 'Charging cable is plugged in',
+    'charger-disconnected': 'Charging cable is not plugged in',
+    'charging-started': 'Charging has started',
+    'charging-stopped': 'Charging has stopped',
+    'charging-done': 'Charging is done',
+    'charger-fault': 'Charging has a fault',
+    'battery-below': 'Battery is at 29 %',
+    'battery-above': 'Battery is at 30 %',
+    arrived: 'Car is at Equator',
+    left: 'Car is no longer at Equator',
+    'service-due': 'Service is due',
+    'warning-on': 'Warning: left brake light',
+    'warning-off': 'Warning has ended: left brake light',
+    available: 'Car takes commands',
+    unavailable: 'Car takes no commands',
+    'sign-in-ending': 'The sign-in ends on 15 June: sign in again in the configuration of the car',
+    'sign-in-required':
+      'The car cannot be read any more: sign in again or check the API key in the configuration of the car',
+  };
+
+  it('sends on request what each chosen event would send, marked as a test, at any hour and without an event', async () => {
+    const places = [{ name: 'Equator', latitude: 0, longitude: 0, radius: 1_000_000 }];
+    await load({ events: Object.keys(tests), level: 30, places, poll: 0, hours: 'only', quietHours: '01:00-01:01' });
+    for (const [event, text] of Object.entries(tests)) {
+      const answer = await askEditor('test', { event }, { id: 'n' });
+      assert.deepEqual(answer, { text: answer['text'] }, event);
+      assert.equal(String(answer['text']).replace('June 15', '15 June'), `Test: ${text}`);
+      const msg = flow.outputs[0]?.at(-1);
+      const { test, text: sent, ...payload } = payloads().at(-1) ?? {};
+      assert.deepEqual([msg?.['topic'], test, sent], [event, true, answer['text']]);
+      assert.deepEqual(Object.keys(payload), ['event', 'from', 'to', 'name', 'place', 'between', 'vin'], event);
+      assert.deepEqual(msg?.vehicle, { vin: service.car().vin });
+    }
+    assert.equal(payloads().length, Object.keys(tests).length, 'one message each');
+  });
+
+  it('sends no test of an event that the deployed node does not report, and says so', async () => {
+    await load({ events: ['locked'], poll: 0 });
+    for (const event of ['unlocked', '', undefined]) {
+      const { error } = await askEditor('test', { event }, { id: 'n' });
+      assert.match(String(error?.message), /does not report this event\. Press Done, deploy/);
+    }
+    assert.deepEqual(payloads(), []);
+  });
 
   it('sends one message for a change, with a sentence and the time that is known', async () => {
     await load({ events: ['window-opened', 'window-closed'] });

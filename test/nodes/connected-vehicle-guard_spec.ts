@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Clock } from '../../src/index';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { askEditor } from '../support/editor-client';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 import { removeFolder } from '../support/remove-folder';
@@ -71,6 +72,40 @@ describe(type, () => {
     await until(() => said(1).length === 1);
     assert.equal(said(1)[0]?.['type'], 'clear');
     assert.equal(said(0).length, 1);
+  });
+
+  it('sends an alert on request, marked as a test, one for each of two at once, and goes on as before', async () => {
+    await load({ minutes: 5, watch: ['window'], poll: 0, quietHours: '00:00-23:59' });
+    const test = () => askEditor('test', {}, { id: 'n' });
+    const text = 'Test: Front-left window open for 5 minutes';
+    assert.deepEqual(await Promise.all([test(), test()]), [{ text }, { text }]);
+    const opening = { kind: 'window', name: 'frontLeft', since: '2026-06-01T07:55:00.000Z' };
+    const payload = {
+      text,
+      type: 'alert',
+      at: '2026-06-01T08:00:00.000Z',
+      reason: 'open-too-long',
+      openings: [{ ...opening, minutes: 5, confirmed: true }],
+      unknown: [],
+      test: true,
+    };
+    assert.deepEqual(said(0), [payload, payload]);
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'alert');
+    assert.deepEqual(said(1), []);
+    assert.notEqual(flow.badges.at(-1)?.code, 'alerted');
+  });
+
+  it('says that a node cannot be tested that is not deployed, is no guard, or has no car', async () => {
+    await load({ watch: ['window'], poll: 0 });
+    for (const id of ['new', 'out0', 'v'])
+      assert.match(
+        String((await askEditor('test', {}, { id })).error?.message),
+        /^This node does not run\. Deploy/,
+        id,
+      );
+    await flow.unload();
+    await flow.load({ type, vehicle: 'gone' });
+    assert.match(String((await askEditor('test', {}, { id: 'n' })).error?.message), /^No vehicle is chosen/);
   });
 
   it('holds an alert back until a deploy is over, because the next node may be closed', async () => {

@@ -136,6 +136,63 @@ describe('The runner of the events', () => {
     }
   });
 
+  describe('outside of the hours', () => {
+    const openInEvening = (events: EventName[] = ['locked', 'unlocked'], more: object = {}): Promise<EventRunner> =>
+      openRunner({
+        settings: { events, hours: 'only', quietHours: '18:00-22:00', timeZone: 'UTC' },
+        client,
+        store,
+        clock,
+        ...more,
+      });
+    const at = async (runner: EventRunner, time: string, value: string): Promise<string[]> => {
+      lock = value;
+      await clock.advance(Date.parse(`2026-06-${time}:00Z`) - clock.now());
+      return (await runner.poll(['doors'], signal)).events.map(
+        ({ event, between }) => `${event} ${between.since?.slice(8, 16)} ${between.until.slice(8, 16)}`,
+      );
+    };
+
+    it('sends nothing, and reports with the first read in them what is different, once and with its time', async () => {
+      const runner = await openInEvening();
+      assert.deepEqual(await at(runner, '01T18:30', 'LOCKED'), []);
+      assert.deepEqual(await at(runner, '01T23:00', 'UNLOCKED'), []);
+      assert.deepEqual(await at(runner, '02T09:00', 'UNLOCKED'), []);
+      assert.deepEqual(await at(await openInEvening(), '02T18:00', 'UNLOCKED'), ['unlocked 01T18:30 02T18:00']);
+      assert.deepEqual(await at(await openInEvening(), '02T18:02', 'UNLOCKED'), []);
+    });
+
+    it('never reports what was undone before they began', async () => {
+      const runner = await openInEvening();
+      await at(runner, '01T18:30', 'LOCKED');
+      await at(runner, '01T23:00', 'UNLOCKED');
+      await at(runner, '02T09:00', 'LOCKED');
+      assert.deepEqual(await at(runner, '02T18:00', 'LOCKED'), []);
+      assert.deepEqual(await at(runner, '02T18:10', 'UNLOCKED'), ['unlocked 02T18:00 02T18:10']);
+    });
+
+    it('learns the first values, so that a change in the hours is reported', async () => {
+      const runner = await openInEvening();
+      await at(runner, '01T17:00', 'LOCKED');
+      assert.deepEqual(await at(runner, '01T18:05', 'UNLOCKED'), ['unlocked 01T17:00 01T18:05']);
+    });
+
+    it('keeps an ended sign-in until they begin, and looks at it no more often', async () => {
+      let wakes = 0;
+      const signIn = () => ({ endsAt: null, isRequired: true });
+      const runner = await openInEvening(['sign-in-required'], { signIn, onDue: () => (wakes += 1) });
+      assert.deepEqual((await runner.poll([], signal)).events, []);
+      await clock.advance(6 * 60_000);
+      assert.equal(wakes, 1);
+      await clock.advance(Date.parse('2026-06-01T18:00:00Z') - clock.now());
+      assert.deepEqual(
+        (await runner.poll([], signal)).events.map(({ event }) => event),
+        ['sign-in-required'],
+      );
+      assert.deepEqual((await runner.poll([], signal)).events, []);
+    });
+  });
+
   it('marks only what was sent', async () => {
     const runner = await open();
     await runner.poll(['doors'], signal);

@@ -498,6 +498,22 @@ describe('The guard: quiet hours', () => {
       assert.equal(alertTime(zone, hours, opened), alert));
   }
 
+  it('are all others where alerts are wanted only between two times: the beginning counts, the end does not', () => {
+    const watchman = new Watchman({ minutes: 0, hours: 'only', quietHours: '18:00-22:00', timeZone: 'UTC' });
+    assert.deepEqual(watchman.windows('17:00', open), []);
+    assert.deepEqual(watchman.tick('17:59'), []);
+    assert.equal(watchman.tick('18:00').length, 1);
+    watchman.windows('18:30', { frontLeft: 'CLOSED' });
+    watchman.windows('22:00', open);
+    assert.deepEqual(watchman.events, []);
+    assert.equal(watchman.tick('2026-06-02T18:00:00Z').length, 1);
+  });
+
+  it('are none where alerts come at any time, whatever two times were chosen before', () => {
+    const watchman = new Watchman({ minutes: 0, hours: 'always', quietHours: '09:00-20:00', timeZone: 'UTC' });
+    assert.equal(watchman.windows('12:00', open).length, 1);
+  });
+
   it("follow the machine's own clock where no zone is given", () => {
     const local = (hours: number): string => new Date(2026, 5, 1, hours).toISOString();
     const watchman = new Watchman({ minutes: 0, quietHours: '12:00-14:00' });
@@ -820,6 +836,8 @@ describe('The guard: its settings', () => {
     [{ quietHours: '22:00-22:00' }, /two different times/],
     [{ quietHours: 22 }, /22:00-07:00/],
     [{ quietHours: '22:00-07:00', timeZone: 'Europe/Atlantis' }, /no such time zone/],
+    [{ hours: 'sometimes' }, /always, only or not/],
+    [{ hours: 'only', quietHours: 'evening' }, /22:00-07:00/],
     [{ watch: [] }, /No opening is chosen/],
     [{ watch: ['roof'] }, /list of these names: window/],
     [{ watch: 'window' }, /list of these names/],

@@ -1,0 +1,52 @@
+import { parseRange } from '../../src/index';
+import { nodeField, part, shownDefault, textOf } from './forms';
+import { sharedText } from './texts';
+import type { Validity } from './validators';
+
+interface Hours {
+  hours?: string;
+  quietHours?: string;
+}
+
+/** What the form offers to begin with. */
+const usualRanges: Partial<Record<string, string>> = { only: '18:00-22:00', not: '22:00-07:00' };
+
+/** The fields of the hours in which guard and event node send by themselves. */
+export function showHours({ hours, quietHours = '' }: Hours): void {
+  const [mode, range] = [nodeField('hours'), nodeField('quietHours')];
+  // A flow that is older than the choice has the quiet hours alone.
+  if (hours === undefined && quietHours !== '') mode.val('not').data(shownDefault, 'not');
+  const row = range.closest('.form-row');
+  const show = (): JQuery => row.add(row.next('.hint')).toggle(mode.val() !== 'always');
+  mode.on('change', () => {
+    if (textOf(range) === '') range.val(usualRanges[textOf(mode)] ?? '');
+    show();
+    range.trigger('change');
+  });
+  show();
+  const zones = Intl.supportedValuesOf('timeZone').map((zone) => $('<option>').val(zone));
+  part('time-zones').attr('id', 'connected-vehicle-time-zones').append(zones);
+}
+
+/** The validator of the property `quietHours`. */
+export function validateHours(this: Hours, value: string | undefined, _opt: unknown): Validity {
+  const mode = textOf(nodeField('hours')) || this.hours;
+  const text = (value ?? '').trim();
+  if (mode === 'always' || (mode === undefined && text === '')) return true;
+  const range = parseRange(text);
+  if (range === null) return sharedText('reason.hours');
+  return range.from !== range.to || sharedText('reason.hoursEqual');
+}
+
+/** The validator of the property `timeZone`. */
+export function validateTimeZone(value: string | undefined, _opt: unknown): Validity {
+  const zone = (value ?? '').trim();
+  if (zone === '') return true;
+  try {
+    // The runtime takes names only: an offset knows no summer time.
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    return !/^[+-]/.test(timeZone) || sharedText('reason.timeZone');
+  } catch {
+    return sharedText('reason.timeZone');
+  }
+}

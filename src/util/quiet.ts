@@ -1,0 +1,88 @@
+import type { VehicleError } from '../errors';
+
+/** Hours of the day in which nothing is sent, except in answer to a question. All instants are milliseconds since 1970, UTC. */
+export interface QuietHours {
+  holdsAt(at: number): boolean;
+  /** During quiet hours: the time of the next check, at the latest when they end. */
+  nextCheck(at: number): number;
+}
+
+const neverQuiet: QuietHours = { holdsAt: () => false, nextCheck: (at) => at };
+
+const minute = 60_000;
+const halfHour = 30 * minute;
+const day = 24 * 60;
+const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-\u2013]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
+
+/** `22:00-07:00` as minutes of the day; null where the text is something else. */
+export function parseRange(text: string): { from: number; to: number } | null {
+  const [whole, fromHour, fromMinute, toHour, toMinute] = pattern.exec(text) ?? [];
+  if (whole === undefined) return null;
+  return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute) };
+}
+
+/** The hours in which a node sends messages by itself. */
+export interface HoursSettings {
+  /** How the range is meant: `always` does not use it, `only` sends in it, `not` outside of it (`not`). */
+  hours?: 'always' | 'only' | 'not';
+  /** `22:00-07:00`, over midnight too; the end is not part of it. Empty: messages at any time. */
+  quietHours?: string;
+  /** IANA name in which the range is meant; empty: the machine's own. */
+  timeZone?: string;
+}
+
+/**
+ * @param settings as a form or a person wrote them
+ * @param fail makes the error of a sentence
+ */
+export function parseHours(
+  settings: { [Name in keyof HoursSettings]?: unknown },
+  fail: (problem: string) => VehicleError,
+): { quiet: QuietHours; timeZone: string } {
+  const { quietHours: range = '', timeZone: zone = '' } = settings;
+  const hours = settings.hours || 'not';
+  if (hours !== 'always' && hours !== 'only' && hours !== 'not') throw fail('The hours must be always, only or not.');
+  if (typeof range !== 'string') throw fail('The hours must be a text like 22:00-07:00.');
+  if (typeof zone !== 'string') throw fail('The time zone must be a text like Europe/Stockholm.');
+  const timeZone = parseTimeZone(zone.trim(), fail);
+  if (hours === 'always' || range.trim() === '') return { quiet: neverQuiet, timeZone };
+  const { from = 0, to = 0 } = parseRange(range) ?? {};
+  // Two equal times are refused, because they can mean never as well as always.
+  if (from === to)
+    throw fail('The hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
+  const quiet = hours === 'only' ? { from: to, to: from } : { from, to };
+  return { quiet: quietHours(quiet, timeZone === '' ? undefined : timeZone), timeZone };
+}
+
+function parseTimeZone(timeZone: string, fail: (problem: string) => VehicleError): string {
+  if (timeZone === '') return '';
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+  } catch {
+    throw fail(
+      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
+    );
+  }
+}
+
+function quietHours({ from, to }: { from: number; to: number }, timeZone?: string): QuietHours {
+  const wall = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone });
+  const minuteOfDay = (at: number): number => {
+    const [hours, minutes] = wall.format(at).split(':');
+    return Number(hours) * 60 + Number(minutes);
+  };
+  return {
+    // Intl gives the local time of that instant, so a change to or from summer time needs no arithmetic.
+    holdsAt(at) {
+      const now = minuteOfDay(at);
+      return from < to ? from <= now && now < to : from <= now || now < to;
+    },
+    // A change to or from summer time comes at a full or a half hour. With a check at each of them, an hour that the change skips or
+    // repeats does not delay the end.
+    nextCheck(at) {
+      const left = (to - minuteOfDay(at) + day) % day;
+      const end = (Math.floor(at / minute) + left) * minute;
+      return Math.min(end, (Math.floor(at / halfHour) + 1) * halfHour);
+    },
+  };
+}
