@@ -32,7 +32,7 @@ export { guardOptions } from './guard/options';
 export { parseOptions } from './node-red/options';
 export { statusOptions } from './status/options';
 export { vehicleCredentials, vehicleOptions } from './vehicle/options';
-export { languageOf, translate } from './node-red/i18n';
+export { wordsOf } from './node-red/i18n';
 export { wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';
 export { Overview } from './cars/runtime/overview';

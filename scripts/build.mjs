@@ -133,6 +133,8 @@ async function minifyForm(html) {
 
 const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));
 
+const catalogueOfReads = () => createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
+
 /** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
@@ -148,8 +150,12 @@ const sharedWords = {
     word: { ...word, ...texts.word },
   }),
   // A form describes kinds of values, so it needs the words of booleans only.
-  'connected-vehicle-status.json': (texts, { state: { locked }, unit, word: { open, closed, running, ...word } }) => ({
+  'connected-vehicle-status.json': (
+    texts,
+    { read, state: { locked }, unit, word: { open, closed, running, ...word } },
+  ) => ({
     ...texts,
+    read,
     unit,
     word: { open, closed, locked, running, 'not running': word['not running'] },
   }),
@@ -157,18 +163,23 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  'connected-vehicle.json': (texts, { cause }) => ({ ...texts, cause }),
-  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause }, title) => ({
-    ...texts,
-    status: { ...texts.status, failed: { ...texts.status.failed, ...cause } },
-    part: { ...part, carLocked: part.lock },
-    reading: { ...texts.reading, title, unit, word: { ...word, locked, unlocked } },
-  }),
+  'connected-vehicle.json': (texts, { cause, command }) => ({ ...texts, cause, command }),
+  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, read }) => {
+    const { readNames, titleOf } = catalogueOfReads();
+    const title = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
+    return {
+      ...texts,
+      command,
+      status: { ...texts.status, failed: { ...texts.status.failed, ...cause } },
+      part: { ...part, carLocked: part.lock },
+      reading: { ...texts.reading, title, unit, word: { ...word, locked, unlocked } },
+    };
+  },
 };
 
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
-  const { readNames, readScopes } = createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
+  const { readNames, readScopes } = catalogueOfReads();
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
   return Object.entries(byScopes)
@@ -194,20 +205,20 @@ async function buildEditor() {
     await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
-  const { readNames, titleOf } = createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
   for (const language of await readdir(`${to}locales`)) {
     const folder = `${to}locales/${language}/`;
     const rewrite = async (file, change) =>
       writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
-    await rewrite('connected-vehicle-status.html', (help) => help.replace('<!-- reads -->', listOfReads));
     const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
-    const { read } = JSON.parse(await readFile(`${folder}connected-vehicle-status.json`, 'utf8'));
-    const titles = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith('.json')))
+    for (const file of await readdir(folder)) {
+      if (file === 'connected-vehicle-status.html')
+        await rewrite(file, (help) => help.replace('<!-- reads -->', listOfReads));
+      if (!file.endsWith('.json')) continue;
       await rewrite(file, (text) => {
         const texts = JSON.parse(text);
-        return JSON.stringify(sharedWords[file]?.(texts, words, titles) ?? texts);
+        return JSON.stringify(sharedWords[file]?.(texts, words) ?? texts);
       });
+    }
   }
   await cp(`${root}icons`, `${to}icons`, { recursive: true });
 }

@@ -6,8 +6,7 @@ import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { partOf } from '../pack';
 import { sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
-import { languageOf, translate } from '../node-red/i18n';
-import { wordIn } from '../node-red/sentences';
+import { wordsOf } from '../node-red/i18n';
 import { deployedOf, type Form } from './form-routes';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
@@ -136,11 +135,12 @@ function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): bool
 /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
 export function callbackPage(RED: NodeAPI) {
   return async (request: Request, response: Response): Promise<void> => {
+    const { say, word } = wordsOf(RED);
     const result = await finishSignIn(RED, request.originalUrl).then(
-      () => ({ status: 200, words: sentence(RED, 'done') }),
+      () => ({ status: 200, words: say('callback.done') }),
       (error: unknown) => ({
         status: 400,
-        words: `${sentence(RED, 'failed')} ${wordIn(languageOf(RED), safeError(error).sentence)}`,
+        words: `${say('callback.failed')} ${word(safeError(error).sentence)}`,
       }),
     );
     response
@@ -155,8 +155,6 @@ export function callbackPage(RED: NodeAPI) {
       .send(page(result.words));
   };
 }
-
-const sentence = (RED: NodeAPI, key: string): string => translate(RED, `callback.${key}`);
 
 const page = (words: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;

@@ -114,7 +114,9 @@ interface Judged extends ConditionResult {
 
 /** "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because the node status has it. */
 function factsText(own: FlowNode, judged: readonly Judged[], now: number): string {
-  const texts = [...new Set(judged.map((one) => `${titleOf(own, one.condition.value)}: ${factText(own, one, now)}`))];
+  const fact = (one: Judged): string =>
+    own.say('condition.fact', { title: titleOf(own, one.condition.value), value: factText(own, one, now) });
+  const texts = [...new Set(judged.map(fact))];
   const facts = texts.slice(0, maxFacts).join(', ');
   const count = texts.length - maxFacts;
   return count > 0 ? own.say('condition.more', { facts, count }) : facts;

@@ -57,7 +57,7 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   });
 }
 
-/** The words for the sentences of events, in the language of the runtime. */
+/** The words for the sentences of events. */
 const eventWordsOf = ({ language, say }: FlowNode) => ({
   language,
   sentence: (key: string) => say(`event.${key}`),

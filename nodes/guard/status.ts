@@ -32,7 +32,7 @@ export function showGuardState(
   nodeStatus.showWithTime('good', 'value', { value: text });
 }
 
-/** The words for the guard's sentences, in the language of the runtime. */
+/** The words for the guard's sentences. */
 export const guardWordsOf = ({ language, say }: FlowNode) => ({
   language,
   text: (key: string): string => say(`${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),

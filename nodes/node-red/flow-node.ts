@@ -3,14 +3,14 @@ import { VehicleError, type Account, type Pack } from '../../src/index';
 import { packOf } from '../vehicle/state-store';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { deploysOf } from './deploys';
-import { languageOf, translate, type Values } from './i18n';
+import { wordsOf, type Values, type Words } from './i18n';
 import { nonBlank, type Message } from './message';
 import { nodeStatusOf, type NodeStatus } from './node-status';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
 /** A node of the flows, with what it needs of its Node-RED. */
-export class FlowNode {
+export class FlowNode implements Words {
   readonly status: NodeStatus;
   readonly deploys: ReturnType<typeof deploysOf>;
   /** What all accounts of this Node-RED share. */
@@ -24,19 +24,26 @@ export class FlowNode {
     config: NodeDef & { vehicle?: string },
   ) {
     RED.nodes.createNode(node, config);
-    this.status = nodeStatusOf(RED, node);
+    this.#vehicle = config.vehicle ?? '';
+    this.status = nodeStatusOf(node, this);
     this.deploys = deploysOf(RED);
     this.pack = packOf(RED);
-    this.#vehicle = config.vehicle ?? '';
   }
 
-  /** BCP 47 tag of the runtime. */
+  get #words(): Words {
+    return wordsOf(this.RED, this.#vehicle);
+  }
+
+  /** BCP 47 tag: the language of the vehicle configuration. */
   get language(): string {
-    return languageOf(this.RED);
+    return this.#words.language;
   }
 
-  /** A text in the language of the runtime. @param key in `runtime.json` */
-  readonly say = (key: string, values?: Values): string => translate(this.RED, key, values);
+  /** A text in this language. @param key in `runtime.json` */
+  readonly say: Words['say'] = (key, values) => this.#words.say(key, values);
+
+  /** A sentence of the library in this language. */
+  readonly word: Words['word'] = (sentence) => this.#words.word(sentence);
 
   /** @param key below `warning` in `runtime.json` */
   warn(key: string, values?: Values): void {
@@ -66,7 +73,7 @@ export class FlowNode {
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
-    this.status.note = () => expiryNote(this.RED, account);
+    this.status.note = () => expiryNote(this, account);
     return { account, vin: vehicle.chooseVin(nonBlank(msg['vin']) ?? (await this.typed(options, 'vin', msg))) };
   }
 
@@ -96,11 +103,9 @@ export class FlowNode {
 const warnBefore = 30 * 60_000;
 
 /** `expires in 12 min`, or null while there is time. */
-export function expiryNote(RED: NodeAPI, account: Account): string | null {
+export function expiryNote({ say }: Words, account: Account): string | null {
   const { kind, expiresAt } = account.token();
   if (kind !== 'pasted' || expiresAt === null) return null;
   const left = Date.parse(expiresAt) - clock().now();
-  return left > 0 && left <= warnBefore
-    ? translate(RED, 'status.expires', { minutes: Math.ceil(left / 60_000) })
-    : null;
+  return left > 0 && left <= warnBefore ? say('status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
 }

@@ -1,40 +1,68 @@
 /**
- * The texts of the runtime: node statuses with values, warnings, the guard's sentences. They are apart from the message catalogues,
- * because Node-RED sends those to every editor. Node-RED's `RED._` takes as much CPU time as a read, so the runtime looks its texts up in
- * its own map.
+ * The texts of the runtime: node statuses with values, warnings, the sentences of guard, events and conditions. They are apart from the
+ * message catalogues, because Node-RED sends those to every editor. Node-RED's `RED._` takes as much CPU time as a read, so the runtime
+ * looks its texts up in its own map.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
+import type { Sentence } from '../../src/index';
 import { partOf } from '../pack';
+import { english, languages, localesFolder, wordIn } from './sentences';
 
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
 
+/** The texts of the runtime in one language. */
+export interface Words {
+  /** BCP 47 tag. */
+  readonly language: string;
+  /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values where there is none. @param key in `runtime.json` */
+  say(key: string, values?: Values): string;
+  /** A sentence of the library. */
+  word(sentence: Sentence): string;
+}
+
 /** The parts of a text: words, the name of a place, words, and so on. */
 type Text = readonly string[];
 
-const fallback = 'en-US';
-
-/** The texts in the language of the runtime. The message catalogue that Node-RED has loaded names this language. */
+/** The texts by language, read at the first use of each. */
 class Texts {
-  /** BCP 47 tag. */
-  readonly language: string;
-  readonly texts: ReadonlyMap<string, Text>;
+  readonly #words = new Map<string, Words>();
+  /** The language of Node-RED: the message catalogue that it has loaded names it. */
+  readonly #own: string;
 
   constructor(RED: NodeAPI) {
-    const named = RED._('@connected-vehicle/node-red/connected-vehicle:language');
-    this.language = /^[\w-]+$/.test(named) && existsSync(fileOf(named)) ? named : fallback;
-    this.texts = new Map([...textsOf(fallback), ...textsOf(this.language)]);
+    this.#own = knownLanguage(RED._('@connected-vehicle/node-red/connected-vehicle:language')) ?? english;
+  }
+
+  in(language = this.#own): Words {
+    const words = this.#words.get(language) ?? wordsIn(language);
+    this.#words.set(language, words);
+    return words;
   }
 }
 
-/** The build puts the locales beside the bundle. */
-export const localesFolder = join(__dirname, 'locales');
+const knownLanguage = (named: unknown): string | undefined => languages.find((language) => language === named);
 
-const fileOf = (language: string): string => join(localesFolder, language, 'runtime.json');
+function wordsIn(language: string): Words {
+  const texts = new Map([...textsOf(english), ...textsOf(language)]);
+  return {
+    language,
+    say(key, values = {}) {
+      const text = texts.get(key);
+      if (text === undefined) return String(values['defaultValue'] ?? key);
+      return text.reduce(
+        (filled, part, index) => filled + (index % 2 === 0 ? part : (values[part] ?? `__${part}__`)),
+        '',
+      );
+    },
+    word: (sentence) => wordIn(language, sentence),
+  };
+}
 
-const textsOf = (language: string): [string, Text][] => flat('', JSON.parse(readFileSync(fileOf(language), 'utf8')));
+const textsOf = (language: string): [string, Text][] =>
+  flat('', JSON.parse(readFileSync(join(localesFolder, language, 'runtime.json'), 'utf8')));
 
 /** Each text under its whole key, `status.reading`. */
 function flat(path: string, value: unknown): [string, Text][] {
@@ -42,11 +70,16 @@ function flat(path: string, value: unknown): [string, Text][] {
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
 }
 
-export const languageOf = (RED: NodeAPI): string => partOf(RED, Texts).language;
-
-/** A text with its places filled, `armed for __seconds__ s`; `defaultValue` where there is none. */
-export function translate(RED: NodeAPI, key: string, values: Values = {}): string {
-  const text = partOf(RED, Texts).texts.get(key);
-  if (text === undefined) return String(values['defaultValue'] ?? key);
-  return text.reduce((filled, part, index) => filled + (index % 2 === 0 ? part : (values[part] ?? `__${part}__`)), '');
+/**
+ * The texts in the language of a vehicle configuration, or in that of Node-RED where the configuration names none.
+ * @param vehicle id of the config node; without one: in the language of Node-RED
+ */
+export function wordsOf(RED: NodeAPI, vehicle = ''): Words {
+  // Null for a config node that is deleted or disabled; any node has other properties.
+  const node = RED.nodes.getNode(vehicle) as { config?: { language?: unknown } } | null;
+  return partOf(RED, Texts).in(knownLanguage(node?.config?.language));
 }
+
+/** A line in the log of Node-RED, in its language. */
+export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
+  RED.log.warn(`[connected-vehicle] ${wordsOf(RED).word(warning)}`);

@@ -1,7 +1,6 @@
-import type { Node, NodeAPI, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
+import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
 import { clockTime, type Sentence } from '../../src/index';
-import { languageOf, translate, type Values } from './i18n';
-import { wordIn } from './sentences';
+import type { Values, Words } from './i18n';
 import { clock } from './time';
 
 /** The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring = waiting, red ring = failed, grey = unknown. */
@@ -26,7 +25,7 @@ const codeOf = (key: string): string =>
     .replaceAll('_', '-')
     .toLowerCase();
 
-/** The only writer of a node's status: texts in the language of the runtime, each with the code of its key. */
+/** The only writer of a node's status: texts in the language of its vehicle configuration, each with the code of its key. */
 export interface NodeStatus {
   /** @param key below `status` in `runtime.json`, @param words the values that the text names */
   show(style: StatusStyle, key: string, words?: Values): void;
@@ -34,9 +33,9 @@ export interface NodeStatus {
   showWithTime(style: StatusStyle, key: string, words?: Values): void;
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
-  /** The name of a command in the language of the runtime. */
+  /** The name of a command. */
   command(name?: string): string;
-  /** A sentence in the language of the runtime. */
+  /** A sentence of the library. */
   word(sentence: Sentence): string;
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */
   time(at: number): string;
@@ -46,8 +45,8 @@ export interface NodeStatus {
   keptNote: string | null;
 }
 
-export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
-  const textOf = (key: string, words?: Values): string => translate(RED, `status.${key}`, words);
+export function nodeStatusOf(node: Node, words: Words): NodeStatus {
+  const textOf = (key: string, values?: Values): string => words.say(`status.${key}`, values);
   /** Every status is sent to all open editors, so the same one is not sent twice. */
   let standing = '';
   let shown: string | undefined;
@@ -88,9 +87,8 @@ export function nodeStatusOf(RED: NodeAPI, node: Node): NodeStatus {
       standing = '';
       node.status({});
     },
-    command: (name = '') =>
-      RED._(`@connected-vehicle/node-red/connected-vehicle:command.${name}`, { defaultValue: name }),
-    word: (sentence) => wordIn(languageOf(RED), sentence),
+    command: (name = '') => words.say(`command.${name}`, { defaultValue: name }),
+    word: words.word,
     time: (at) => nodeStatus.word(clockTime(at, clock().now())),
     note: () => null,
     keptNote: null,

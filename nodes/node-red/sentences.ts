@@ -5,15 +5,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
-import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
-import { languageOf, localesFolder } from './i18n';
 
-/** The languages of the pack, first the one that the sentences are written in. */
-const languages = [...new Set(['en-US', ...readdirSync(localesFolder)])];
+/** The build puts the locales beside the bundle. */
+export const localesFolder = join(__dirname, 'locales');
+
+/** The language that the sentences are written in. */
+export const english = 'en-US';
+
+/** The languages of the pack, first English. */
+export const languages: readonly string[] = [...new Set([english, ...readdirSync(localesFolder)])];
 
 /** The language of the pack that a browser prefers. */
-export const languageOfRequest = (request: Request): string => String(request.acceptsLanguages(languages) || 'en-US');
+export const languageOfRequest = (request: Request): string =>
+  String(request.acceptsLanguages([...languages]) || english);
 
 /** The translations of each language by English template, and the labels of the vehicle configuration by property. */
 const translations = new Map(languages.map((language) => [language, readTranslations(language)]));
@@ -30,10 +35,6 @@ function readTranslations(language: string): ReadonlyMap<string, string> {
 /** A sentence in a language; English where a translation is missing. */
 export const wordIn = (language: string, sentence: Sentence): string =>
   wordSentence(sentence, translations.get(language) ?? new Map());
-
-/** A line in the log of Node-RED, in its language. */
-export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
-  RED.log.warn(`[connected-vehicle] ${wordIn(languageOf(RED), warning)}`);
 
 /** A value as a browser gets it: each sentence is a text in the language of the editor. */
 export type Worded<Value> = Value extends Sentence

@@ -9,23 +9,14 @@ import {
   type AnyReading,
   type Reading,
 } from '../../src/index';
-import type { Values } from '../node-red/i18n';
+import type { Words } from '../node-red/i18n';
 import type { StatusStyle } from '../node-red/node-status';
-import { wordIn } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 
 /** The node status of a reading. */
 interface ReadingText {
   style: Extract<StatusStyle, 'good' | 'attention' | 'unclear'>;
   text: string;
-}
-
-/** The words of the runtime's language. */
-interface Words {
-  /** BCP 47 tag. */
-  language: string;
-  /** @param key in `runtime.json`; without a text, the result is `defaultValue` of the values */
-  say: (key: string, values?: Values) => string;
 }
 
 /** More parts make the text of a node longer than the node. */
@@ -148,9 +139,9 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
-const chargedAt = (doneAt: unknown, { language, say }: Words): string | null =>
+const chargedAt = (doneAt: unknown, { say, word }: Words): string | null =>
   isRecord(doneAt) && typeof doneAt['value'] === 'string'
-    ? say('reading.until', { time: wordIn(language, clockTime(Date.parse(doneAt['value']), clock().now())) })
+    ? say('reading.until', { time: word(clockTime(Date.parse(doneAt['value']), clock().now())) })
     : null;
 
 /** The numbers that a car has; one without a tank says 0 liters. */

@@ -81,6 +81,17 @@ function showService(): void {
 RED.events.on('flows:loaded', loadCredentials);
 RED.events.on('deploy', loadCredentials);
 
+/** Each language in its own words, as the browser names it. */
+function showLanguages(chosen = ''): void {
+  const names = (['de', 'en', 'fr', 'nl', 'nb', 'sv'] as const).map((language): [string, string] => {
+    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
+    return [language === 'en' ? 'en-US' : language, name.charAt(0).toUpperCase() + name.slice(1)];
+  });
+  field('language')
+    .append(names.map(([language, name]) => new Option(name, language)))
+    .val(chosen);
+}
+
 RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
   category: 'config',
   color: '#90B8BC',
@@ -146,6 +157,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     commandsPerMinute: { value: 10, validate: (value, _opt) => validateWhole(value, 1) },
     shareFor: { value: 5, validate: (value, _opt) => validateWhole(value, 0) },
     polling: { value: 'fixed' },
+    language: { value: '' },
   },
   credentials: {
     apiKey: {
@@ -185,6 +197,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     showReadOnly();
     showList('interfaces', interfaceNames, this.interfaces ?? interfaceNames);
     field('service').on('change', showService);
+    showLanguages(this.language);
     prepareDialog(this);
   },
   oneditsave() {

@@ -28,6 +28,8 @@ export const vehicleOptions = z.lazy(() =>
     shareFor: number(5, 0),
     /** How the nodes that poll do so: each at its own seconds, or as often as the car gives reason to. */
     polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),
+    /** Of the texts that reach people: `payload.text`, node status, notifications. Empty: the language of Node-RED. */
+    language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),
 );
 export type VehicleOptions = z.infer<typeof vehicleOptions>;

@@ -4,7 +4,7 @@ import { accountOptionsOf } from './account-options';
 import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
-import { translate } from '../node-red/i18n';
+import { wordsOf } from '../node-red/i18n';
 import { isDeleted } from '../node-red/flows';
 import { redactor, safeError } from './redaction';
 import { onUse, packOf, throwIfInUse, whenOurs } from './state-store';
@@ -57,7 +57,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
 
   onUse(own, (isUsed) => {
     if (!isUsed) return;
-    node.warn(translate(RED, 'warning.secondProcess'));
+    node.warn(wordsOf(RED).say('warning.secondProcess'));
     // One that was opened before this was decided has read nothing, and would not read again.
     void opened?.then((before) => before.close()).catch(() => undefined);
     opened = undefined;

@@ -15,7 +15,7 @@ import {
 } from '../../src/index';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import type { NodeOfFlow } from '../node-red/flows';
-import { logWarning } from '../node-red/sentences';
+import { logWarning } from '../node-red/i18n';
 import { clock } from '../node-red/time';
 import { partOf } from '../pack';
 import { redactor } from './redaction';

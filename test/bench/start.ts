@@ -1,11 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { browserBytes, carsTabBytes } from '../support/browser-bytes';
+import { languages } from '../support/editor-halves';
 import type { Cost, LoadInput } from './load-process';
 import { measured, median, startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
-
-const nodes = resolve(__dirname, '../../nodes');
 
 /** What the installed pack costs a Node-RED that has no vehicle, what its first vehicle costs, and what each editor loads. */
 export async function start({ rounds = 11 } = {}): Promise<Row[]> {
@@ -82,7 +79,7 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
 /** The bytes that each editor loads in a language. One that is not English gets the English words as well, to fall back on: Node-RED asks for them. */
 function browser(): Row[] {
   const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
-  const atStart = readdirSync(join(nodes, 'locales')).map((language): Row => {
+  const atStart = languages.map((language): Row => {
     const parts = Object.entries(browserBytes(language));
     const all = parts.reduce((sum, [, bytes]) => sum + bytes, 0);
     return {

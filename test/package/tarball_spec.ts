@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { languages } from '../support/editor-halves';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -11,8 +12,6 @@ import { chargingMemberNames, connectedReadNames, resourceNames } from '../../sr
 import { eventNames, eventTour, type EventRow } from './event-tour';
 import { stops, tour, type ProfileTable, type TourRow } from './tour';
 import { removeFolder } from '../support/remove-folder';
-
-const languages = [...new Set(filesBelow('nodes/locales').map((file) => file.split('/')[2] as string))];
 
 /** The JSON of what is shown first, or whether all that is shown so far is enough. */
 type Expected = RegExp | ((shown: unknown[]) => boolean);
@@ -154,13 +153,7 @@ describe('The packed tarball', function () {
     });
 
     it('every example, every document and every part of each node', () => {
-      const parts = nodeTypes.flatMap((type) => [
-        `dist/nodes/${type}.js`,
-        `dist/nodes/${type}.html`,
-        ...languages.flatMap((language) =>
-          ['json', 'html'].map((end) => `dist/nodes/locales/${language}/${type}.${end}`),
-        ),
-      ]);
+      const parts = nodeTypes.flatMap((type) => [`dist/nodes/${type}.js`, `dist/nodes/${type}.html`]);
       const needed = [
         'README.md',
         'CHANGELOG.md',
@@ -170,6 +163,7 @@ describe('The packed tarball', function () {
         ...parts,
         ...filesBelow('examples'),
         ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`),
+        ...filesBelow('nodes/locales').map((file) => `dist/${file}`),
       ];
       assert.deepEqual(
         needed.filter((path) => !tarball.paths.includes(path)),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { parseExpressionAt, type Expression, type ObjectExpression, type Property } from 'acorn';
@@ -37,7 +37,10 @@ const read = (...path: string[]): string => readFileSync(join(nodes, ...path), '
 export const types = Object.keys(
   (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest)['node-red'].nodes,
 );
-export const languages = readdirSync(join(nodes, 'locales'));
+/** The languages that the editor of Node-RED has; the runtime knows more. */
+export const languages = readdirSync(join(nodes, 'locales')).filter((language) =>
+  existsSync(join(nodes, 'locales', language, 'connected-vehicle.json')),
+);
 export const icons = readdirSync(join(nodes, 'icons'));
 
 export const page = (type: string): string => read(`${type}.html`);

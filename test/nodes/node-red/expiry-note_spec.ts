@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { NodeAPI } from 'node-red';
-import { expiryNote, useClock } from '../../../nodes/runtime';
+import { expiryNote, useClock, wordsOf } from '../../../nodes/runtime';
 import type { Account } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -9,10 +8,10 @@ describe('The note of a token that ends', () => {
   before(() => useClock(clock));
   after(() => useClock(undefined));
 
-  const RED = { _: () => 'en-US', events: {} } as unknown as NodeAPI;
+  const words = wordsOf({ _: () => 'en-US', events: {}, nodes: { getNode: () => null } } as never);
   const note = (kind: string, minutes: number | null): string | null => {
     const expiresAt = minutes === null ? null : new Date(clock.now() + minutes * 60_000).toISOString();
-    return expiryNote(RED, { token: () => ({ kind, expiresAt }) } as unknown as Account);
+    return expiryNote(words, { token: () => ({ kind, expiresAt }) } as unknown as Account);
   };
 
   it('counts the last half hour of a pasted token', () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { describeReading, languageOf, translate, useClock } from '../../../nodes/runtime';
+import { describeReading, useClock, wordsOf } from '../../../nodes/runtime';
 import { isReadName, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
 import { readNames } from '../../../src/catalogue/reads';
 import { ManualClock } from '../../support/manual-clock';
@@ -36,12 +36,11 @@ const charging = (
   });
 const noWarning = value('NO_WARNING');
 
+const wordsIn = (language: string) =>
+  wordsOf({ _: () => language, events: {}, nodes: { getNode: () => null } } as never);
+
 const say = (one: AnyReading, language = 'en-US'): string | null => {
-  const RED = { _: () => language, events: {} } as never;
-  const described = describeReading(one, {
-    language: languageOf(RED),
-    say: (key, values = {}) => translate(RED, key, values),
-  });
+  const described = describeReading(one, wordsIn(language));
   return described === null ? null : `${described.style}: ${described.text}`;
 };
 
@@ -173,7 +172,7 @@ describe('The status text of a reading', () => {
       const words: readonly string[] = type !== undefined && 'values' in type ? type.values : [];
       return words.filter((word) => {
         const key = `reading.word.${word}`;
-        return ['en-US', 'de'].some((language) => translate({ _: () => language, events: {} } as never, key) === key);
+        return ['en-US', 'de', 'fr', 'nb', 'nl', 'sv'].some((language) => wordsIn(language).say(key) === key);
       });
     });
     assert.deepEqual(missing, []);

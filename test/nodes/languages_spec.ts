@@ -1,0 +1,105 @@
+import { strict as assert } from 'node:assert';
+import { electricCar, type Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
+
+interface Said {
+  condition: string;
+  status: string;
+  alert: string;
+  event: string;
+  failure: string;
+}
+
+/** What each node says of the same car, written by hand. */
+const said: Record<string, Said> = {
+  de: {
+    condition: 'Ladestand: 53 %, Ladekabel: nicht eingesteckt',
+    status: 'ja: Ladestand: 53 %, Ladekabel: nicht eingesteckt · ',
+    alert: 'Fenster vorn links und Heckklappe seit weniger als einer Minute offen',
+    event: 'Fenster hinten rechts ist offen',
+    failure: 'Den Wert „windosw“ gibt es nicht. Meinten Sie „windows“?',
+  },
+  fr: {
+    condition: 'Niveau de la batterie : 53 %, Câble de charge : non branché',
+    status: 'oui : Niveau de la batterie : 53 %, Câble de charge : non branché · ',
+    alert: 'Ouvert depuis moins d’une minute : vitre avant gauche et hayon',
+    event: 'Ouvert : vitre arrière droite',
+    failure: 'Il n’y a pas de valeur « windosw ». Vouliez-vous dire « windows » ?',
+  },
+  nb: {
+    condition: 'Batterinivå: 53 %, Ladekabel: ikke tilkoblet',
+    status: 'ja: Batterinivå: 53 %, Ladekabel: ikke tilkoblet · ',
+    alert: 'Åpent i mindre enn ett minutt: venstre vindu foran og bakluke',
+    event: 'Åpent: høyre vindu bak',
+    failure: 'Det finnes ingen verdi «windosw». Mente du «windows»?',
+  },
+  nl: {
+    condition: 'Batterijniveau: 53 %, Laadkabel: niet aangesloten',
+    status: 'ja: Batterijniveau: 53 %, Laadkabel: niet aangesloten · ',
+    alert: 'Raam linksvoor en achterklep al minder dan een minuut open',
+    event: 'Raam rechtsachter is open',
+    failure: 'Er is geen waarde “windosw”. Bedoelde u “windows”?',
+  },
+  sv: {
+    condition: 'Batterinivå: 53 %, Laddkabel: inte inkopplad',
+    status: 'ja: Batterinivå: 53 %, Laddkabel: inte inkopplad · ',
+    alert: 'Öppet i mindre än en minut: vänster ruta fram och baklucka',
+    event: 'Öppet: höger ruta bak',
+    failure: 'Det finns inget värde ”windosw”. Menade du ”windows”?',
+  },
+};
+
+describe('The language of a vehicle configuration', () => {
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp), {
+    cars: [{ ...electricCar, charger: { connection: 'DISCONNECTED' } }],
+  });
+
+  const load = async (language: string, node: Record<string, unknown>): Promise<void> => {
+    await flow.unload();
+    Object.assign(flow, { outputs: [[], [], []], caught: [], completed: [], badges: [] });
+    await flow.load(node as { type: string }, customVehicle(service, { language }), demoCredentials);
+  };
+  const textOf = (msg: Received): unknown => (msg.payload as { text: unknown }).text;
+
+  for (const [language, { condition, status, alert, event, failure }] of Object.entries(said)) {
+    it(`${language} is that of the texts that reach people, in an English Node-RED`, async () => {
+      await load(language, {
+        type: 'connected-vehicle-condition',
+        conditions: [
+          { value: 'batteryChargeLevel', operator: '<', operand: '60', operandType: 'num' },
+          { value: 'chargerConnectionStatus', operator: 'is', operand: 'DISCONNECTED', operandType: 'str' },
+        ],
+      });
+      flow.send({});
+      const yes = await flow.until(() => flow.outputs[0]?.[0]);
+      assert.equal((yes.vehicle as unknown as { text: string }).text, condition);
+      assert.ok(flow.badges.at(-1)?.text?.startsWith(status), flow.badges.at(-1)?.text);
+
+      await load(language, { type: 'connected-vehicle-status', read: 'windows' });
+      flow.send({ read: 'windosw' });
+      const { error } = (await flow.until(() => flow.caught[0])).vehicle as unknown as {
+        error: { text: string; message: string };
+      };
+      assert.equal(error.text, failure);
+      assert.match(error.message, /^There is no value/);
+
+      service.car().openWindow('frontLeft').openDoor('tailGate');
+      await load(language, { type: 'connected-vehicle-guard', timeZone: 'UTC', poll: 0 });
+      flow.send({ ask: true });
+      assert.equal(textOf(await flow.until(() => flow.outputs[0]?.[0])), alert);
+      service.car().closeWindow('frontLeft').closeDoor('tailGate');
+
+      await load(language, { type: 'connected-vehicle-event', poll: 60, events: ['window-opened'] });
+      await clock.advanceUntil(() => service.requests.some(({ path }) => path.endsWith('/windows')), 1_000);
+      await clock.advanceInSteps(180_000, 15_000);
+      service.car().openWindow('rearRight');
+      await clock.advanceUntil(() => (flow.outputs[0] ?? []).length > 0, 1_000);
+      assert.equal(textOf(flow.outputs[0]?.[0] ?? assert.fail()), event);
+    });
+  }
+});
