@@ -160,7 +160,7 @@ describe('The words of the editor', () => {
       const last = whole.slice(whole.lastIndexOf('.') + 1);
       const prefix = whole.slice(0, -last.length);
       return (
-        [whole, `dialog.${whole}`, last].some((name) =>
+        [whole, `dialog.${whole}`, whole.replace(/^warning\./, ''), last].some((name) =>
           ["'", '"', '`'].some((q) => allSources.includes(q + name + q)),
         ) ||
         [']', ';', ':', '"', "'"].some((before) => allSources.includes(before + whole)) ||
