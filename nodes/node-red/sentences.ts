@@ -2,7 +2,7 @@
  * The sentences of errors in the language of the reader. The library has them in English; `sentences.json` of a language has their
  * translations by the English template.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
@@ -24,11 +24,12 @@ export const languageOfRequest = (request: Request): string =>
 const translations = new Map(languages.map((language) => [language, readTranslations(language)]));
 
 function readTranslations(language: string): ReadonlyMap<string, string> {
-  const read = <Content>(name: string): Content =>
-    JSON.parse(readFileSync(join(localesFolder, language, name), 'utf8')) as Content;
-  // A sentence that names a property is shown with the label of its field.
-  const { label } = read<{ label: Record<string, string> }>('connected-vehicle.json');
-  const sentences = language === 'en-US' ? {} : read<Record<string, string>>('sentences.json');
+  const read = <Content>(of: string, name: string): Content =>
+    JSON.parse(readFileSync(join(localesFolder, of, name), 'utf8')) as Content;
+  // A sentence that names a property is shown with the label of its field. The editor has fewer languages than the runtime.
+  const ofEditor = existsSync(join(localesFolder, language, 'connected-vehicle.json')) ? language : english;
+  const { label } = read<{ label: Record<string, string> }>(ofEditor, 'connected-vehicle.json');
+  const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
   return new Map(Object.entries({ ...label, ...sentences }));
 }
 
