@@ -186,7 +186,6 @@ const bothObservers = (poller: Poller, other: VehicleObserver | undefined): Vehi
     poller.observe(read, vin, reading);
     other?.observe(read, vin, reading);
   },
-  failed: (read, vin, error) => other?.failed?.(read, vin, error),
   commandSent(vin) {
     poller.commandSent(vin);
     other?.commandSent(vin);

@@ -38,11 +38,9 @@ export interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/** Is told of each reading, failed read and sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
+/** Is told of each reading and sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
-  /** The read of a vehicle failed. Not called if the caller chose the interface, because another one may have the value. */
-  failed?(read: ReadName, vin: string, error: VehicleError): void;
   commandSent(vin: string): void;
 }
 
@@ -112,11 +110,15 @@ export class VehicleClient {
       const context = { interface: iface, isFitted: null, burnsFuel: fuel };
       const parsed = await this.#parse(read, vin, answer.body, context);
       const reading = readingOf(parsed, answer, { vin, read, interface: iface });
-      if (vin !== null) this.#observer.observe(read, vin, reading);
+      if (vin !== null) {
+        await this.#facts.observe(vin, read, reading.payload, this.#clock.now());
+        this.#observer.observe(read, vin, reading);
+      }
       return reading;
     } catch (error) {
       const failure = asVehicleError(error);
-      if (vin !== null && choice === 'auto') this.#observer.failed?.(read, vin, failure);
+      // Another interface than the chosen one may have the value.
+      if (vin !== null && choice === 'auto' && failure.code === 'NOT_SUPPORTED') await this.#facts.lacks(vin, read);
       throw failure;
     }
   }

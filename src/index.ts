@@ -66,6 +66,8 @@ export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from '
 export { parseVin, shortVin, vinPattern } from './vin';
 
 // Readings, and which of two values is older.
+export { type CarEvent } from './car/facts';
+export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
 export { isOlder, receiptAsOf, timesOf } from './car/times';
 export { placeOf, readEach, type AnyReading, type Reading } from './car/reading';

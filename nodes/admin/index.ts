@@ -5,12 +5,12 @@ import { deployedOf, readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { beginSignIn, callbackPage, signInResultsOf, finishSignIn } from './sign-in';
 import { redactor, safeError, shownFailure } from '../vehicle/redaction';
+import { packOf } from '../vehicle/state-store';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { inLanguage, languageOfRequest } from '../node-red/sentences';
 import { clock } from '../node-red/time';
-import { carsOf, clickCarOfTab, picturesOf, readCar } from '../cars/runtime/cars';
+import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../cars/runtime/demo';
-import { overviewsOf } from '../cars/runtime/overview';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
@@ -146,10 +146,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const chosen = String(deployedOf(RED, id)?.chooseVin(vin) ?? '')
       .trim()
       .toUpperCase();
-    const car = overviewsOf(RED)
-      .find(id)
-      ?.cars.find((known) => known.vin === chosen);
-    return { equipment: Object.fromEntries(car?.equipment ?? []) };
+    return { equipment: (await packOf(RED).facts.known(chosen, clock().now())).equipment };
   });
 
   // With a limit of its own: each open editor asks after each signal.
@@ -161,6 +158,8 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   });
 
   route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
+
+  route('position', 'write', async (key) => ({ position: await positionOf(RED, key) }));
 
   route('pictures', 'write', async (key) => ({
     pictures: await withTimeLimit((signal) => picturesOf(RED, key, signal)),

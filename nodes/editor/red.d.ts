@@ -63,6 +63,9 @@ declare const connectedVehicle: typeof import('./index');
 interface FlowNode {
   id: string;
   type: string;
+  z?: string;
+  x?: number;
+  y?: number;
   name?: string;
   vehicle?: string;
   read?: string;
@@ -119,9 +122,10 @@ declare const RED: {
     }): void;
     show(id: string): void;
   };
-  workspaces: { active(): string };
+  workspaces: { active(): string; isLocked(): boolean };
   editor: { editConfig(name: string, type: string, id: string): void; validateNode(node: object): void };
   view: {
+    scale(): number;
     redraw(): void;
     importNodes(nodes: readonly object[], options: { touchImport: boolean; notify: boolean }): void;
   };

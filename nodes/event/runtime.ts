@@ -38,11 +38,12 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
   onInput(own, async ({ msg, send, signal }) => {
     const { vin, runner } = await carNode.running();
     const poll = carNode.ownPoll(msg);
-    const sendEvent = (event: VehicleEvent): void => {
+    const sendEvent = (event: VehicleEvent): string => {
       const ownPart = messageOf(event, vin);
       send({ ...RED.util.cloneMessage(msg), ...ownPart });
       nodeStatus.showWithTime('good', 'value', { value: ownPart.payload.text });
       showsEvent = true;
+      return ownPart.payload.text;
     };
     await carNode.deliver(runner.takeUnsent(), sendEvent, signal);
     const reads = poll?.reads ?? runner.reads;

@@ -55,6 +55,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
           const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event), vehicle: { vin } };
           const out = { ...RED.util.cloneMessage(msg), ...ownPart };
           send(event.type === 'clear' ? [null, out] : [out, null]);
+          return ownPart.payload.text;
         },
         signal,
       );

@@ -1,5 +1,6 @@
 import type { Node } from 'node-red';
 import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
+import { notifyEditors } from '../cars/runtime/notify-editors';
 import { throwIfInUse } from '../vehicle/state-store';
 import { beginWithRetries } from './begin-with-retries';
 import type { FlowNode } from './flow-node';
@@ -11,6 +12,7 @@ import type { Typed } from './typed-property';
 
 /** The runner of a node and its polling, from the first message until the node closes. */
 interface OpenedCar<Read, Event> {
+  vin: string;
   runner: {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
     takeUnsent(): Event[];
@@ -57,8 +59,11 @@ interface CarNode<Read, Event, Opened> {
   running(): Promise<Opened>;
   /** Undefined for a message that came from a flow. */
   ownPoll(msg: Message): OwnPoll<Read> | undefined;
-  /** Sends stored events when no deploy is under way, and then marks them as sent. */
-  deliver(events: readonly Event[], sendEvent: (event: Event) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Sends stored events when no deploy is under way, then marks them as sent, and keeps them for the tab “Cars”.
+   * @param sendEvent returns the sentence that it sent
+   */
+  deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -130,8 +135,14 @@ export function startCarNode<Read, Event, Opened>(
     ownPoll: (msg) => polls.contentOf(msg),
     async deliver(events, sendEvent, signal) {
       if (events.length === 0) return;
-      const send = (): void => events.forEach(sendEvent);
-      if (await deploys.send(send, { clock: clock(), signal })) await (await running()).runner.markSent(events);
+      let texts: string[] = [];
+      const send = (): void => void (texts = events.map(sendEvent));
+      if (!(await deploys.send(send, { clock: clock(), signal }))) return;
+      const { vin, runner } = await running();
+      await runner.markSent(events);
+      const at = new Date(clock().now()).toISOString();
+      for (const text of texts) await own.pack.facts.addEvent(vin, { at, text });
+      notifyEditors(own.RED);
     },
   };
 }

@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import type { FittedName } from '../catalogue/openings';
+import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
 import { readUndamaged, type StateStore } from '../state/state-store';
+import { equipmentOf, learnEquipment, type Equipment } from './equipment';
+import { addToHistory, linesOf, type Lines } from './history';
+
+/** Something that a flow reported about the car, as a sentence in the language of Node-RED. */
+export interface CarEvent {
+  /** ISO-8601 */
+  at: string;
+  text: string;
+}
 
 /** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
 const isFitted = z.catch(z.nullable(z.boolean()), false);
@@ -10,11 +21,16 @@ const factsShape = z.object({
   sunroof: isFitted,
   tankLid: isFitted,
   fuelType: z.catch(z.nullable(z.string()), null),
+  equipment: z.catch(z.record(z.string(), z.boolean()), {}),
+  history: z.catch(z.array(z.array(z.nullable(z.number()))), []),
+  events: z.catch(z.array(z.object({ at: z.string(), text: z.string() })), []),
 });
 type Facts = z.infer<typeof factsShape>;
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
+const maxEvents = 20;
+const maxEventText = 100;
 
 interface Car {
   /** What was learned, and what is stored as soon as that was read. */
@@ -23,7 +39,7 @@ interface Car {
   reading: Promise<void> | null;
 }
 
-/** Facts about a car that never change, as they are kept in the state store. */
+/** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history and its last events. */
 export class CarFacts {
   readonly #store: StateStore;
   /** The one that was used last comes last. */
@@ -46,6 +62,38 @@ export class CarFacts {
     if (car.facts[name] === true) return;
     car.facts[name] = true;
     await this.#save(vin, car);
+  }
+
+  /**
+   * Learns from an answer what the car has, and adds its values to the history. Stored when the car turns out to have or to lack
+   * something, and with the first value of an hour.
+   * @param now in milliseconds since 1970
+   */
+  async observe(vin: string, read: ReadName, payload: unknown, now: number): Promise<void> {
+    const car = await this.#of(vin);
+    const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
+    const isNewHour = addToHistory(car.facts.history, read, payload, now);
+    if (isLearned || isNewHour) await this.#save(vin, car);
+  }
+
+  /** The service says that the car does not have a read; it sometimes says so of one that it has answered before. */
+  async lacks(vin: string, read: ReadName): Promise<void> {
+    const car = await this.#of(vin);
+    if (learnEquipment(car.facts.equipment, car.facts.equipment[read] ? [] : [[read, false]]))
+      await this.#save(vin, car);
+  }
+
+  /** Keeps an event among the last 20. */
+  async addEvent(vin: string, { at, text }: CarEvent): Promise<void> {
+    const car = await this.#of(vin);
+    car.facts.events = [...car.facts.events, { at, text: text.slice(0, maxEventText) }].slice(-maxEvents);
+    await this.#save(vin, car);
+  }
+
+  /** @param now in milliseconds since 1970 */
+  async known(vin: string, now: number): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+    const { equipment, history, events } = (await this.#of(vin)).facts;
+    return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
 
   /** The fuel type, which never changes: `ask` is called until it has returned one. */
@@ -84,16 +132,29 @@ export class CarFacts {
   async #read(vin: string, car: Car): Promise<void> {
     try {
       const stored = factsShape.parse((await readUndamaged(this.#store, keyOf(vin))) ?? {});
-      const learned = Object.entries(car.facts).filter(([, value]) => value !== null);
-      car.facts = { ...stored, ...Object.fromEntries(learned) };
+      const { equipment, history, events, ...learned } = car.facts;
+      car.facts = {
+        ...stored,
+        ...Object.fromEntries(Object.entries(learned).filter(([, value]) => value !== null)),
+        equipment: { ...stored.equipment, ...equipment },
+        history: [...stored.history, ...history],
+        events: [...stored.events, ...events],
+      };
       car.isRead = true;
-      if (learned.length > 0) await this.#save(vin, car);
+      if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
     } catch {
       car.reading = null;
     }
   }
 }
 
-const nothingKnown = (): Facts => ({ sunroof: null, tankLid: null, fuelType: null });
+const nothingKnown = (): Facts => ({
+  sunroof: null,
+  tankLid: null,
+  fuelType: null,
+  equipment: {},
+  history: [],
+  events: [],
+});
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;

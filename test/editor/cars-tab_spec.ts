@@ -1,5 +1,8 @@
 import { strict as assert } from 'node:assert';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { CarFacts } from '../../src/car/facts';
+import { DirectoryOwner, FileStateStore } from '../../src/index';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
@@ -10,7 +13,7 @@ import {
   picture,
   skipAfterFailure,
 } from '../support/editor-browser';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { linkCheckout, startNodeRed, type Install, type RealNodeRed } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
 
@@ -23,7 +26,7 @@ const flows = [
     type: 'connected-vehicle-status',
     vehicle: 'car',
     read: 'several',
-    reads: ['windows', 'doors'],
+    reads: ['windows', 'doors', 'location'],
     x: 300,
     y: 100,
     wires: [[]],
@@ -61,8 +64,29 @@ const flows = [
     y: 200,
     wires: [[]],
   },
+  { id: 'guard', z: 'tab', type: 'connected-vehicle-guard', vehicle: 'car', poll: 0, x: 300, y: 350, wires: [[], []] },
+  {
+    id: 'ask',
+    z: 'tab',
+    type: 'inject',
+    props: [{ p: 'ask', v: 'true', vt: 'bool' }],
+    x: 100,
+    y: 350,
+    wires: [['guard']],
+  },
   { id: 'send', z: 'tab', type: 'inject', props: [], x: 100, y: 200, wires: [['command']] },
 ];
+
+/** With two days of readings from before the start. */
+const withHistory: Install = async (userDir) => {
+  await linkCheckout(userDir);
+  const directory = join(userDir, 'connected-vehicle');
+  const owner = new DirectoryOwner({ directory });
+  const facts = new CarFacts(new FileStateStore({ directory, owner }));
+  for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
+    await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
+  await owner.end();
+};
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   this.timeout(60_000);
@@ -77,10 +101,12 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   /** The addresses of pictures that the browser asked for. */
   const pictures: string[] = [];
   let askedForPictures = 0;
+  /** Requests to other servers than Node-RED. */
+  const foreign: string[] = [];
 
   before(async function () {
     browser = await launchBrowser(this);
-    nodeRed = await startNodeRed(flows);
+    nodeRed = await startNodeRed(flows, withHistory);
     page = await open('en-US');
   });
 
@@ -102,6 +128,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
         opened.on('request', (request) => {
           if (request.url().includes('/images/exterior')) pictures.push(request.url());
           if (request.url().endsWith('/pictures')) askedForPictures += 1;
+          if (!request.url().startsWith(nodeRed.url) && request.url().startsWith('http')) foreign.push(request.url());
         });
         opened.on('websocket', (socket) =>
           socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
@@ -146,6 +173,15 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       true,
     );
     assert.equal(await page.locator('.cars-tab img').count(), 0);
+  });
+
+  it('shows the fuel of the last days, also of before the start', async () => {
+    const line = page.locator('.cars-line');
+    assert.equal(await line.count(), 1);
+    assert.equal(await line.locator('[role=img]').getAttribute('aria-label'), 'Fuel: 1–48');
+    const points = ((await line.locator('polyline').getAttribute('points')) ?? '').split(' ');
+    assert.equal(points.length, 48);
+    assert.ok(points.every((point) => point.split(',').every((number) => Number(number) >= 0)));
   });
 
   it('shows a window that is open as soon as a flow has read it, with its age', async () => {
@@ -221,6 +257,61 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await isIn('hood', 'closed');
   });
 
+  it('marks the focus in two tones, of which one can be seen on every ground', async () => {
+    await part('frontLeftWindow').focus();
+    await page.keyboard.press('Tab');
+    const tones = await page.evaluate(() => {
+      const focused = document.activeElement;
+      return ['.cv-hit', '.cv-ring'].map((kind) => {
+        const found = focused?.querySelector(kind);
+        return found ? getComputedStyle(found).stroke : '';
+      });
+    });
+    const luminance = (color: string): number => {
+      const parts = (color.match(/[\d.]+/g) ?? []).map((text) => {
+        const share = Number(text) / 255;
+        return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * (parts[0] ?? NaN) + 0.7152 * (parts[1] ?? NaN) + 0.0722 * (parts[2] ?? NaN);
+    };
+    const [darker = NaN, lighter = NaN] = tones.map(luminance).sort((one, other) => one - other);
+    // On any ground, one of two tones that differ by 9 : 1 differs by 3 : 1; Node-RED's text and background differ by 7.
+    assert.ok((lighter + 0.05) / (darker + 0.05) > 6.9, tones.join(' and '));
+  });
+
+  for (const height of [390, 720])
+    it(`shows the whole car, and what is open above it, in a window of ${height} pixels, with targets of 24 pixels`, async () => {
+      await part('rearRightWindow').click();
+      await isIn('rearRightWindow', 'open');
+      await page.setViewportSize({ width: 1400, height });
+      await page.locator('.cars-tab').evaluate((tab) => (tab.scrollTop = 0));
+      const boxOf = async (selector: string) => {
+        const box = await page.locator(selector).first().boundingBox();
+        assert.ok(box, selector);
+        return box;
+      };
+      const [tab, car, open] = [await boxOf('.cars-tab'), await boxOf('.cv-body'), await boxOf('.cars-open')];
+      assert.equal(await page.locator('.cars-open').innerText(), 'Rear-right window: open');
+      assert.ok(open.y >= tab.y && open.y + open.height <= car.y, 'named above the car');
+      assert.ok(car.y + car.height <= tab.y + tab.height, `${car.y + car.height} is below ${tab.y + tab.height}`);
+      assert.ok(car.x >= tab.x && car.x + car.width <= tab.x + tab.width);
+      const small = await page
+        .locator('.cars-tab :is(.cars-drawing [role=button] .cv-hit, button, a, summary, select, input):visible')
+        .evaluateAll((found) =>
+          found.flatMap((one) => {
+            const { width, height: tall } = one.getBoundingClientRect();
+            const name = one.closest('[data-part], [data-key]')?.outerHTML.slice(0, 60) ?? one.outerHTML.slice(0, 60);
+            return width >= 23.9 && tall >= 23.9 ? [] : [`${Math.round(width)} x ${Math.round(tall)}: ${name}`];
+          }),
+        );
+      assert.deepEqual(small, []);
+      await picture(page, `cars-${height}`);
+      // A low drawing takes clicks where it shows the part.
+      await part('rearRightWindow').click();
+      await isIn('rearRightWindow', 'closed');
+      await page.setViewportSize({ width: 1400, height: 1100 });
+    });
+
   it('has each control of the demo car on the way of the Tab key', async () => {
     const controls = '.cars-picture :is([role=button], summary, select, input, button, a):visible';
     const names = (selector: string): Promise<string[]> =>
@@ -245,6 +336,56 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await press('send');
     await page.locator('svg.car-view[data-flash=true][data-honk=true]').waitFor();
     await page.locator('.cars-commands li', { hasText: 'Honk and flash' }).waitFor();
+  });
+
+  it('lists what guards and event nodes reported among the commands', async () => {
+    await press('ask');
+    await page.locator('.cars-commands li.cars-event', { hasText: /closed/ }).waitFor();
+    assert.equal(await page.locator('.cars-commands li').count(), 2);
+  });
+
+  it('puts the node of a line into the flow, by mouse and by keyboard, and lets that be undone', async () => {
+    const added = () =>
+      page.evaluate(() => {
+        type Found = { vehicle: string; read: string; vin: string; x: number; y: number; wires: unknown };
+        const { RED } = globalThis as unknown as {
+          RED: { nodes: { filterNodes(filter: object): (Found & { id: string })[] } };
+        };
+        return RED.nodes
+          .filterNodes({ type: 'connected-vehicle-status' })
+          .filter(({ id }) => id !== 'status')
+          .map(({ vehicle, read, vin, x, y }) => ({ vehicle, read, vin, place: `${x} ${y}` }));
+      });
+    for (const [name, read] of [
+      ['rearRightWindow', 'rearRightWindowOpen'],
+      ['carLocked', 'carLocked'],
+      ['hood', 'hoodOpen'],
+      ['location', 'location'],
+    ] as const) {
+      const use = page.locator(`.cars-list tr[data-fact=${name}] button`);
+      if (name === 'hood') {
+        await use.focus();
+        await page.keyboard.press('Enter');
+      } else await use.click();
+      const { vehicle, vin, read: got } = (await added()).at(-1) ?? {};
+      assert.deepEqual({ vehicle, vin, got }, { vehicle: 'car', vin: '', got: read });
+      await page.locator('.cars-messages', { hasText: 'The node is in your flow.' }).waitFor();
+    }
+    assert.equal(new Set((await added()).map(({ place }) => place)).size, 4, 'none lies on another one');
+    await picture(page, 'cars-use-in-a-flow');
+    for (let n = 0; n < 4; n += 1) await page.evaluate('RED.actions.invoke("core:undo")');
+    assert.deepEqual(await added(), []);
+  });
+
+  it('links the position to a map, and loads nothing from there', async () => {
+    const link = page.locator('.cars-list tr[data-fact=location] a');
+    await link.waitFor();
+    assert.match(
+      (await link.getAttribute('href')) ?? '',
+      /^https:\/\/www\.openstreetmap\.org\/\?mlat=57\.\d+&mlon=1\d\.\d+#map=16\/57\.\d+\/1\d\.\d+$/,
+    );
+    assert.equal(await link.getAttribute('rel'), 'noopener noreferrer');
+    assert.deepEqual(foreign, []);
   });
 
   it('reads now, checks, and copies the diagnostics', async () => {
@@ -390,10 +531,12 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     );
   });
 
-  it('sent no whole VIN to the browser and no data over the connection that all editors hear, and met no error', () => {
+  it('sent no whole VIN to the browser, no position but for the map, and no data over the connection that all editors hear, and met no error', () => {
     assert.ok(answered.length > 5);
     for (const text of [...answered, ...published])
       for (const { vin } of [demoCar, electricCar]) assert.ok(!text.includes(vin));
+    const positions = answered.filter((text) => /57\.7\d/.test(text));
+    assert.ok(positions.length > 0 && positions.every((text) => text.startsWith('{"position":')), positions.join());
     const signals = published
       .flatMap((frame) => JSON.parse(frame) as { topic?: string; data?: unknown }[])
       .filter(({ topic }) => topic?.startsWith('connected-vehicle/'));

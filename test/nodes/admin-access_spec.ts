@@ -6,6 +6,7 @@ const writes = [
   'values',
   'read-car',
   'pictures',
+  'position',
   'click',
   'vehicles',
   'check',

@@ -130,6 +130,35 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.deepEqual((await cars())[0]?.watches, []);
   });
 
+  it('shows what a guard reported, and the values of the last days, also after a restart', async () => {
+    service.car().set({ windows: { rearLeft: 'OPEN' } });
+    await load({ type: 'connected-vehicle-guard', minutes: 10, poll: 0 });
+    const { payload } = await flow.ask({ ask: true });
+    await flow.until(() => flow.completed.some(({ ask }) => ask === true));
+    await flow.unload();
+    await load({ read: 'fuelAmount' });
+    await flow.ask();
+    await flow.endProcess();
+    await load();
+    const [car] = await cars();
+    assert.deepEqual(car?.facts, {});
+    assert.deepEqual(
+      car?.events.map(({ text }) => text),
+      [(payload as { text: string }).text],
+    );
+    assert.equal(car?.lines.fuelAmount?.length, 1);
+  });
+
+  it('tells the position to who asks for it alone', async () => {
+    await load();
+    service.car().set({ location: { latitude: 57.70887, longitude: 11.97456 } } as never);
+    await flow.ask({ read: 'location' });
+    const listed = await cars();
+    assert.equal(listed[0]?.facts.location?.value, 'known');
+    assert.ok(!JSON.stringify(listed).includes('57.7'));
+    assert.deepEqual(await askEditor('position', {}, { id: listed[0]?.key ?? '' }), { position: '57.70887/11.97456' });
+  });
+
   it('tells no whole VIN, no secret and no VIN that a reason of the service holds', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock' }, { name: `Car ${classicCar.vin}` });
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'REJECTED' }] } });

@@ -53,6 +53,10 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
 /** The car from above: what flows have read of a real car, or a demo car as it is, to click. */
 export class CarDrawing {
   readonly root = element('div', { class: 'cars-drawing' });
+  /** Names what is open, because the words beside the parts are small in a low tab. */
+  readonly #open = element('p', { class: 'cars-open' });
+  readonly #view = element('div', { class: 'cars-view' });
+  readonly #caption = element('p', { class: 'cars-caption' });
   readonly #onClick: (part: CarPart) => void;
   #interactive: boolean | undefined;
   #words: CarViewWords | undefined;
@@ -61,6 +65,7 @@ export class CarDrawing {
 
   constructor(onClick: (part: CarPart) => void) {
     this.#onClick = onClick;
+    this.root.append(this.#open, this.#view, this.#caption);
     this.root.addEventListener('click', (event) => this.#click(event));
     this.root.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -75,13 +80,15 @@ export class CarDrawing {
     if (interactive !== this.#interactive) {
       this.#interactive = interactive;
       // The markup is constant; nothing of a service is in it.
-      this.root.innerHTML = carSvg({ interactive });
-      this.root.append(element('p', { class: 'cars-caption' }, interactive ? say('demo.caption') : ''));
+      this.#view.innerHTML = carSvg({ interactive });
+      this.#caption.textContent = interactive ? say('demo.caption') : '';
     }
     const svg = this.root.querySelector('svg');
     if (svg === null) return;
     this.#words ??= wordsOfDrawing();
-    drawCar(svg, demo ?? stateOf(facts), this.#words);
+    const state = demo ?? stateOf(facts);
+    drawCar(svg, state, this.#words);
+    this.#open.textContent = openPartsOf(state, this.#words).join(', ');
     if (isOtherCar) this.#signalled = undefined;
     if (demo !== null) this.#signal(svg, demo);
   }
@@ -101,6 +108,15 @@ export class CarDrawing {
     const part = partOf(event.target);
     if (part !== null) this.#onClick(part);
   }
+}
+
+/** `Rear-right window: open` for each part that is not closed, and the lock where it is unlocked. */
+function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
+  const open = openingNames.flatMap((name) => {
+    const word = state[name];
+    return word === 'open' || word === 'ajar' ? [`${parts[name]}: ${states[word]}`] : [];
+  });
+  return state.locked === false ? [...open, `${parts.lock}: ${states.unlocked}`] : open;
 }
 
 function wordsOfDrawing(): CarViewWords {

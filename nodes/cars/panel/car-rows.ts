@@ -3,7 +3,7 @@ import type { OpeningName } from '../../../src/simulator/index';
 import type { CarSummary } from '../runtime/cars';
 import type { Fact, FactName } from '../runtime/facts';
 
-const { numberText, wordsOf } = connectedVehicle;
+const { isReadName, numberText, wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
@@ -29,7 +29,7 @@ const openingsIn = (read: 'windows' | 'doors') =>
   openingKeys.filter((key) => isOpening(key) && openings[key].read === read);
 
 const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
-  ['car', ['carLocked', 'availability', 'engineRunning']],
+  ['car', ['carLocked', 'availability', 'engineRunning', 'location']],
   ['windows', openingsIn('windows')],
   ['doors', openingsIn('doors')],
   [
@@ -49,6 +49,12 @@ const groups: readonly (readonly [title: string, names: readonly FactName[]])[] 
 /** Every car has these: they are shown before they were read. */
 const isAlwaysShown = (name: FactName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
+
+/** The read of a *car status* node that gives the value of a line; a door is read together with the others. */
+export const readFor = (name: FactName): string =>
+  name === 'availability'
+    ? 'accessibility'
+    : ([`${name}Open`, name].find(isReadName) ?? (isOpening(name) ? openings[name].read : name));
 
 /** Other spellings of the units that the service uses. */
 const unitNames: Readonly<Record<string, string>> = { km: 'kilometers', mi: 'miles', percentage: 'percent' };
@@ -79,6 +85,8 @@ function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<C
   if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
   const { value, unit } = fact;
   if (value === null) return { text: say('state.unknown'), tone: 'unknown' };
+  // A link takes the place of it.
+  if (name === 'location') return { text: '', tone: 'plain' };
   if (isOpening(name)) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
   if (name === 'carLocked')
     return {
@@ -88,14 +96,17 @@ function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<C
   if (name === 'engineRunning')
     return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
   if (typeof value === 'number') {
-    const known = unit === null ? '' : translated('unit', unitNames[unit] ?? unit);
-    return { text: `${numberText(value, 1)} ${known}`.trim(), tone: 'plain' };
+    return { text: measureText(value, unit), tone: 'plain' };
   }
   const text = translated('word', String(value));
   const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
   return { text: charges ? say('state.charging', { text, time: durationText(minutes) }) : text, tone: 'plain' };
 }
+
+/** `62 %` */
+export const measureText = (value: number, unit: string | null = null): string =>
+  `${numberText(value, 1)} ${unit === null ? '' : translated('unit', unitNames[unit] ?? unit)}`.trim();
 
 /** `2 h 48 min`, which every language writes the same, on one line. */
 function durationText(minutes: number): string {

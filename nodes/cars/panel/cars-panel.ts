@@ -1,11 +1,12 @@
-import { isLoopback } from '../../../src/index';
+import { historyNames, isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn } from '../../../src/simulator/control/controls';
 import { demoFaultNames } from '../../../src/simulator/control/demo-faults';
 import type { CarPicture, CarSummary } from '../runtime/cars';
+import type { FactName } from '../runtime/facts';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
-import { rowGroupsOf, type CarRow } from './car-rows';
+import { measureText, readFor, rowGroupsOf, type CarRow } from './car-rows';
 import { button, element, iconOf } from './elements';
 
 const { numberText, sharedText, timeText, wordsOf } = connectedVehicle;
@@ -19,6 +20,8 @@ interface PanelActions {
   diagnostics(car: CarSummary): Promise<PanelMessage[]>;
   /** The addresses of pictures of the car, or why there are none. */
   pictures(car: CarSummary): Promise<CarPicture[] | string>;
+  /** The address of a map with the last position of the car; null if that cannot be shown. */
+  map(car: CarSummary): Promise<string | null>;
   /** Changes a demo car. */
   click(car: CarSummary, click: CarClick): Promise<PanelMessage[]>;
 }
@@ -79,12 +82,13 @@ export class CarsPanel {
   /** Pictures from the service; closed until a person opens it, because the browser then loads them from the host that has them. */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
-  readonly #list = new Section<CarSummary['facts']>('list', listOf);
+  readonly #list: Section<CarSummary['facts']>;
+  readonly #lines = new Section<Pick<CarSummary, 'lines' | 'facts'>>('lines', linesOf);
   readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly' | 'vin'>>(
     'account',
     accountOf,
   );
-  readonly #commands = new Section<Pick<CarSummary, 'commands' | 'watches'>>('commands', commandsOf);
+  readonly #commands = new Section<Pick<CarSummary, 'commands' | 'events' | 'watches'>>('commands', commandsOf);
   #cars: readonly CarSummary[] = [];
   #chosen = '';
   #drawn = '';
@@ -97,6 +101,11 @@ export class CarsPanel {
       click(clickOn(part, mode));
     });
     this.#demo = new Section('demo', (car) => demoOf(car, click));
+    this.#list = new Section('list', (facts) =>
+      rowGroupsOf(facts).map(({ title, rows }) =>
+        element('table', {}, element('caption', {}, title), element('tbody', {}, ...rows.map((row) => this.#row(row)))),
+      ),
+    );
     this.#more.append(
       element('label', { class: 'cars-mode' }, element('span', {}, say('demo.clicks')), this.#mode),
       this.#demo.root,
@@ -138,7 +147,7 @@ export class CarsPanel {
         'div',
         { class: 'cars-car' },
         element('div', { class: 'cars-picture' }, this.#drawing.root, this.#more, this.#pictures),
-        this.#list.root,
+        element('div', { class: 'cars-values' }, this.#list.root, this.#lines.root),
       ),
       buttons,
       this.#messages,
@@ -190,6 +199,7 @@ export class CarsPanel {
     this.#more.hidden = car.demo === null;
     this.#demo.show({ demo: car.demo, demoPage: car.demoPage });
     this.#list.show(car.facts);
+    this.#lines.show({ lines: car.lines, facts: car.facts });
     this.#account.show(car);
     this.#commands.show(car);
     this.refreshAges();
@@ -244,6 +254,33 @@ export class CarsPanel {
     };
     this.#shownPictures.replaceChildren(...pictures.map((picture) => pictureElement(picture, fail)));
     fail();
+  }
+
+  /** A line of the list, with a link to a map for the position, and a button that puts its node into the flow. */
+  #row({ name, label, text, tone, fact }: CarRow): HTMLElement {
+    const value = element('td', {}, text);
+    const car = this.#car;
+    if (name === 'location' && fact?.value != null && car !== undefined) void this.#linkToMap(car, value);
+    const use = button('', 'fa-plus', () =>
+      this.#showMessages([{ text: say(addNode(this.#car, name)), isProblem: false }]),
+    );
+    use.setAttribute('aria-label', `${say('action.use')}: ${label}`);
+    use.title = say('action.use');
+    use.dataset['key'] = `use-${name}`;
+    return element(
+      'tr',
+      { class: `cars-${tone}`, 'data-fact': name },
+      element('th', { scope: 'row' }, label),
+      value,
+      element('td', {}, fact && ageOf(fact.measuredAt ?? fact.receivedAt, ageTitle(fact))),
+      element('td', {}, use),
+    );
+  }
+
+  async #linkToMap(car: CarSummary, value: HTMLElement): Promise<void> {
+    const href = await this.#actions.map(car);
+    if (href !== null)
+      value.append(element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, say('action.map')));
   }
 
   async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
@@ -352,21 +389,6 @@ function headOf({ car, isNamed }: { car: CarSummary; isNamed: boolean }): (Node 
   return [element('h3', {}, titleOf(car)), element('span', { class: 'cars-about' }, about)];
 }
 
-function listOf(facts: CarSummary['facts']): Node[] {
-  return rowGroupsOf(facts).map(({ title, rows }) =>
-    element('table', {}, element('caption', {}, title), element('tbody', {}, ...rows.map(rowElement))),
-  );
-}
-
-const rowElement = ({ name, label, text, tone, fact }: CarRow): HTMLElement =>
-  element(
-    'tr',
-    { class: `cars-${tone}`, 'data-fact': name },
-    element('th', { scope: 'row' }, label),
-    element('td', {}, text),
-    element('td', {}, fact && ageOf(fact.measuredAt ?? fact.receivedAt, ageTitle(fact))),
-  );
-
 function ageTitle({ measuredAt, receivedAt }: NonNullable<CarRow['fact']>): string {
   const read = say('age.read', { at: timeText(receivedAt) });
   return measuredAt === null ? read : `${say('age.reported', { at: timeText(measuredAt) })}\n${read}`;
@@ -376,23 +398,53 @@ function ageTitle({ measuredAt, receivedAt }: NonNullable<CarRow['fact']>): stri
 const problemOf = ({ problem, session, vin }: Pick<CarSummary, 'problem' | 'session' | 'vin'>): string | null =>
   problem ?? session?.problem ?? (vin === null ? say('session.noCar') : null);
 
+/** A node with the presets of its type. */
+function nodeOf(type: string, values: object): object {
+  const { defaults } = RED.nodes.getType(type);
+  const presets = Object.entries(defaults).map(([name, { value }]) => [name, value]);
+  return { ...(structuredClone(Object.fromEntries(presets)) as object), type, ...values };
+}
+
+/** A *car status* node in the visible part of the flow, below the nodes that are there. */
+function statusNode(values: object): object {
+  const [z, chart, scale] = [RED.workspaces.active(), $('#red-ui-workspace-chart'), RED.view.scale()];
+  const onGrid = (pixels: number): number => Math.round(pixels / scale / 20) * 20;
+  const place = { x: onGrid((chart.scrollLeft() ?? 0) + 200), y: onGrid((chart.scrollTop() ?? 0) + 100) };
+  const others: FlowNode[] = [];
+  RED.nodes.eachNode((node) => void (node.z === z && others.push(node)));
+  const isTaken = ({ x = 0, y = 0 }: FlowNode): boolean => Math.abs(x - place.x) < 220 && Math.abs(y - place.y) < 40;
+  while (others.some(isTaken)) place.y += 20;
+  return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
+}
+
+/** As the editor imports nodes, so that it can be undone. */
+const addToFlow = (nodes: object[]): void => RED.view.importNodes(nodes, { touchImport: true, notify: false });
+
 /** Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses. */
 function addCar(service: 'demo' | 'volvo-cars'): void {
-  const of = (type: string, values: object): object => {
-    const { defaults } = RED.nodes.getType(type);
-    const presets = Object.entries(defaults).map(([name, { value }]) => [name, value]);
-    return { ...(structuredClone(Object.fromEntries(presets)) as object), type, ...values };
-  };
-  const [vehicle, id] = [RED.nodes.id(), RED.nodes.id()];
-  const place = { id, z: RED.workspaces.active(), x: 200, y: 100, wires: [[]] };
-  RED.view.importNodes(
-    [
-      of('connected-vehicle', { id: vehicle, service }),
-      of('connected-vehicle-status', { ...place, vehicle, poll: 120 }),
-    ],
-    { touchImport: true, notify: false },
-  );
+  const vehicle = RED.nodes.id();
+  addToFlow([nodeOf('connected-vehicle', { id: vehicle, service }), statusNode({ vehicle, poll: 120 })]);
   if (service !== 'demo') openConfiguration(vehicle);
+}
+
+/** Adds the node that reads what a line of the list shows. @returns the key of the text that says what became of it */
+function addNode(car: CarSummary | undefined, name: FactName): string {
+  const vin = car && vinFor(car);
+  if (vin === undefined) return 'use.noVin';
+  if (RED.workspaces.isLocked()) return 'use.locked';
+  addToFlow([statusNode({ vehicle: car?.config, vin, read: readFor(name) })]);
+  return 'use.added';
+}
+
+/** The property `vin` of a node of this car: the browser gets no whole VIN, but a node of the flows may have it. */
+function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
+  if (isDefault) return '';
+  let found: string | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.vehicle === config && vin !== null && node.vin?.trim().toUpperCase().endsWith(vin.slice(1)))
+      found = node.vin;
+  });
+  return found;
 }
 
 /** Opens the form of a configuration, where a person mends what is wrong. */
@@ -406,6 +458,34 @@ function remedyButton(config: string, remedy: NonNullable<CarSummary['remedy']>)
   });
   made.dataset['key'] = 'remedy';
   return made;
+}
+
+const sevenDaysMs = 7 * 24 * 60 * 60_000;
+
+/** A line for the battery and one for the fuel; for the range only where there is neither. */
+function linesOf({ lines, facts }: Pick<CarSummary, 'lines' | 'facts'>): (Node | false)[] {
+  const shown = historyNames.filter((name) => (lines[name]?.length ?? 0) > 1);
+  const energy = shown.filter((name) => name === 'batteryChargeLevel' || name === 'fuelAmount');
+  const drawn = (energy.length > 0 ? energy : shown.slice(0, 1)).map((name) => {
+    const points = lines[name] ?? [];
+    const values = points.map(([, value]) => value);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const range = `${measureText(least)}–${measureText(most, facts[name]?.unit)}`;
+    const top = name === 'batteryChargeLevel' ? 100 : most || 1;
+    const start = Math.max(Date.now(), points.at(-1)?.[0] ?? 0) - sevenDaysMs;
+    const places = points.map(([time, value]) => [((time - start) / sevenDaysMs) * 168, 32 - (value / top) * 30]);
+    const picture = element('div', { role: 'img', 'aria-label': `${say(`name.${name}`)}: ${range}` });
+    // Nothing but numbers is in the markup.
+    picture.innerHTML = `<svg viewBox="0 0 168 34" preserveAspectRatio="none"><polyline points="${places.join(' ')}"/></svg>`;
+    return element(
+      'div',
+      { class: 'cars-line' },
+      element('span', {}, say(`name.${name}`)),
+      element('span', {}, range),
+      picture,
+    );
+  });
+  return drawn.length === 0 ? [] : [element('h4', {}, say('heading.lines')), ...drawn];
 }
 
 function accountOf(car: Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly' | 'vin'>): Node[] {
@@ -468,7 +548,18 @@ const outcomeIcons: Readonly<Record<CarSummary['commands'][number]['outcome'], s
 
 const commandText = (command: string): string => sharedText(`command.${command}`, { defaultValue: command });
 
-function commandsOf({ commands, watches }: Pick<CarSummary, 'commands' | 'watches'>): (Node | false)[] {
+const maxHappenings = 20;
+
+/** What is followed at the moment, and the last events and commands, the newest first. */
+function commandsOf({
+  commands,
+  events,
+  watches,
+}: Pick<CarSummary, 'commands' | 'events' | 'watches'>): (Node | false)[] {
+  const happened = [
+    ...commands.map((command) => ({ at: command.sentAt, made: commandElement(command) })),
+    ...events.map(({ at, text }) => ({ at, made: eventElement(at, text) })),
+  ].sort((one, other) => other.at.localeCompare(one.at));
   return [
     element('h4', {}, say('heading.commands')),
     watches.length > 0 &&
@@ -486,11 +577,14 @@ function commandsOf({ commands, watches }: Pick<CarSummary, 'commands' | 'watche
           ),
         ),
       ),
-    commands.length === 0
+    happened.length === 0
       ? element('p', { class: 'cars-quiet' }, say('command.none'))
-      : element('ul', {}, ...commands.map(commandElement)),
+      : element('ul', {}, ...happened.slice(0, maxHappenings).map(({ made }) => made)),
   ];
 }
+
+const eventElement = (at: string, text: string): HTMLElement =>
+  element('li', { class: 'cars-event' }, iconOf('fa-bell-o'), element('span', {}, text), ageOf(at, timeText(at)));
 
 function commandElement({
   command,

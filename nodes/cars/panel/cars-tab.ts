@@ -31,6 +31,13 @@ export function openCarsTab(content: HTMLElement): () => void {
       const { pictures = [], error } = await request<{ pictures: CarPicture[] }>(car.key, 'pictures');
       return error ? errorText(error) : pictures;
     },
+    async map(car) {
+      const { position } = await request<{ position: string | null }>(car.key, 'position');
+      const [latitude, longitude] = position?.split('/') ?? [];
+      return longitude === undefined
+        ? null
+        : `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${position}`;
+    },
     check: (car) =>
       new Promise((resolve) =>
         checkFindings(car.config, (lines) => resolve(lines.map(([text, isProblem = false]) => ({ text, isProblem })))),

@@ -6,11 +6,14 @@ import {
   VehicleError,
   vinPattern,
   type Account,
+  type CarEvent,
   type JournalEntry,
+  type Lines,
   type ReadName,
   type Sentence,
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../vehicle/redaction';
+import { packOf } from '../../vehicle/state-store';
 import type { VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Worded } from '../../node-red/sentences';
@@ -32,7 +35,12 @@ interface CarReport {
   readOnly: boolean;
   /** Short; null where no VIN is known. */
   vin: string | null;
+  /** The configuration chooses this car where nothing else is said. */
+  isDefault: boolean;
+  /** The position is only `known`. */
   facts: Facts;
+  /** The values of the last seven days. */
+  lines: Lines;
   /** The demo car as it really is; null for any other car. */
   demo: DemoView | null;
   /** The address of the demo car's own page, on the machine that Node-RED runs on. */
@@ -49,12 +57,15 @@ interface CarReport {
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
+  /** What guards and event nodes reported, the oldest first. */
+  events: CarEvent[];
 }
 
 /** A car and the configuration with which it is read. */
 interface FoundCar {
   key: string;
   vin: string | null;
+  isDefault: boolean;
   facts: Facts;
   /** The config node that names it first. */
   config: string;
@@ -71,7 +82,7 @@ interface Source {
   journals: Account['journal'][];
 }
 
-const maxCommands = 8;
+const maxCommands = 20;
 const maxWatches = 20;
 const maxCars = 50;
 
@@ -108,6 +119,10 @@ export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal)
   if (pictures.length > 0) return pictures;
   return /^https?:/i.test(exteriorImageUrl ?? '') ? [{ side: null, url: String(exteriorImageUrl) }] : [];
 }
+
+/** The last position that a flow has read, `latitude/longitude`. @throws VehicleError CONFIG where the car is not known any more */
+export const positionOf = async (RED: NodeAPI, key: string): Promise<unknown> =>
+  (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG where the car cannot be read any more */
 async function knownCar(RED: NodeAPI, key: string): Promise<{ client: Account['client']; vin: string; facts: Facts }> {
@@ -172,13 +187,14 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
     const seen = overview?.cars.map(({ vin }) => vin).sort() ?? [];
     const all = new Set([chosen, ...(vins.get(id) ?? []), ...seen].filter((vin) => vinPattern.test(vin)));
     if (overview === undefined || all.size === 0) {
-      cars.push({ key: id, vin: null, facts: {}, source, ...named });
+      cars.push({ key: id, vin: null, isDefault: true, facts: {}, source, ...named });
       continue;
     }
     for (const vin of all) {
       const { key, facts } = overview.car(vin);
       const before = cars.find((car) => car.vin === vin && car.source === (shared ?? source));
-      if (before === undefined) cars.push({ key, vin, facts, source: shared ?? source, ...named });
+      if (before === undefined)
+        cars.push({ key, vin, isDefault: vin === chosen, facts, source: shared ?? source, ...named });
       else before.facts = newest(before.facts, facts);
     }
   }
@@ -215,8 +231,12 @@ function newest(one: Facts, other: Facts): Facts {
   return merged;
 }
 
-async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }: FoundCar): Promise<CarReport> {
+async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
+  const { key, vin, isDefault, facts, config, name, source } = car;
   const { options, account, problem, overviews, journals } = source;
+  const { location } = facts;
+  const { lines, events } =
+    vin === null ? { lines: {}, events: [] } : await packOf(RED).facts.known(vin, clock().now());
   const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
@@ -227,7 +247,10 @@ async function summaryOf(RED: NodeAPI, { key, vin, facts, config, name, source }
     service: options.service,
     readOnly: options.readOnly,
     vin: vin === null ? null : shortVin(vin),
-    facts,
+    isDefault,
+    facts: location ? { ...facts, location: { ...location, value: location.value && 'known' } } : facts,
+    lines,
+    events,
     demo: isDemo ? await demoViewOf(RED, vin) : null,
     demoPage: isDemo ? await demoPage(RED) : null,
     session: token && {

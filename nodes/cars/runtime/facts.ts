@@ -34,7 +34,8 @@ const singles = [
 ] as const;
 
 type OpeningKey = keyof typeof openings;
-export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model';
+export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model' | 'location';
+/** The position is `latitude/longitude` in degrees. */
 export type Facts = Partial<Record<FactName, Fact>>;
 
 const maxText = 60;
@@ -71,6 +72,10 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
   } else if (read === 'accessibility') {
     // The reason says more than UNAVAILABLE, and there is none while the car is available.
     put('availability', { ...payload, value: payload['unavailableReason'] ?? payload['value'] });
+  } else if (read === 'location') {
+    const { latitude, longitude } = payload;
+    const isKnown = typeof latitude === 'number' && typeof longitude === 'number';
+    put('location', { ...payload, value: isKnown ? `${latitude}/${longitude}` : null });
   } else if (read === 'details') {
     const { descriptions, modelYear } = payload;
     const model = isRecord(descriptions) ? textOf(descriptions['model']) : null;

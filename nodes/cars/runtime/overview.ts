@@ -7,11 +7,9 @@ import {
   type CommandRecord,
   type Reading,
   type ReadName,
-  type VehicleError,
   type VehicleObserver,
 } from '../../../src/index';
 import { clock } from '../../node-red/time';
-import { equipmentOf, excludedBy, type Equipment } from './equipment';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
 import { partOf } from '../../pack';
 import { notifyEditors } from './notify-editors';
@@ -22,11 +20,6 @@ interface KnownCar {
   readonly key: string;
   readonly vin: string;
   readonly facts: Facts;
-  readonly equipment: Equipment;
-}
-
-interface ReadCar extends KnownCar {
-  readonly equipment: Map<ReadName, boolean>;
 }
 
 interface OpenWatchInfo {
@@ -45,7 +38,7 @@ const maxCars = 20;
 export class Overview implements VehicleObserver {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
-  readonly #cars = new Map<string, ReadCar>();
+  readonly #cars = new Map<string, KnownCar>();
   readonly #watches = new Map<string, OpenWatchInfo>();
 
   /** @param serviceKey identifies the service that the cars belong to, @param notify is called at each change */
@@ -64,17 +57,13 @@ export class Overview implements VehicleObserver {
 
   /** The car of a VIN, without facts if no flow has read it since the start. */
   car(vin: string): KnownCar {
-    return this.#find(vin);
-  }
-
-  #find(vin: string): ReadCar {
     const key = (): string => createHmac('sha256', this.#secret).update(vin).digest('hex');
-    return this.#cars.get(vin) ?? { key: key(), vin, facts: {}, equipment: new Map() };
+    return this.#cars.get(vin) ?? { key: key(), vin, facts: {} };
   }
 
   /** The car of a VIN that was read just now. */
-  #keep(vin: string): ReadCar {
-    const car = this.#find(vin);
+  #keep(vin: string): KnownCar {
+    const car = this.car(vin);
     this.#cars.delete(vin);
     this.#cars.set(vin, car);
     for (const oldest of this.#cars.keys()) {
@@ -85,9 +74,7 @@ export class Overview implements VehicleObserver {
   }
 
   observe(read: ReadName, vin: string, reading: Reading): void {
-    const { facts, equipment } = this.#keep(vin);
-    for (const [name, isThere] of equipmentOf(read, reading)) equipment.set(name, isThere);
-    for (const name of excludedBy(equipment)) equipment.set(name, false);
+    const { facts } = this.#keep(vin);
     let isNews = false;
     const now = clock().now();
     for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
@@ -96,14 +83,6 @@ export class Overview implements VehicleObserver {
       isNews = true;
     }
     if (isNews) this.notify();
-  }
-
-  failed(read: ReadName, vin: string, { code }: VehicleError): void {
-    if (code !== 'NOT_SUPPORTED') return;
-    const { equipment } = this.#keep(vin);
-    // The service sometimes answers 404 to a read that it has answered before.
-    if (equipment.get(read) !== true) equipment.set(read, false);
-    for (const name of excludedBy(equipment)) equipment.set(name, false);
   }
 
   commandSent(): void {

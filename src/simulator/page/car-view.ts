@@ -43,16 +43,22 @@ const windowPaths = {
 const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
+/** Reaches beyond a narrow part, so that a finger hits it in a small drawing, too; shows a frame in two tones while the part has the focus. */
+const hit = (x: number, y: number, width: number, height: number): string =>
+  ['hit', 'ring']
+    .map((kind) => `<rect class="cv-${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6"/>`)
+    .join('');
+
 const side = (mirrored: boolean): string => {
   const name = mirrored ? 'Right' : 'Left';
   const part = (opening: string, kind: string, inner: string): string =>
     `<g class="cv-part cv-${kind}" data-part="${opening}">${inner}</g>`;
   return `<g${mirrored ? ' transform="scale(-1 1)"' : ''}>
     <path class="cv-mirror" d="M-84 226 C-98 222 -106 226 -106 236 C-106 244 -96 244 -84 240 Z"/>
-    ${part(`front${name}Door`, 'door', `<g transform="translate(-83 214)"><path class="cv-gap" d="M-5 4 L4 4 L4 118 L-5 118 Z"/><g class="cv-leaf"><path class="cv-shape" d="${leaf(122)}"/></g><rect class="cv-hit" x="-22" y="0" width="27" height="122"/></g>`)}
-    ${part(`rear${name}Door`, 'door', `<g transform="translate(-83 340)"><path class="cv-gap" d="M-5 4 L4 4 L4 102 L-5 102 Z"/><g class="cv-leaf"><path class="cv-shape" d="${leaf(106)}"/></g><rect class="cv-hit" x="-22" y="0" width="27" height="106"/></g>`)}
-    ${part(`front${name}Window`, 'window', `<path class="cv-shape" d="${windowPaths.front}"/>`)}
-    ${part(`rear${name}Window`, 'window', `<path class="cv-shape" d="${windowPaths.rear}"/>`)}
+    ${part(`front${name}Door`, 'door', `<g transform="translate(-83 214)"><path class="cv-gap" d="M-5 4 L4 4 L4 118 L-5 118 Z"/><g class="cv-leaf"><path class="cv-shape" d="${leaf(122)}"/></g>${hit(-47, 0, 52, 122)}</g>`)}
+    ${part(`rear${name}Door`, 'door', `<g transform="translate(-83 340)"><path class="cv-gap" d="M-5 4 L4 4 L4 102 L-5 102 Z"/><g class="cv-leaf"><path class="cv-shape" d="${leaf(106)}"/></g>${hit(-47, 0, 52, 106)}</g>`)}
+    ${part(`front${name}Window`, 'window', `<path class="cv-shape" d="${windowPaths.front}"/>${hit(-78, 214, 52, 122)}`)}
+    ${part(`rear${name}Window`, 'window', `<path class="cv-shape" d="${windowPaths.rear}"/>${hit(-78, 342, 52, 130)}`)}
     <path class="cv-headlight" d="M-76 112 C-72 92 -60 82 -46 78 C-52 90 -62 102 -76 112 Z"/>
     <path class="cv-glow" d="M-76 100 L-150 8 L-60 8 L-48 76 Z"/>
     <path class="cv-taillight" d="M-80 520 C-80 540 -74 554 -58 562 L-54 556 C-68 548 -74 536 -75 520 Z"/>
@@ -103,7 +109,13 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view .cv-roof{fill:var(--cv-paint);stroke:var(--cv-edge);stroke-width:1}
 .car-view .cv-panel .cv-shape,.car-view .cv-leaf .cv-shape{fill:var(--cv-paint);stroke:var(--cv-edge);stroke-width:1.5}
 .car-view .cv-gap{fill:var(--cv-inside)}
-.car-view .cv-hit{fill:transparent}
+.car-view .cv-hit,.car-view .cv-ring{fill:transparent;pointer-events:none}
+.car-view [role=button] .cv-hit{pointer-events:all}
+.car-view [role=button]:focus-visible .cv-hit{stroke:var(--cv-card);stroke-width:9}
+.car-view [role=button]:focus-visible .cv-ring{stroke:var(--cv-focus);stroke-width:4}
+.car-view .cv-upright,.car-view .cv-chip,.car-view .cv-word{transform:rotate(var(--car-turn,0deg));transform-box:fill-box;transform-origin:center}
+.car-view .cv-gauges{translate:0 var(--car-shift,0)}
+.car-view :is(.cv-chip,.cv-word){scale:var(--car-words,1)}
 .car-view .cv-leaf,.car-view .cv-panel .cv-flap,.car-view .cv-slide{transition:transform .35s ease}
 .car-view .cv-door[data-state=open] .cv-leaf{transform:rotate(36deg)}
 .car-view .cv-door[data-state=ajar] .cv-leaf{transform:rotate(11deg)}
@@ -172,7 +184,6 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view[data-honk=true] .cv-horn{visibility:visible}
 .car-view [role=button]{cursor:pointer;outline:none}
 .car-view .cv-part[role=button]:hover .cv-shape,.car-view .cv-lock[role=button]:hover .cv-plate,.car-view .cv-plug[role=button]:hover .cv-port{stroke:var(--cv-focus);stroke-width:3}
-.car-view .cv-part[role=button]:focus-visible .cv-shape,.car-view .cv-lock[role=button]:focus-visible .cv-plate,.car-view .cv-plug[role=button]:focus-visible .cv-port{stroke:var(--cv-focus);stroke-width:4;stroke-dasharray:none}
 @media (prefers-reduced-motion:no-preference){
 .car-view .cv-current{animation:cv-flow 1s linear infinite}
 .car-view .cv-exhaust circle{animation:cv-puff 1.6s ease-out infinite}
@@ -216,18 +227,18 @@ export function carSvg({ interactive = false } = {}): string {
   <g class="cv-plug" data-part="plug" data-state="absent"><g class="cv-connected"><path class="cv-cable" d="M-88 506 C-120 506 -124 540 -150 548 C-164 553 -170 572 -170 600"/><path class="cv-current" d="M-170 600 C-170 572 -164 553 -150 548 C-124 540 -120 506 -88 506"/></g></g>
   <path class="cv-body" d="${body}"/><path class="cv-shade" d="${body}"/>
   <path class="cv-bay" d="${engineBay}"/><path class="cv-bay" d="${trunk}"/>
-  <g class="cv-part cv-panel" data-part="hood"><g transform="translate(0 198)"><g class="cv-flap"><path class="cv-shape" d="${hood}"/></g></g></g>
+  <g class="cv-part cv-panel" data-part="hood"><g transform="translate(0 198)"><g class="cv-flap"><path class="cv-shape" d="${hood}"/></g></g>${hit(-74, 84, 148, 114)}</g>
   <path class="cv-crease" d="M-44 108 C-40 140 -44 170 -50 182 M44 108 C40 140 44 170 50 182"/><path class="cv-glass" d="${windshield}"/><path class="cv-wiper" d="M-46 204 L-6 196 M4 196 L44 204"/><path class="cv-shine" d="M-60 210 C-40 199 -14 197 0 197 L-24 254 C-34 255 -44 257 -50 259 Z"/>
   <g class="cv-air"><path d="M-24 236 q6 -8 12 0 t12 0"/><path d="M0 222 q6 -8 12 0 t12 0"/><path d="M0 244 q6 -8 12 0 t12 0"/></g>
   <path class="cv-roof" d="${roof}"/><path class="cv-glass" d="${rearWindow}"/>
-  <g class="cv-part cv-panel" data-part="tailGate"><g transform="translate(0 486)"><g class="cv-flap"><path class="cv-shape" d="${tailgate}"/></g></g></g>
+  <g class="cv-part cv-panel" data-part="tailGate"><g transform="translate(0 486)"><g class="cv-flap"><path class="cv-shape" d="${tailgate}"/></g></g>${hit(-58, 486, 116, 76)}</g>
   ${side(false)}${side(true)}
-  <g class="cv-part cv-roof-light" data-part="sunroof"><rect class="cv-hole" x="-40" y="272" width="80" height="36" rx="8"/><g class="cv-slide"><rect class="cv-shape" x="-40" y="272" width="80" height="36" rx="8"/></g></g>
-  <g class="cv-part" data-part="tankLid"><g transform="translate(82 494)"><rect class="cv-gap" x="-6" y="0" width="12" height="20" rx="3"/><g class="cv-leaf"><rect class="cv-shape" x="-5" y="0" width="11" height="20" rx="3"/></g><rect class="cv-hit" x="-12" y="-5" width="30" height="30"/></g></g>
-  <g class="cv-plug" data-part="plug" data-state="absent" data-button><circle class="cv-port" cx="-84" cy="506" r="9"/><circle class="cv-hit" cx="-90" cy="506" r="20"/></g>
-  <g class="cv-lock" data-part="lock" data-state="unknown" data-button><circle class="cv-plate" cx="0" cy="342" r="27"/><path class="cv-shackle" d="M-8 340 L-8 333 A8 8 0 0 1 8 333 L8 340"/><rect class="cv-box" x="-13" y="339" width="26" height="19" rx="4"/><text class="cv-question" x="0" y="355">?</text></g>
-  <g transform="translate(0 391)">${gauge('level', '<path class="cv-icon" d="M-33 -9 L-40 2 L-34 2 L-37 10 L-28 -2 L-34 -2 Z"/>')}</g>
-  <g transform="translate(0 391)">${gauge('fuel', '<path class="cv-icon" d="M-34 -10 C-28 -2 -27 1 -27 4 A7 7 0 0 1 -41 4 C-41 1 -40 -2 -34 -10 Z"/>')}</g>
+  <g class="cv-part cv-roof-light" data-part="sunroof"><rect class="cv-hole" x="-40" y="272" width="80" height="36" rx="8"/><g class="cv-slide"><rect class="cv-shape" x="-40" y="272" width="80" height="36" rx="8"/></g>${hit(-40, 262, 80, 52)}</g>
+  <g class="cv-part" data-part="tankLid"><g transform="translate(82 494)"><rect class="cv-gap" x="-6" y="0" width="12" height="20" rx="3"/><g class="cv-leaf"><rect class="cv-shape" x="-5" y="0" width="11" height="20" rx="3"/></g>${hit(-24, -16, 52, 52)}</g></g>
+  <g class="cv-plug" data-part="plug" data-state="absent" data-button><circle class="cv-port" cx="-84" cy="506" r="9"/>${hit(-118, 480, 52, 52)}</g>
+  <g class="cv-lock" data-part="lock" data-state="unknown" data-button><g class="cv-upright"><circle class="cv-plate" cx="0" cy="342" r="27"/><path class="cv-shackle" d="M-8 340 L-8 333 A8 8 0 0 1 8 333 L8 340"/><rect class="cv-box" x="-13" y="339" width="26" height="19" rx="4"/><text class="cv-question" x="0" y="355">?</text></g>${hit(-27, 315, 54, 54)}</g>
+  <g class="cv-upright cv-gauges"><g transform="translate(0 391)">${gauge('level', '<path class="cv-icon" d="M-33 -9 L-40 2 L-34 2 L-37 10 L-28 -2 L-34 -2 Z"/>')}</g>
+  <g transform="translate(0 391)">${gauge('fuel', '<path class="cv-icon" d="M-34 -10 C-28 -2 -27 1 -27 4 A7 7 0 0 1 -41 4 C-41 1 -40 -2 -34 -10 Z"/>')}</g></g>
   ${openingNames.map(callout).join('')}</svg>`;
   return interactive
     ? svg.replace(/<g class="(cv-part[^"]*)"|data-button/g, (found) => `${found} role="button" tabindex="0"`)

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, type Reading } from '../../../src/index';
+import { MemoryStateStore, type Reading, type ReadName } from '../../../src/index';
 import { startSimulator, type Simulator } from '../../../src/simulator/index';
 import { CarFacts } from '../../../src/car/facts';
 import { closeAccounts, openTestAccount } from '../../support/account';
@@ -148,5 +148,160 @@ describe('The facts about a car', () => {
       [1_199, true],
     ] as const)
       assert.equal(await restarted.isFitted(name(i), 'sunroof'), isKnown, name(i));
+  });
+});
+
+describe('What a car has', () => {
+  const vin = 'YV4952NA4F120DEMO';
+  const now = Date.parse('2026-11-22T10:00:00Z');
+  const member = (value: unknown): object => ({ value });
+  let store: MemoryStateStore;
+  let facts: CarFacts;
+  beforeEach(() => {
+    store = new MemoryStateStore();
+    facts = new CarFacts(store);
+  });
+  const observe = (read: ReadName, payload: unknown): Promise<void> => facts.observe(vin, read, payload, now);
+  const learned = async (from = facts) => (await from.known(vin, now)).equipment;
+
+  it('is learned from its values, and nothing is learned from an unknown value or from 0; it outlives a restart', async () => {
+    await observe('odometer', member(null));
+    await observe('fuelAmount', member(0));
+    await observe('windows', { frontLeft: member('UNSPECIFIED') });
+    assert.deepEqual(await learned(), {});
+    await observe('odometer', member(24_817));
+    await observe('engineRunning', member(false));
+    await observe('windows', { frontLeft: member('CLOSED') });
+    await observe('charging', {
+      batteryChargeLevel: member(62),
+      chargingPower: { value: null, reason: 'NOT_SUPPORTED' },
+      chargingType: { value: null, reason: 'PROPERTY_NOT_FOUND' },
+    });
+    await facts.lacks(vin, 'location');
+    const known = {
+      odometer: true,
+      engineRunning: true,
+      windows: true,
+      charging: true,
+      batteryChargeLevel: true,
+      chargingPower: false,
+      location: false,
+    };
+    assert.deepEqual(await learned(), known);
+    assert.deepEqual(await learned(new CarFacts(store)), known);
+    await observe('location', { latitude: 57.7, longitude: 11.9 });
+    await facts.lacks(vin, 'location');
+    assert.equal((await learned()).location, true);
+  });
+
+  it('is no value of the battery where it has neither charge level nor range', async () => {
+    const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
+    await observe('distanceToEmptyBattery', member(48));
+    await observe('charging', { batteryChargeLevel: notSupported });
+    assert.equal((await learned()).averageEnergyConsumption, undefined, 'it may have a range');
+    await observe('charging', { batteryChargeLevel: notSupported, electricRange: notSupported });
+    const { charging, averageEnergyConsumption, distanceToEmptyBattery } = await learned();
+    assert.deepEqual([charging, averageEnergyConsumption, distanceToEmptyBattery], [false, false, true]);
+  });
+});
+
+describe('The last seven days of a car', () => {
+  const vin = 'YV4952NA4F120DEMO';
+  const start = Date.parse('2026-11-22T10:00:00Z');
+  const minute = 60_000;
+  const hour = 60 * minute;
+  const day = 24 * hour;
+  let store: MemoryStateStore;
+  let facts: CarFacts;
+  let writes: number;
+  beforeEach(() => {
+    store = new MemoryStateStore();
+    facts = new CarFacts(store);
+    writes = 0;
+    const write = store.write.bind(store);
+    store.write = (...parameters) => {
+      writes += 1;
+      return write(...parameters);
+    };
+  });
+  const level = (value: unknown, now: number): Promise<void> =>
+    facts.observe(vin, 'batteryChargeLevel', { value, timestamp: '2071-01-01T00:00:00Z' }, now);
+  const line = async (now: number, from = facts) => (await from.known(vin, now)).lines.batteryChargeLevel;
+
+  it('are the last value of each hour in which one was read, of single values and of groups', async () => {
+    await level(80, start);
+    await level(79.04, start + 59 * minute);
+    await facts.observe(
+      vin,
+      'charging',
+      { batteryChargeLevel: { value: 60 }, electricRange: { value: 210 } },
+      start + hour,
+    );
+    await facts.observe(vin, 'windows', { frontLeft: { value: 'OPEN' } }, start + 2 * hour);
+    const { lines } = await facts.known(vin, start + 2 * hour);
+    assert.deepEqual(lines, {
+      batteryChargeLevel: [
+        [start, 79],
+        [start + hour, 60],
+      ],
+      electricRange: [[start + hour, 210]],
+    });
+  });
+
+  it('are written once an hour, however often a flow reads, and outlive a restart', async () => {
+    for (let at = start; at < start + 3 * hour; at += minute) await level(50, at);
+    assert.equal(writes, 3);
+    assert.deepEqual(await line(start + 3 * hour, new CarFacts(store)), [
+      [start, 50],
+      [start + hour, 50],
+      [start + 2 * hour, 50],
+    ]);
+  });
+
+  it('have no value that is unknown, negative, infinite or no number', async () => {
+    for (const value of [null, undefined, '70', -1, Infinity, NaN, 10_000, {}]) await level(value, start);
+    assert.equal(await line(start), undefined);
+  });
+
+  it('end seven days ago, and take less than 8 KB', async () => {
+    for (let at = start; at <= start + 10 * day; at += hour)
+      for (const read of ['batteryChargeLevel', 'fuelAmount', 'electricRange', 'distanceToEmpty'] as const)
+        await facts.observe(vin, read, { value: 9_999.94 }, at);
+    const points = (await line(start + 10 * day)) ?? [];
+    assert.equal(points.length, 7 * 24);
+    assert.deepEqual([points[0]?.[0], points.at(-1)?.[0]], [start + 3 * day + hour, start + 10 * day]);
+    await level(1, start + 10 * day + 2 * hour);
+    assert.equal((await line(start + 10 * day + 2 * hour))?.length, 7 * 24 - 1);
+    const [entry] = await store.entries('car/');
+    assert.ok(JSON.stringify(entry?.value).length < 8_192, `${JSON.stringify(entry?.value).length} bytes`);
+  });
+
+  it('survive a clock that is wrong for a while, in both directions, and leave out what was read meanwhile', async () => {
+    await level(80, start);
+    await level(1, 0);
+    await level(2, start + 365 * day);
+    assert.deepEqual(await line(start + 365 * day), [[start + 365 * day, 2]]);
+    await level(70, start + hour);
+    assert.deepEqual(await line(start + hour), [
+      [start, 80],
+      [start + hour, 70],
+    ]);
+  });
+
+  it('have the last 20 events, each cut to 100 characters, and keep them over a restart', async () => {
+    for (let n = 0; n < 25; n += 1)
+      await facts.addEvent(vin, { at: new Date(start + n * minute).toISOString(), text: `${n} ${'x'.repeat(200)}` });
+    const { events } = await new CarFacts(store).known(vin, start + hour);
+    assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.length], [20, '5 ', 100]);
+  });
+
+  it('begin again where only something damaged is stored of them', async () => {
+    await level(80, start);
+    const [entry] = await store.entries('car/');
+    await store.write(entry?.key ?? '', { ...(entry?.value as object), history: [['x']], events: 7, equipment: null });
+    const damaged = new CarFacts(store);
+    assert.deepEqual(await damaged.known(vin, start), { equipment: {}, lines: {}, events: [] });
+    await damaged.observe(vin, 'batteryChargeLevel', { value: 70 }, start + hour);
+    assert.deepEqual(await line(start + hour, new CarFacts(store)), [[start + hour, 70]]);
   });
 });

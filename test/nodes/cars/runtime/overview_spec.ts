@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { VehicleError, type Reading, type ReadName } from '../../../../src/index';
+import { type Reading, type ReadName } from '../../../../src/index';
 import { Overview, useClock } from '../../../../nodes/runtime';
 import { ManualClock } from '../../../support/manual-clock';
 
@@ -48,49 +48,6 @@ describe('What the tab "Cars" knows of a car', () => {
     }
     observe('windows', { frontRight: null, rearLeft: 'CLOSED' });
     assert.deepEqual(['frontRightWindow', 'rearLeftWindow'].map(value), [undefined, undefined]);
-  });
-
-  it('learns which reads a car has, and claims nothing of an unknown value, of 0 or of a passing failure', () => {
-    const learned = (): object => Object.fromEntries(overview.car(vin).equipment);
-    observe('odometer', member(null));
-    observe('fuelAmount', member(0));
-    observe('windows', { frontLeft: member('UNSPECIFIED') });
-    overview.failed('location', vin, new VehicleError('TIMEOUT', 'Later.'));
-    assert.deepEqual(learned(), {});
-    observe('odometer', member(24_817));
-    observe('engineRunning', member(false));
-    observe('windows', { frontLeft: member('CLOSED') });
-    observe('charging', {
-      batteryChargeLevel: member(62),
-      chargingPower: { value: null, reason: 'NOT_SUPPORTED' },
-      chargingType: { value: null, reason: 'PROPERTY_NOT_FOUND' },
-    });
-    overview.failed('location', vin, new VehicleError('NOT_SUPPORTED', 'Never.'));
-    assert.deepEqual(learned(), {
-      odometer: true,
-      engineRunning: true,
-      windows: true,
-      charging: true,
-      batteryChargeLevel: true,
-      chargingPower: false,
-      location: false,
-    });
-    observe('location', { latitude: 57.7, longitude: 11.9 });
-    overview.failed('location', vin, new VehicleError('NOT_SUPPORTED', 'A single time.'));
-    assert.deepEqual({ ...learned(), location: true }, learned());
-  });
-
-  it('learns from a car without level and range that it has no other value of the battery either', () => {
-    const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
-    observe('distanceToEmptyBattery', member(48));
-    observe('charging', { batteryChargeLevel: notSupported });
-    assert.equal(overview.car(vin).equipment.has('averageEnergyConsumption'), false, 'it may have a range');
-    observe('charging', { batteryChargeLevel: notSupported, electricRange: notSupported });
-    const { equipment } = overview.car(vin);
-    assert.deepEqual(
-      (['charging', 'averageEnergyConsumption', 'distanceToEmptyBattery'] as const).map((read) => equipment.get(read)),
-      [false, false, true],
-    );
   });
 
   it('knows what a car does not have', () => {

@@ -1,10 +1,11 @@
-import { isRecord, isReadName, type Reading, type ReadName } from '../../../src/index';
+import { isReadName, type ReadName } from '../catalogue/reads';
+import { isRecord } from '../util/json';
 
 /** Whether a car has a read: true after its first value, false after the service has said that it is not supported. */
-export type Equipment = ReadonlyMap<ReadName, boolean>;
+export type Equipment = Partial<Record<ReadName, boolean>>;
 
-/** Returns the reads that a reading proves or excludes. An unknown value proves nothing. */
-export function equipmentOf(read: ReadName, { payload }: Reading): [ReadName, boolean][] {
+/** Returns the reads that a payload proves or excludes. An unknown value proves nothing. */
+export function equipmentOf(read: ReadName, payload: unknown): [ReadName, boolean][] {
   if (read !== 'charging' || !isRecord(payload)) return shownBy(read, payload);
   // Each member of it can be read by itself.
   const members = Object.entries(payload).flatMap(([name, member]) => (isReadName(name) ? shownBy(name, member) : []));
@@ -25,11 +26,17 @@ const ofBattery = [
   'averageEnergyConsumptionSinceCharge',
 ] as const satisfies ReadName[];
 
-/** Returns the reads that the other reads of a car exclude, but none that has had a value or an answer. */
-export const excludedBy = (equipment: Equipment): ReadName[] =>
-  equipment.get('batteryChargeLevel') === false && equipment.get('electricRange') === false
-    ? ofBattery.filter((read) => !equipment.has(read))
-    : [];
+/**
+ * Adds what was learned, and the reads that it excludes, but none that has had a value or an answer.
+ * @returns whether there is something new
+ */
+export function learnEquipment(equipment: Equipment, learned: [ReadName, boolean][]): boolean {
+  const before = JSON.stringify(equipment);
+  Object.assign(equipment, Object.fromEntries(learned));
+  if (equipment.batteryChargeLevel === false && equipment.electricRange === false)
+    for (const read of ofBattery) equipment[read] ??= false;
+  return JSON.stringify(equipment) !== before;
+}
 
 /** A car without a tank says 0 liters, so 0 shows nothing. */
 function hasValue(found: unknown): boolean {

@@ -1,0 +1,58 @@
+import type { ReadName } from '../catalogue/reads';
+import { memberOf } from '../util/json';
+
+/** The values of which a line over the last seven days is kept, by the names of their reads. */
+export const historyNames = [
+  'batteryChargeLevel',
+  'fuelAmount',
+  'electricRange',
+  'distanceToEmpty',
+] as const satisfies ReadName[];
+
+export type HistoryName = (typeof historyNames)[number];
+
+/** An hour since 1970, and the last value of each of `historyNames` that was read in it; null where there was none. */
+export type HistoryRow = (number | null)[];
+
+/** The points of each line, oldest first: milliseconds since 1970, and the value in the unit of its read. */
+export type Lines = Partial<Record<HistoryName, [time: number, value: number][]>>;
+
+const hourMs = 60 * 60_000;
+const hoursKept = 7 * 24;
+
+/**
+ * Adds the values of an answer to the row of this hour. The time is that of this machine, because the clock of a car may be wrong. Rows
+ * of a time at which the clock of the machine was wrong stay until 168 newer rows have replaced them, and `linesOf` leaves them out.
+ * @param now in milliseconds since 1970
+ * @returns whether this is the first value of the hour
+ */
+export function addToHistory(rows: HistoryRow[], read: ReadName, payload: unknown, now: number): boolean {
+  const values = historyNames.map((name) => levelOf(name === read ? payload : memberOf(payload, name)));
+  if (values.every((value) => value === null)) return false;
+  const hour = Math.floor(now / hourMs);
+  const row = rows.find(([known]) => known === hour);
+  if (row === undefined) rows.push([hour, ...values]);
+  else values.forEach((value, index) => (row[index + 1] = value ?? row[index + 1] ?? null));
+  rows.splice(0, rows.length - hoursKept);
+  return row === undefined;
+}
+
+/** The lines of the last seven days. @param now in milliseconds since 1970 */
+export function linesOf(rows: readonly HistoryRow[], now: number): Lines {
+  const lines: Lines = {};
+  for (const [hour, ...values] of [...rows].sort(([one], [other]) => Number(one) - Number(other))) {
+    const time = Number(hour) * hourMs;
+    if (time > now || time <= now - hoursKept * hourMs) continue;
+    historyNames.forEach((name, index) => {
+      const value = values[index];
+      if (typeof value === 'number') (lines[name] ??= []).push([time, value]);
+    });
+  }
+  return lines;
+}
+
+/** Short enough for a row: percent, liters or kilometers with one decimal. */
+function levelOf(member: unknown): number | null {
+  const value = memberOf(member, 'value');
+  return typeof value === 'number' && value >= 0 && value < 10_000 ? Math.round(value * 10) / 10 : null;
+}
