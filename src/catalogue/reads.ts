@@ -467,6 +467,7 @@ export const titleOf = (name: string): string => {
     .replace(/[-_]/g, ' ')
     .replace(/([a-z])([A-Z0-9])/g, '$1 $2')
     .toLowerCase()
-    .replace('tail gate', 'tailgate');
+    .replace('tail gate', 'tailgate')
+    .replace('tyre', 'tire');
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

@@ -138,16 +138,16 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await type('#connected-vehicle-filter', 'nothing like it');
     assert.equal(await part('nothing').innerText(), 'Nothing found.');
     assert.equal(await part('reads').isVisible(), false);
-    await type('#connected-vehicle-filter', 'tyre pressure');
+    await type('#connected-vehicle-filter', 'tire pressure');
     assert.equal(await part('reads').locator('label:visible').count(), 4);
-    await part('reads').getByText('Front left tyre pressure').click();
+    await part('reads').getByText('Front left tire pressure').click();
     await type('#connected-vehicle-filter', 'kmTo');
     await part('reads').getByText('Distance to service').click();
     await type('#connected-vehicle-filter', '');
     await part('reads').getByText('Vehicle details').click();
     assert.equal(
       await part('chosen').innerText(),
-      'Chosen: Vehicle details, Front left tyre pressure, Distance to service',
+      'Chosen: Vehicle details, Front left tire pressure, Distance to service',
     );
     assert.equal(await page.locator('.car-form .input-error').count(), 0);
     await page.locator('.car-form summary').click();

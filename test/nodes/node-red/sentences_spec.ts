@@ -136,7 +136,7 @@ describe('The sentences of errors', () => {
     };
     assert.equal(
       problemOf({ minutesFor: { window: 'ten' } }),
-      'Der Wächter kann nicht beginnen. Berichtigen Sie die andere Zeit von „window“. Die Zeit bis zu einer Warnung muss eine Zahl von Minuten sein, 0 oder mehr.',
+      'Der Wächter kann nicht beginnen. Berichtigen Sie die andere Zeit von „window“. Die Zeit bis zu einer Meldung muss eine Zahl von Minuten sein, 0 oder mehr.',
     );
     assert.equal(
       problemOf({ watch: [] }),
