@@ -83,7 +83,7 @@ async function takePictures(page) {
   await openNode(page, status);
   await page.locator('#node-input-btn-vehicle-add').click();
   await page.locator('#node-config-input-service').selectOption('volvo-cars');
-  await clipDialog(page, 'vehicle-dialog', '[data-ask="sign-in"]');
+  await clipDialog(page, 'vehicle-dialog', '#node-config-input-clientSecret');
   await page.locator('#node-config-dialog-cancel').click();
   await page.locator('#node-config-dialog-cancel').waitFor({ state: 'detached' });
   await done(page);
@@ -113,7 +113,7 @@ async function clip(page, name, area) {
 
 /** The dialog in front, from its title down to the end of one of its parts. */
 async function clipDialog(page, name, last) {
-  await page.setViewportSize({ width: editor.width, height: 1200 });
+  await page.setViewportSize({ width: editor.width, height: 1600 });
   const tray = page.locator('.red-ui-tray').last();
   const part = tray.locator(last).last();
   await part.scrollIntoViewIfNeeded();
