@@ -163,7 +163,18 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  'connected-vehicle.json': (texts, { cause, command }) => ({ ...texts, cause, command }),
+  // A form can ask for a text only, not for an object.
+  'connected-vehicle.json': ({ search, ...texts }, { cause, command }) => ({
+    ...texts,
+    cause,
+    command,
+    search: {
+      ...search,
+      words: Object.entries(search.words)
+        .map((pair) => pair.join(':'))
+        .join(';'),
+    },
+  }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, read }) => {
     const { readNames, titleOf } = catalogueOfReads();
     const title = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));

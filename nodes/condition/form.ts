@@ -9,6 +9,7 @@ const {
   conditionValues,
   giveVehicle,
   labelStyle,
+  matches,
   needsOfRead,
   nodeField: field,
   openingKeyOf,
@@ -162,6 +163,31 @@ function addRow(item: JQuery, row: Row): void {
   });
 }
 
+/** A search for a value, which goes into a row that has no operand yet, or into a new one. Where nothing is found, it offers all. */
+function offerSearch(list: JQuery): void {
+  const groups = conditionValues().map(([heading, names]) => ({ text: ofStatus(`theme.${heading}`), names }));
+  const values = groups.flatMap(({ text, names }) =>
+    names.map((name) => ({ name, title: titleOfValue(name), text: `${text} ${titleOfValue(name)} ${name}` })),
+  );
+  const add = (): void => {
+    const name = values.find(({ title }) => title === textOf(part('search')))?.name;
+    if (name === undefined) return;
+    part('search').val('');
+    if (rowsOf().at(-1)?.operand !== '') list.editableList('addItem', { value: name });
+    else list.find('.condition').last().find('select').first().val(name).trigger('change');
+  };
+  part('search')
+    .autoComplete({
+      search(typed) {
+        const found = values.filter(({ text }) => matches(text, typed));
+        return (found.length > 0 ? found : values).map(({ title }) => ({ value: title, label: title }));
+      },
+    })
+    .on('change', add)
+    // With this key the editor takes the first one, and reports no change.
+    .on('keyup', ({ key }) => key === 'Enter' && add());
+}
+
 const rowsOf = (): Row[] =>
   part('conditions')
     .editableList('items')
@@ -211,7 +237,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     return this.name || say('palette.name');
   },
   labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: giveVehicle,
   oneditprepare() {
     showProperties(this, field);
@@ -229,6 +255,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     // A new node begins with a row, which is not stored while nobody fills it in.
     list.editableList('addItems', rows.length > 0 ? rows : [{}]);
     part('conditions').add(field('vehicle')).on('change', showReason);
+    offerSearch(list);
   },
   oneditsave() {
     const rows = rowsOf();

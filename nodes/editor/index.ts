@@ -27,6 +27,7 @@ export { addPlaceFields, textOfPlace } from './places';
 export { showHours, validateHours, validateTimeZone } from './hours';
 export { showTest } from './test-now';
 export { serviceInterfaces, showInterface } from './interfaces';
+export { addSearch, matches } from './search';
 export { clearAnswer, showAnswer } from './show-values';
 export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
 export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';

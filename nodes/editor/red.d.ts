@@ -94,8 +94,10 @@ interface JQuery<TElement = HTMLElement> {
     addItem(item: JQuery, index: number, data: Item): void;
     removeItem(): void;
   }): this;
+  editableList(name: 'addItem', item: unknown): this;
   editableList(name: 'addItems', items: readonly unknown[]): this;
   editableList(name: 'items'): JQuery;
+  autoComplete(options: { search(typed: string): { value: string; label: string }[] }): this;
   typedInput(name: 'types', types: readonly unknown[]): this;
   typedInput(name: 'value' | 'type'): string;
   typedInput(name: 'value' | 'type', value: string): this;

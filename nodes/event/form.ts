@@ -2,6 +2,7 @@ import type { EventOptions } from './options';
 
 const {
   addPlaceFields,
+  addSearch,
   addSearchWords,
   chooseVehicle,
   giveVehicle,
@@ -44,12 +45,17 @@ const headings: Partial<Record<string, string>> = {
 };
 
 function fillEvents(chosen: readonly string[]): void {
+  let group = $();
   for (const name of eventNames) {
     const heading = headings[name];
-    if (heading !== undefined) part('events').append($('<legend>').text(say(`heading.${heading}`)));
+    if (heading !== undefined)
+      group = $('<fieldset>')
+        .append($('<legend>').text(say(`heading.${heading}`)))
+        .appendTo(part('events'));
     const box = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
-    part('events').append($('<label>').append(box, $('<span>').text(say(`event.${name}`))));
+    group.append($('<label>').append(box, $('<span>').text(say(`event.${name}`))));
   }
+  addSearch(part('events'));
 }
 
 function addPlace(place?: unknown): void {
@@ -142,7 +148,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     return this.name || say('palette.name');
   },
   labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: giveVehicle,
   oneditprepare() {
     fillEvents(this.events ?? []);

@@ -2,6 +2,7 @@ import type { StatusOptions } from './options';
 
 const {
   isNotAllowed,
+  addSearch,
   addSearchWords,
   ask,
   chooseVehicle,
@@ -98,29 +99,7 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
         $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
       ),
     );
-  filterList();
-}
-
-/** Leaves the reads whose title, name or theme holds what was typed. */
-function filterList(): void {
-  const wanted = textOf($('#connected-vehicle-filter')).toLowerCase();
-  const holds = (text: string): boolean => text.toLowerCase().includes(wanted);
-  let found = 0;
-  part('reads')
-    .find('fieldset')
-    .each((_, group) => {
-      const all = holds($(group).find('legend').text());
-      const labels = $(group).find('label');
-      const left = labels.filter(
-        (_index, label) => all || holds($(label).text()) || holds(textOf($(label).find('input'))),
-      );
-      labels.not(left).hide();
-      left.show();
-      $(group).toggle(left.length > 0);
-      found += left.length;
-    });
-  part('reads').toggle(found > 0);
-  part('nothing').toggle(found === 0);
+  $('#connected-vehicle-filter').trigger('input');
 }
 
 /** Keeps what is chosen in view where the list is long. */
@@ -220,7 +199,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
   },
   labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: giveVehicle,
   oneditprepare() {
     const isList = this.read === 'several';
@@ -234,8 +213,8 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
     showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...own, ...sources]);
     let equipment: Equipment = {};
+    addSearch(part('reads'));
     fillList(chosen, equipment);
-    $('#connected-vehicle-filter').on('input', filterList);
     field('read').on('change', () => {
       fillList(chosenReads(), equipment);
       showChoice();

@@ -198,6 +198,96 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
+  const spoken: Record<string, Record<'one' | 'event', [typed: string, title: string][]>> = {
+    'en-US': {
+      one: [
+        ['plugged', 'Charging cable'],
+        ['GPS', 'Location'],
+        ['tire pressure', 'Front left tire pressure'],
+        ['tyre', 'Front left tire pressure'],
+        ['mileage', 'Odometer'],
+        ['soc', 'Battery level'],
+        ['petrol', 'Fuel amount'],
+        ['gasoline', 'Fuel amount'],
+        ['trunk', 'Tailgate open'],
+        ['bonnet', 'Hood open'],
+        ['sunroof', 'All windows'],
+        ['unlock', 'All doors and the lock'],
+        ['colour', 'Vehicle details'],
+      ],
+      event: [
+        ['plug', 'Charging cable unplugged'],
+        ['home', 'Arrived at a place'],
+        ['boot', 'Tailgate opened'],
+      ],
+    },
+    'de-DE': {
+      one: [
+        ['Stecker', 'Ladekabel'],
+        ['Akku', 'Ladestand'],
+        ['Batterie', 'Ladestand'],
+        ['Position', 'Standort'],
+        ['Benzin', 'Kraftstoffmenge'],
+        ['Sprit', 'Kraftstoffmenge'],
+        ['Kofferraum', 'Heckklappe offen'],
+        ['Laufleistung', 'Kilometerstand'],
+        ['luftdruck', 'Reifendruck vorn links'],
+      ],
+      event: [
+        ['Stecker', 'Ladekabel eingesteckt'],
+        ['zuhause', 'An einem Ort angekommen'],
+      ],
+    },
+  };
+  for (const [locale, forms] of Object.entries(spoken)) {
+    it(`find a value and an event by what people say: ${locale}`, async () => {
+      const opened = locale === 'en-US' ? page : await open(locale);
+      for (const [id, searches] of Object.entries(forms)) {
+        await openForm(id, opened);
+        for (const [typed, title] of searches) {
+          await opened.locator('#connected-vehicle-filter').fill(typed);
+          const shown = await opened.locator('.car-form .choices label:visible span').allInnerTexts();
+          assert.ok(shown.includes(title), `${typed}: ${shown.join(', ')}`);
+          assert.ok(shown.length < 25, `${typed}: ${shown.join(', ')}`);
+        }
+        await picture(opened, `${locale}-search-${id}`);
+        await opened.locator('#node-dialog-cancel').dispatchEvent('click');
+        await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
+      }
+      await opened.locator('#red-ui-palette-search input').fill(searchOf(forms));
+      await opened.locator('#red-ui-palette-search input').press('End');
+      await opened.locator('.red-ui-palette-node[data-palette-type="catch"]').waitFor({ state: 'hidden' });
+      await opened.locator('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]').waitFor();
+      await opened.locator('#red-ui-palette-search input').fill('');
+      await opened.locator('#red-ui-palette-search input').press('End');
+      if (opened !== page) await opened.close();
+    });
+  }
+  const searchOf = ({ one }: (typeof spoken)[string]): string => (one[0]?.[0] ?? '').toLowerCase();
+
+  it('add a condition for a value that is searched, first in the row without an operand', async () => {
+    await openForm('unset');
+    const search = partOf(page, 'search');
+    const values = page.locator('.condition > select:first-child');
+    await search.pressSequentially('plug');
+    await page.locator('.red-ui-autoComplete-container').getByText('Charging cable', { exact: true }).click();
+    await page.locator('.condition').getByText('is one of').waitFor({ state: 'attached' });
+    assert.equal(await values.count(), 1);
+    assert.equal(await values.first().inputValue(), 'chargerConnectionStatus');
+    await search.pressSequentially('mileage');
+    await page.locator('.red-ui-autoComplete-container').getByText('Odometer').waitFor();
+    await picture(page, 'condition-search');
+    await search.press('Enter');
+    await values.nth(1).waitFor();
+    assert.equal(await values.nth(1).inputValue(), 'odometer');
+    assert.equal(await search.inputValue(), '');
+    await search.pressSequentially('xyzzy');
+    assert.ok((await page.locator('.red-ui-autoComplete-container li').count()) > 40, 'all of them');
+    await page.keyboard.press('Escape');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
   it('mark what is wrong in a guard: own minutes, equal quiet hours, a time zone, and nothing to watch', async () => {
     await openForm('guard');
     const part = (name: string) => partOf(page, name);

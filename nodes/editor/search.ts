@@ -1,0 +1,43 @@
+import { textOf } from './forms';
+import { sharedText } from './texts';
+
+/** Small letters without accents. */
+const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** Whether a text holds each word that was typed. What people say for a part of the text counts, too: "plug" for "charging cable". */
+export function matches(text: string, typed: string): boolean {
+  const own = plain(text);
+  const spoken = plain(sharedText('search.words')).split(';');
+  const also = spoken.filter((line) => own.includes(line.split(':')[0] ?? ''));
+  return plain(typed)
+    .split(/\s+/)
+    .every((word) => [own, ...also].some((found) => found.includes(word)));
+}
+
+/** Adds a search field to a list of labels in fieldsets. It searches again after an `input` event; where it finds nothing, a button shows all. */
+export function addSearch(list: JQuery): void {
+  const label = sharedText('search.label');
+  const input = $('<input type="search" id="connected-vehicle-filter">').attr({
+    placeholder: label,
+    'aria-label': label,
+  });
+  const all = $('<button type="button" class="red-ui-button red-ui-button-small">').text(sharedText('search.all'));
+  const nothing = $('<div data-part="notFound" role="status">').append(sharedText('search.nothing'), ' ', all);
+  list.before(input).after(nothing.hide());
+  all.on('click', () => input.val('').trigger('input').trigger('focus'));
+  input.on('input', () => {
+    let found = 0;
+    list.find('fieldset').each((_, group) => {
+      const heading = $(group).find('legend').text();
+      const labels = $(group).find('label').hide();
+      const left = labels.filter((_at, line) =>
+        matches(`${heading} ${$(line).find('span').text()} ${textOf($(line).find('input'))}`, textOf(input)),
+      );
+      left.show();
+      $(group).toggle(left.length > 0);
+      found += left.length;
+    });
+    list.toggle(found > 0);
+    nothing.toggle(found === 0);
+  });
+}
