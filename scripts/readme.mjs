@@ -9,7 +9,6 @@ import { groupedResources, groupPath, groups } from '../dist/src/catalogue/group
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
   connectedReadNames,
-  connectedReads,
   interfacePaths,
   readNames,
   reads,
@@ -29,6 +28,8 @@ const table = (header, rows) =>
 const scopesOf = ({ scopes }) => scopes.map(code).join(', ');
 const pathOf = (iface, { routes }) =>
   routes[iface] ? code(interfacePaths[iface] + routes[iface].path) + (routes[iface].unlisted ? ' ¹' : '') : '–';
+
+const routesOf = (name) => Object.fromEntries(reads[name].routes.map((route) => [route.interface, route]));
 
 function valueOf(resource) {
   switch (resource.kind) {
@@ -73,8 +74,8 @@ const tables = {
       ['read', 'connected v2', 'connected v1', 'scopes besides `openid`'],
       connectedReadNames.map((name) => [
         code(name),
-        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, connectedReads[name])),
-        scopesOf(connectedReads[name]),
+        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, { routes: routesOf(name) })),
+        scopesOf(reads[name].routes[0]),
       ]),
     ),
   resources: () =>
@@ -96,7 +97,7 @@ const tables = {
     table(
       ['read', 'path', 'value', 'scopes besides `openid`'],
       readNames
-        .filter((name) => !(name in connectedReads) && !(name in resources))
+        .filter((name) => !connectedReadNames.includes(name) && !(name in resources))
         .map((name) => {
           const [route] = reads[name].routes;
           const kind = reads[name].value;

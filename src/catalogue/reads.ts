@@ -47,55 +47,12 @@ export const interfacePaths = {
 
 export const json = 'application/json';
 
-export interface Route {
-  /** Below the interface's base path; `{vin}` is filled in. */
-  path: string;
-  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/service.md 4.2). */
-  accept: string;
-}
-
-export interface ConnectedRead {
-  routes: Partial<Record<'connected-v1' | 'connected-v2', Route>>;
-  /** Besides `openid`, which every request needs (docs/service.md 5.2). */
-  scopes: readonly string[];
-}
-
-const vehicleData = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';
-
-const openingsRead = (name: OpeningRead) => ({
-  routes: {
-    'connected-v2': { path: groupPath(name), accept: json },
-    'connected-v1': { path: groupPath(name), accept: vehicleData },
-  },
-  scopes: groups[name].scopes,
-});
-
-/** The connected vehicle reads (docs/service.md 4.1, 4.2). */
-export const connectedReads = {
-  windows: openingsRead('windows'),
-  doors: openingsRead('doors'),
-  details: {
-    routes: { 'connected-v2': { path: '/vehicles/{vin}', accept: json } },
-    scopes: ['conve:vehicle_relation'],
-  },
-  vehicles: {
-    routes: { 'connected-v2': { path: '/vehicles', accept: json } },
-    scopes: ['conve:vehicle_relation'],
-  },
-  commands: {
-    routes: { 'connected-v2': { path: '/vehicles/{vin}/commands', accept: json } },
-    scopes: ['conve:commands'],
-  },
-  accessibility: {
-    routes: { 'connected-v2': { path: '/vehicles/{vin}/command-accessibility', accept: json } },
-    scopes: ['conve:command_accessibility'],
-  },
-} as const satisfies Record<string, ConnectedRead>;
-
-export type ConnectedReadName = keyof typeof connectedReads;
+/** The connected vehicle reads (docs/service.md 4.1, 4.2), in the order of the dropdown. */
+export const connectedReadNames = ['windows', 'doors', 'details', 'vehicles', 'commands', 'accessibility'] as const;
+type ConnectedReadName = (typeof connectedReadNames)[number];
 
 /** The extended resource endpoint (docs/service.md 4.3). */
-export const resourceRoute: Route = { path: '/vehicles/{vin}/resources/{resource}', accept: json };
+export const resourcePath = '/vehicles/{vin}/resources/{resource}';
 
 const level5 = ['VERY_LOW', 'LOW', 'NORMAL', 'HIGH', 'VERY_HIGH'] as const;
 const pressure7 = ['LOW', 'NORMAL', 'HIGH', 'LOWSOFT', 'LOWHARD', 'NOSENSOR', 'SYSTEMFAULT'] as const;
@@ -280,12 +237,15 @@ export type StatisticsMemberName = keyof typeof statisticsMembers;
 export const statisticsMemberNames = /* @__PURE__ */ Object.keys(statisticsMembers) as StatisticsMemberName[];
 
 // PURE: a bundle that does not use a list leaves out its table as well.
-export const connectedReadNames = /* @__PURE__ */ Object.keys(connectedReads) as ConnectedReadName[];
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
 
 /** One way to ask for a value. */
-export interface ReadRoute extends Route {
+export interface ReadRoute {
   interface: InterfaceName;
+  /** Below the interface's base path; `{vin}` is filled in. */
+  path: string;
+  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/service.md 4.2). */
+  accept: string;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** One request answers all reads whose routes have the same name here. */
@@ -327,7 +287,16 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
   const groupRow = (theme: Theme, request: GroupReadName): ReadRow =>
     rowOf(theme, { interface: 'connected-v2', path: groupPath(request), scopes: groups[request].scopes, request });
   return {
-    ...rowsFor(connectedReadNames, connectedRow),
+    windows: openingsRow('windows'),
+    doors: openingsRow('doors'),
+    details: connectedRow('details', '/vehicles/{vin}', 'conve:vehicle_relation'),
+    vehicles: connectedRow('vehicles', '/vehicles', 'conve:vehicle_relation'),
+    commands: connectedRow('commands', '/vehicles/{vin}/commands', 'conve:commands'),
+    accessibility: connectedRow(
+      'accessibility',
+      '/vehicles/{vin}/command-accessibility',
+      'conve:command_accessibility',
+    ),
     charging: energyState,
     ...rowsFor(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
     chargingDoneAt: energyState,
@@ -352,17 +321,19 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
   };
 }
 
-function connectedRow(name: ConnectedReadName): ReadRow {
-  const { routes, scopes }: ConnectedRead = connectedReads[name];
-  return {
-    theme: 'connected',
-    routes: (['connected-v2', 'connected-v1'] as const).flatMap((iface) => {
-      const route = routes[iface];
-      const request = iface === 'connected-v1' ? `${name} v1` : name;
-      return route === undefined ? [] : [{ ...route, interface: iface, scopes, request }];
-    }),
-    hasVersions: true,
-  };
+function connectedRow(request: ConnectedReadName, path: string, ...scopes: readonly string[]): ReadRow {
+  const route: ReadRoute = { interface: 'connected-v2', path, accept: json, scopes, request };
+  return { theme: 'connected', routes: [route], hasVersions: true };
+}
+
+/** Version 1 has windows and doors, too, with a media type of its own. */
+function openingsRow(name: OpeningRead): ReadRow {
+  const row = connectedRow(name, groupPath(name), ...groups[name].scopes);
+  const accept = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';
+  const inV1 = row.routes.map(
+    (route) => ({ ...route, interface: 'connected-v1', accept, request: `${name} v1` }) as const,
+  );
+  return { ...row, routes: [...row.routes, ...inV1] };
 }
 
 function resourceRow(name: ResourceName): ReadRow {
@@ -370,8 +341,8 @@ function resourceRow(name: ResourceName): ReadRow {
   const grouped: GroupedResource = groupedResources[name];
   const extended: ReadRoute = {
     interface: 'extended-v1',
-    path: resourceRoute.path.replace('{resource}', name),
-    accept: resourceRoute.accept,
+    path: resourcePath.replace('{resource}', name),
+    accept: json,
     scopes: [resource.scope],
     request: name,
   };

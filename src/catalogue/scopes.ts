@@ -1,7 +1,6 @@
 import { commands, isCommandName, requestDetails, versionsOfCommand, type Command, type CommandName } from './commands';
 import {
   apiOfRead,
-  connectedReads,
   readNames,
   routeOf,
   versionsOfRead,
@@ -33,13 +32,13 @@ const accessOfCommand = (name: string): AccessName | null => (isCommandName(name
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
   const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
-  return needsFuelType ? [...scopes, ...connectedReads.details.scopes] : scopes;
+  return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/field-notes.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
-  if (!isCommandName(name)) return connectedReads.commands.scopes;
+  if (!isCommandName(name)) return scopesOfRead('commands', available);
   const { routes, scopes }: Command = commands[name];
   return available.some((interfaceName) => Object.hasOwn(routes, interfaceName)) ? scopes : [];
 }

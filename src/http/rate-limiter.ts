@@ -85,22 +85,10 @@ type Stored = z.infer<typeof stored>;
 
 /** The limits in the order in which they are checked: of two that delay a request equally, the first is named. */
 const limits = [
-  {
-    of: 'requestsPerMinute',
-    code: 'RATE_LIMITED',
-    reached: (size: string) => sentence`The limit of ${size} requests a minute is reached`,
-  },
-  {
-    of: 'commandsPerMinute',
-    code: 'RATE_LIMITED',
-    reached: (size: string) => sentence`The limit of ${size} commands a minute is reached`,
-  },
-  {
-    of: 'requestsPerDay',
-    code: 'QUOTA_SPENT',
-    reached: (size: string) => sentence`The limit of ${size} requests a day is reached`,
-  },
-] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; reached: (size: string) => Sentence }[];
+  { of: 'requestsPerMinute', code: 'RATE_LIMITED', what: 'requests a minute' },
+  { of: 'commandsPerMinute', code: 'RATE_LIMITED', what: 'commands a minute' },
+  { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
+] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
 
 interface ApiState {
   /** What each limit counts; those of a minute are the same for all APIs. */
@@ -295,11 +283,12 @@ export class RateLimiter {
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
     const { windows, block } = this.#apis[api];
     let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: asSentence('Too many requests wait') };
-    for (const { of, code, reached } of limits) {
+    for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
       const size = this.#quota[of];
       const at = windows[of].freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
-      if (at > latest.at) latest = { at, code, reason: reached(withThousands(size)) };
+      if (at > latest.at)
+        latest = { at, code, reason: sentence`The limit of ${withThousands(size)} ${asSentence(what)} is reached` };
     }
     if (block === null || block.until <= latest.at) return latest;
     return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };

@@ -5,9 +5,8 @@ import { parseAddress } from '../http/addresses';
 import type { Transport, TransportResponse } from '../http/transport';
 import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import { retryAfter } from '../wire/retry-after';
-import { readClaims, scopesSchema } from '../http/claims';
-import { isHeaderSafe, isPrintable, unusable } from '../http/token-source';
+import { retryAfter } from '../wire/failures';
+import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '../http/token-source';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];

@@ -3,7 +3,6 @@ import { commands, type CommandRoute } from '../../src/catalogue/commands';
 import {
   chargingMembers,
   connectedReadNames,
-  connectedReads,
   isResourceName,
   readNames,
   reads,
@@ -14,7 +13,7 @@ import {
   type Resource,
   chargingMemberNames,
   interfacePaths,
-  resourceRoute,
+  resourcePath,
   type ReadName,
   type ResourceName,
 } from '../../src/catalogue/reads';
@@ -83,14 +82,18 @@ const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
   });
 
 /** The reads of the newer APIs, which docs/service.md does not have. */
-const newerReads = readNames.filter((name) => !isResourceName(name) && !Object.hasOwn(connectedReads, name));
+const newerReads = readNames.filter(
+  (name) => !isResourceName(name) && !connectedReadNames.some((read) => read === name),
+);
 const newerReadOf = (name: string): ReadName | undefined => newerReads.find((read) => read === name);
 
 export const stops: readonly Stop[] = [
-  ...connectedReadNames.flatMap((name) => stopsOf('read', name, connectedReads[name].routes)),
+  ...connectedReadNames.flatMap((name) =>
+    stopsOf('read', name, Object.fromEntries(reads[name].routes.map((route) => [route.interface, route]))),
+  ),
   ...commandNames.flatMap((name) => stopsOf('command', name, commands[name].routes)),
   ...resourceNames.flatMap((name) =>
-    stopsOf('read', name, { 'extended-v1': { path: resourceRoute.path.replace('{resource}', name) } }),
+    stopsOf('read', name, { 'extended-v1': { path: resourcePath.replace('{resource}', name) } }),
   ),
   ...newerReads.flatMap((name) =>
     reads[name].routes.flatMap(({ interface: iface, path }) =>

@@ -3,10 +3,9 @@ import { commandNames, type VehicleError } from '../../src/index';
 import { commands, type Command } from '../../src/catalogue/commands';
 import {
   connectedReadNames,
-  connectedReads,
+  reads,
   resourceNames,
   resources,
-  type ConnectedRead,
   type Resource,
   readNames,
   readScopes,
@@ -40,12 +39,11 @@ describe('the client', () => {
       });
 
       for (const name of connectedReadNames) {
-        const { routes }: ConnectedRead = connectedReads[name];
         for (const [iface, choice] of [
           ['connected-v1', 'v1'],
           ['connected-v2', 'v2'],
         ] as const) {
-          const route = routes[iface];
+          const route = reads[name].routes.find((one) => one.interface === iface);
           if (route === undefined) {
             it(`refuses ${name} on ${choice} before anything is sent`, async () => {
               await assert.rejects(client.read(name, { vin, interface: choice }), coded('NOT_SUPPORTED'));

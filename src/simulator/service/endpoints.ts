@@ -13,7 +13,7 @@ import {
   json,
   reads,
   resourceNames,
-  resourceRoute,
+  resourcePath,
   type InterfaceName,
   type ReadName,
 } from '../../catalogue/reads';
@@ -132,7 +132,7 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
     ),
     {
       method: 'GET',
-      path: interfacePaths['extended-v1'] + resourceRoute.path,
+      path: interfacePaths['extended-v1'] + resourcePath,
       interface: 'extended-v1',
       scopes: [],
       mediaTypes: [json],

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { refillTime, retryAfter } from '../../../src/wire/retry-after';
+import { refillTime, retryAfter } from '../../../src/wire/failures';
 
 const now = Date.parse('2026-06-01T08:00:00Z');
 const at = (date: Date | null): string | null => date?.toISOString() ?? null;
