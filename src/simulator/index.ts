@@ -35,7 +35,7 @@ export interface Simulator {
   /** Requests, without those of the control interface. */
   readonly inFlight: Readonly<Count>;
   /** An access token with just these scopes (default: every one; name `openid` too), good for 299 s, in the form of a JWT. */
-  issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number; jwt?: boolean }): string;
+  issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number }): string;
   /** A refresh token as if a driver had signed in (default: with every scope). */
   issueRefreshToken(scopes?: readonly string[]): string;
   /** No refresh token works any more. */
@@ -63,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     answer: async (request, fault) =>
       isControl(request.path)
         ? control.answer(request)
-        : (identity.answer(request, url, fault?.withoutRefreshToken === true) ?? service.answer(request)),
+        : (identity.answer(request, fault?.withoutRefreshToken === true) ?? service.answer(request)),
     isPrivate: isControl,
   });
   const control = new Control({
@@ -94,8 +94,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     connections: server.connections,
     inFlight: server.inFlight,
-    issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds, jwt = true } = {}) =>
-      tokens.issue(scopes, lifeSeconds, jwt),
+    issueToken: ({ scopes = everyScope, lifeSeconds = settings.accessTokenLifeSeconds } = {}) =>
+      tokens.issue(scopes, lifeSeconds),
     issueRefreshToken: (scopes) => identity.grant(scopes),
     revokeGrants: () => identity.revokeAll(),
     async close() {

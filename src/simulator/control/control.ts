@@ -1,14 +1,14 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import type { Clock } from '../../util/clock';
 import { VehicleError } from '../../errors';
-import type { Answer } from '../service/answer';
+import type { Answer, ServiceRequest } from '../service/answer';
 import type { Car } from '../car/car';
-import { parseChanges, parseTrip } from '../car/changes';
+import type { CarChanges, Trip } from '../car/changes';
 import { clickCar, parseClick, viewOf } from './click';
-import { parseFault, type Faults } from '../service/faults';
-import { controlPage } from './control-page';
-import type { ServiceRequest } from '../service/request';
+import type { FaultOptions, Faults } from '../service/faults';
 import { Router } from '../service/router';
 import type { RecordedRequest, SimulatorServer } from '../service/server';
 
@@ -26,7 +26,7 @@ interface ControlParts {
   dialect: string;
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
-  server: Pick<SimulatorServer, 'requests' | 'connections' | 'inFlight' | 'clear'>;
+  server: Pick<SimulatorServer, 'requests' | 'connections' | 'inFlight'>;
   requestsToday: () => object;
   /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
@@ -34,7 +34,8 @@ interface ControlParts {
   pageToken: string;
 }
 
-type Handler = (request: { parameters: Record<string, string>; body: string }) => Answer;
+/** @param json parses the body of the request; who takes it checks it */
+type Handler = (parameters: Record<string, string>, json: () => unknown) => Answer;
 
 const controlPath = '/control';
 const tokenHeader = 'x-page-token';
@@ -67,7 +68,7 @@ export class Control {
         headers: { allow: found.methods.join(', ') },
       };
     try {
-      return found.endpoint({ parameters: found.parameters, body });
+      return found.endpoint(found.parameters, () => JSON.parse(body) as unknown);
     } catch (error) {
       if (error instanceof VehicleError) return problem(422, error.message);
       if (error instanceof SyntaxError) return problem(400, 'The body is not JSON.');
@@ -93,73 +94,41 @@ export class Control {
 
   #handlers(): [method: string, path: string, handler: Handler][] {
     const { url, dialect, cars, faults, server, requestsToday } = this.#parts;
-    const list = (): Answer => ({ status: 200, body: faults.list });
+    const ok = (body: unknown): Answer => ({ status: 200, body });
+    const withCar =
+      (act: (car: Car, json: () => unknown) => unknown): Handler =>
+      ({ vin = '' }, json) => {
+        const car = cars.get(vin);
+        return car === undefined ? problem(404, 'There is no such car.') : ok(act(car, json));
+      };
+    const overview = (): object => ({
+      url: url(),
+      dialect,
+      cars: [...cars.keys()],
+      faults: faults.list,
+      connections: server.connections,
+      inFlight: server.inFlight,
+      requestsToday: requestsToday(),
+    });
+    const click = (car: Car, json: () => unknown): object => {
+      clickCar(car, faults, parseClick(json()));
+      return viewOf(car);
+    };
     return [
-      [
-        'GET',
-        '',
-        () => ({
-          status: 200,
-          body: {
-            url: url(),
-            dialect,
-            cars: [...cars.keys()],
-            faults: faults.list,
-            connections: server.connections,
-            inFlight: server.inFlight,
-            requestsToday: requestsToday(),
-          },
-        }),
-      ],
-      ['GET', '/cars', () => ({ status: 200, body: [...cars.values()].map(describe) })],
-      ['GET', '/cars/{vin}', (request) => this.#withCar(request, describe)],
-      [
-        'PATCH',
-        '/cars/{vin}',
-        (request) => this.#withCar(request, (car) => describe(car.set(parseChanges(JSON.parse(request.body))))),
-      ],
-      [
-        'PUT',
-        '/cars/{vin}',
-        (request) => this.#withCar(request, (car) => describe(car.replace(parseChanges(JSON.parse(request.body))))),
-      ],
-      ['POST', '/cars/{vin}/report', (request) => this.#withCar(request, (car) => describe(car.report()))],
-      [
-        'POST',
-        '/cars/{vin}/open-tailgate',
-        (request) => this.#withCar(request, (car) => ({ opened: car.openTailgate() })),
-      ],
-      [
-        'POST',
-        '/cars/{vin}/drive',
-        (request) => this.#withCar(request, (car) => describe(car.drive(parseTrip(JSON.parse(request.body))))),
-      ],
-      ['GET', '/cars/{vin}/view', (request) => this.#withCar(request, viewOf)],
-      [
-        'POST',
-        '/cars/{vin}/click',
-        (request) =>
-          this.#withCar(request, (car) => {
-            clickCar(car, faults, parseClick(JSON.parse(request.body)));
-            return viewOf(car);
-          }),
-      ],
+      ['GET', '', () => ok(overview())],
+      ['GET', '/cars/{vin}', withCar(describe)],
+      ['PATCH', '/cars/{vin}', withCar((car, json) => describe(car.set(json() as CarChanges)))],
+      ['POST', '/cars/{vin}/drive', withCar((car, json) => describe(car.drive(json() as Trip)))],
+      ['POST', '/cars/{vin}/click', withCar(click)],
       ['GET', '/events', () => this.#events()],
-      ['GET', '/faults', list],
-      ['POST', '/faults', ({ body }) => ({ status: 201, body: faults.add(parseFault(JSON.parse(body))) })],
-      ['DELETE', '/faults', () => (faults.clear(), list())],
+      ['POST', '/faults', (_, json) => ({ status: 201, body: faults.add(json() as FaultOptions) })],
+      ['DELETE', '/faults', () => (faults.clear(), ok(faults.list))],
       [
         'DELETE',
         '/faults/{id}',
-        ({ parameters }) =>
-          faults.remove(Number(parameters['id'])) ? list() : problem(404, 'There is no such fault.'),
+        ({ id }) => (faults.remove(Number(id)) ? ok(faults.list) : problem(404, 'There is no such fault.')),
       ],
-      [
-        'GET',
-        '/requests',
-        () => ({ status: 200, body: server.requests.map((record) => this.#withoutSecrets(record)) }),
-      ],
-      ['DELETE', '/requests', () => (server.clear(), { status: 204 })],
+      ['GET', '/requests', () => ok(server.requests.map((record) => this.#withoutSecrets(record)))],
     ];
   }
 
@@ -199,11 +168,6 @@ export class Control {
     };
   }
 
-  #withCar({ parameters }: { parameters: Record<string, string> }, act: (car: Car) => unknown): Answer {
-    const car = this.#parts.cars.get(parameters['vin'] ?? '');
-    return car === undefined ? problem(404, 'There is no such car.') : { status: 200, body: act(car) };
-  }
-
   /** Tokens, keys and what is sent to the identity service stay out. */
   #withoutSecrets({ headers, body, path, ...record }: RecordedRequest): object {
     const safe = Object.entries(headers).map(([name, value]) => [
@@ -236,3 +200,34 @@ const describe = (car: Car): object => ({
 });
 
 const problem = (status: number, description: string): Answer => ({ status, body: { error: { description } } });
+
+/** The page that shows the cars, with the token that its requests need. Nothing but the page's own script runs in it. */
+function controlPage(token: string): Answer {
+  // The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs).
+  const html = readFileSync(join(__dirname, 'page.html'), 'utf8');
+  const nonce = randomBytes(16).toString('base64');
+  const policy = {
+    'default-src': "'none'",
+    'script-src': `'nonce-${nonce}'`,
+    'style-src': "'unsafe-inline'",
+    'connect-src': "'self'",
+    'img-src': 'data:',
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  };
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-opener-policy': 'same-origin',
+      'content-security-policy': Object.entries(policy)
+        .map(([name, value]) => `${name} ${value}`)
+        .join('; '),
+    },
+    body: html.replace('{{token}}', token).replace('{{nonce}}', nonce),
+  };
+}

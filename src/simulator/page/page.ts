@@ -167,9 +167,7 @@ const showFuel = slider('fuel');
 
 const drive = element('drive', HTMLButtonElement);
 drive.addEventListener('click', () => click({ part: 'drive' }));
-element('reset').textContent = words.reset;
 element('reset').addEventListener('click', () => click({ part: 'reset' }));
-element('note').textContent = words.climateAssumed;
 
 for (const name of demoFaultNames)
   element('add-fault').append(

@@ -1,4 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { InterfaceName } from '../../catalogue/reads';
+
+/** A request with its body read. */
+export interface ServiceRequest {
+  method: string;
+  /** Without the query. */
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
 
 /** An HTTP response: an object is sent as JSON, a text as it is. */
 export interface Answer {

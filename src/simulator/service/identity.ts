@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../util/clock';
-import { htmlPage, type Answer } from './answer';
-import { authorizePath, signInPage } from './identity-page';
+import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from './answer';
 import type { Settings } from './options';
-import type { ServiceRequest } from './request';
 import { everyScope, jwt, type Tokens } from './tokens';
 
 /**
@@ -11,6 +9,8 @@ import { everyScope, jwt, type Tokens } from './tokens';
  * 4.2). docs/service.md leaves all of it open.
  */
 
+/** The path of the page at the real identity service (docs/field-notes.md 4.1). */
+const authorizePath = '/as/authorization.oauth2';
 const tokenPath = '/as/token.oauth2';
 
 const codeLife = 60_000;
@@ -49,9 +49,8 @@ export class Identity {
   }
 
   /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (docs/field-notes.md 4.2). */
-  answer(request: ServiceRequest, url: string, withoutRefreshToken: boolean): Answer | null {
+  answer(request: ServiceRequest, withoutRefreshToken: boolean): Answer | null {
     const { method, path } = request;
-    if (path === '/.well-known/openid-configuration') return { status: 200, body: discovery(url) };
     if (path !== authorizePath && path !== tokenPath) return null;
     if (path === authorizePath && method === 'GET')
       return this.#authorize(request.query, (parameters) => signInPage(parameters));
@@ -240,13 +239,27 @@ function monthsAfter(ms: number, months: number): number {
   return date.setUTCMonth(date.getUTCMonth() + months);
 }
 
-const discovery = (url: string): object => ({
-  issuer: url,
-  authorization_endpoint: url + authorizePath,
-  token_endpoint: url + tokenPath,
-  response_types_supported: ['code'],
-  grant_types_supported: ['authorization_code', 'refresh_token'],
-  code_challenge_methods_supported: ['S256'],
-  token_endpoint_auth_methods_supported: ['client_secret_basic'],
-  scopes_supported: everyScope,
-});
+/** The parameters that the page passes from the request to the button. */
+const authorizeParameters = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+/** The sign-in page: what is asked for, and two buttons. */
+function signInPage(parameters: URLSearchParams): Answer {
+  const hidden = authorizeParameters.map(
+    (name) => `<input type="hidden" name="${name}" value="${escapeHtml(parameters.get(name) ?? '')}">`,
+  );
+  const scopes = (parameters.get('scope') ?? '').split(' ').map((scope) => `<li>${escapeHtml(scope)}</li>`);
+  const content = `<p>The application asks for:</p><ul>${scopes.join('')}</ul>
+<form method="post" action="${authorizePath}">${hidden.join('')}
+<button name="decision" value="allow">Sign in</button>
+<button name="decision" value="deny">Cancel</button></form>`;
+  const page = htmlPage(200, 'Demo sign-in', content);
+  return { ...page, headers: { ...page.headers, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };
+}

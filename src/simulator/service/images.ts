@@ -1,5 +1,4 @@
-import type { Answer } from './answer';
-import type { ServiceRequest } from './request';
+import type { Answer, ServiceRequest } from './answer';
 
 const drawings = {
   exterior:

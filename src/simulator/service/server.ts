@@ -9,9 +9,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../../util/clock';
 import { VehicleError } from '../../errors';
-import type { Answer, RefusalContext } from './answer';
+import type { Answer, RefusalContext, ServiceRequest } from './answer';
 import { distort, faultAnswer, type Fault, type Faults } from './faults';
-import type { ServiceRequest } from './request';
 
 /** A request that the simulator got, and what it answered; status 0: nothing. */
 export interface RecordedRequest {
@@ -100,14 +99,13 @@ export class SimulatorServer {
     const isPrivate = this.#parts.isPrivate(path);
     // A name that leads here is not yet this service: a page of another site can give its own name this address.
     if (!this.#isOwnHost(headers.host))
-      return send(response, record, this.#parts.clock.now(), {
+      return this.#send(response, record, {
         status: 403,
         body: { error: { description: 'This service answers under a loopback address only.' } },
       });
     if (!isPrivate) this.#remember(record, response);
     const body = await readBody(request);
-    if (body === null)
-      return send(response, record, this.#parts.clock.now(), { status: 413, headers: { connection: 'close' } });
+    if (body === null) return this.#send(response, record, { status: 413, headers: { connection: 'close' } });
     record.body = body;
     const serviceRequest: ServiceRequest = {
       method,
@@ -118,8 +116,7 @@ export class SimulatorServer {
     };
     const fault = isPrivate ? null : this.#parts.faults.take(method, path);
     if (fault !== null) return this.#fail(fault, serviceRequest, response, record);
-    const answer = await this.#parts.answer(serviceRequest, null);
-    send(response, record, this.#parts.clock.now(), answer);
+    this.#send(response, record, await this.#parts.answer(serviceRequest, null));
   }
 
   async #fail(
@@ -142,8 +139,28 @@ export class SimulatorServer {
     const answer =
       instead ??
       (own === null ? { status: 200 } : { ...distort(own, fault), headers: { ...own.headers, ...fault.headers } });
-    if (fault.cut === undefined) send(response, record, this.#parts.clock.now(), answer);
-    else cutShort(response, record, this.#parts.clock.now(), answer, fault.cut === 'after-headers' ? 0 : 0.5);
+    this.#send(response, record, answer, fault.cut);
+  }
+
+  /** @param cut announces the whole body, sends none or half of it, and closes the connection */
+  #send(response: ServerResponse, record: RecordedRequest, answer: Answer, cut?: Fault['cut']): void {
+    record.status = answer.status;
+    if (answer.stream !== undefined) {
+      response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
+      response.once(
+        'close',
+        answer.stream((text) => void response.write(text)),
+      );
+      return;
+    }
+    const { text, headers } = serialized(this.#parts.clock.now(), answer);
+    response.writeHead(answer.status, headers);
+    if (cut === undefined) return void response.end(text);
+    response.flushHeaders();
+    const { socket } = response.req;
+    const end = (): void => void socket.end(() => socket.destroy());
+    if (cut === 'after-headers') end();
+    else response.write(text.slice(0, Math.ceil(text.length / 2)), end);
   }
 
   /** Nobody waits for an answer if the client is gone or the simulator closes; anything else is a fault of the simulator. */
@@ -210,30 +227,4 @@ function serialized(
   if (typeof body === 'object') out['content-type'] ??= 'application/json';
   if (body === undefined) delete out['content-type'];
   return { text, headers: status === 204 ? {} : out };
-}
-
-function send(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer): void {
-  record.status = answer.status;
-  if (answer.stream !== undefined) {
-    response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
-    response.once(
-      'close',
-      answer.stream((text) => void response.write(text)),
-    );
-    return;
-  }
-  const { text, headers } = serialized(now, answer);
-  response.writeHead(answer.status, headers).end(text);
-}
-
-/** Announces a whole body, sends a part of it, and closes the connection. */
-function cutShort(response: ServerResponse, record: RecordedRequest, now: number, answer: Answer, part: number): void {
-  record.status = answer.status;
-  const { text, headers } = serialized(now, answer);
-  response.writeHead(answer.status, headers);
-  response.flushHeaders();
-  const { socket } = response.req;
-  const end = (): void => void socket.end(() => socket.destroy());
-  if (part === 0) end();
-  else response.write(text.slice(0, Math.ceil(text.length * part)), end);
 }

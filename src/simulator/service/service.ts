@@ -1,12 +1,18 @@
 import { Access } from './access';
-import { refuse, type Answer, type Refusal, type RefusalContext, type RefusalName } from './answer';
+import {
+  refuse,
+  type Answer,
+  type Refusal,
+  type RefusalContext,
+  type RefusalName,
+  type ServiceRequest,
+} from './answer';
 import { Car } from '../car/car';
 import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../../catalogue/reads';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
 import { Limits } from './limits';
 import { operationHeader, type Settings } from './options';
-import type { ServiceRequest } from './request';
 import { Router } from './router';
 import type { Tokens } from './tokens';
 

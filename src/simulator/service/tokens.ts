@@ -39,20 +39,12 @@ export class Tokens {
     this.#issued.set(staticToken, { scopes: new Set(everyScope), expiresAt: Infinity });
   }
 
-  issue(scopes: readonly string[], lifeSeconds: number, asJwt = true): string {
+  issue(scopes: readonly string[], lifeSeconds: number): string {
     const now = this.#clock.now();
     this.#dropExpired(now);
     const iat = Math.floor(now / 1000);
-    const token = asJwt
-      ? jwt({
-          iss: this.#issuer(),
-          sub: 'demo-driver',
-          scope: scopes.join(' '),
-          iat,
-          exp: iat + lifeSeconds,
-          jti: this.#newId(),
-        })
-      : this.#newId().replaceAll('-', '');
+    const claims = { iss: this.#issuer(), sub: 'demo-driver', scope: scopes.join(' '), iat, exp: iat + lifeSeconds };
+    const token = jwt({ ...claims, jti: this.#newId() });
     this.#issued.set(token, { scopes: new Set(scopes), expiresAt: now + lifeSeconds * 1000 });
     return token;
   }

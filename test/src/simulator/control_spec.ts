@@ -27,10 +27,6 @@ describe('the control interface of the simulator', () => {
       inFlight: { total: 0, current: 0, peak: 0 },
       requestsToday: {},
     });
-    assert.deepEqual(
-      (await send('GET', '/cars')).body.map((item) => item['vin']),
-      [demoCar.vin, classicCar.vin],
-    );
     const { body } = await send('GET', car);
     assert.equal(body['windows']?.['rearRight'], 'OPEN');
     assert.deepEqual(body['invocations'], []);
@@ -46,21 +42,6 @@ describe('the control interface of the simulator', () => {
     assert.equal(reply.body['windows']?.['frontLeft'], 'OPEN');
     const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).body;
     assert.deepEqual([data?.['frontLeft']?.['value'], data?.['rearRight']?.['value']], ['OPEN', 'OPEN']);
-  });
-
-  it('replaces the whole state', async () => {
-    const { body } = await send('PUT', car, { doors: { hood: 'OPEN' } });
-    assert.equal(body['windows']?.['rearRight'], 'CLOSED');
-    assert.equal(body['doors']?.['hood'], 'OPEN');
-  });
-
-  it('makes the car report, and pulls at its tailgate', async () => {
-    await bench.clock.advance(5000);
-    assert.equal((await send('POST', `${car}/report`)).status, 200);
-    assert.equal(bench.simulator.car().measuredAt('lock'), bench.clock.now());
-    assert.deepEqual((await send('POST', `${car}/open-tailgate`)).body, { opened: false });
-    await send('PATCH', car, { lock: 'UNLOCKED' });
-    assert.deepEqual((await send('POST', `${car}/open-tailgate`)).body, { opened: true });
   });
 
   it('shows the commands that the car got', async () => {
@@ -196,7 +177,7 @@ describe('the control interface of the simulator', () => {
     const added = await send('POST', '/faults', { match: { path: '/windows' }, error: 'quota' });
     assert.equal(added.status, 201);
     assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).status, 403);
-    assert.equal((await send('GET', '/faults')).body[0]?.['hits'], 1);
+    assert.equal((await send('GET', '')).body['faults']?.[0]?.['hits'], 1);
     assert.equal((await send('DELETE', `/faults/${Number(added.body['id'])}`)).status, 200);
     assert.equal((await send('DELETE', '/faults/99')).status, 404);
     await send('POST', '/faults', { latencyMs: 10 });
@@ -217,8 +198,6 @@ describe('the control interface of the simulator', () => {
       [200, 401],
     );
     assert.doesNotMatch(reply.text, /SECRET|demo-token|demo-key/);
-    assert.equal((await send('DELETE', '/requests')).status, 204);
-    assert.deepEqual((await send('GET', '/requests')).body, []);
   });
 
   it('is not hit by faults', async () => {

@@ -51,12 +51,6 @@ describe('the identity service of the simulator', () => {
     ).status;
   const dead = { error_description: 'unknown, invalid, or expired refresh token', error: 'invalid_grant' };
 
-  it('publishes the addresses of its endpoints', async () => {
-    const { body } = await bench.raw('/.well-known/openid-configuration');
-    assert.equal(body['authorization_endpoint'], `${bench.simulator.url}/as/authorization.oauth2`);
-    assert.equal(body['token_endpoint'], `${bench.simulator.url}/as/token.oauth2`);
-  });
-
   it('shows a page with a button, and what is asked for', async () => {
     const reply = await page({ state: '"><script>alert(1)</script>' });
     assert.equal(reply.status, 200);
