@@ -2,6 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { version } from '../../package.json';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
+import { storedNodes } from '../node-red/flows';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { shortVin } from '../../src/index';
@@ -33,9 +34,6 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
 /** The number of nodes of each type that use the configuration. */
 function countNodes(RED: NodeAPI, id: string): Record<string, number> {
   const counts: Record<string, number> = {};
-  RED.nodes.eachNode((node) => {
-    if ((node as unknown as Record<string, unknown>)['vehicle'] === id)
-      counts[node.type] = (counts[node.type] ?? 0) + 1;
-  });
+  for (const { type, vehicle } of storedNodes(RED)) if (vehicle === id) counts[type] = (counts[type] ?? 0) + 1;
   return counts;
 }

@@ -5,7 +5,8 @@ import { throwIfInUse } from '../vehicle/state-store';
 import { demoAccountOptions } from '../vehicle/demo-car';
 import { parseBody, parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from '../vehicle/options';
-import type { VehicleNode } from '../vehicle/vehicle-node';
+import { storedNodes } from '../node-red/flows';
+import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import type { FormBody } from './bodies';
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
@@ -17,18 +18,12 @@ export interface Form {
   same: VehicleNode | null;
 }
 
-/** The deployed node of this id; null where there is none yet. */
-export function deployedOf(RED: NodeAPI, id: string): VehicleNode | null {
-  const node = RED.nodes.getNode(id) as VehicleNode | null;
-  return node !== null && node.type === 'connected-vehicle' ? node : null;
-}
-
 /**
  * Fills in what the browser does not know: stored credentials, and what Node-RED took from the environment.
  * @throws VehicleError CONFIG, INPUT_INVALID
  */
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
-  const deployed = deployedOf(RED, id);
+  const deployed = findVehicle(RED, id);
   const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
   const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
   refuseVariableNames(typed);
@@ -75,11 +70,8 @@ function environmentOf(
   resolved: VehicleOptions | null,
   typed: FormBody['options'],
 ): Partial<VehicleOptions> {
-  const raw: Record<string, unknown> = {};
-  RED.nodes.eachNode((node) => {
-    if (node.id === id) Object.assign(raw, node);
-  });
-  return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw[name] === typed[name]));
+  const raw = storedNodes(RED).find((node) => node.id === id);
+  return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw?.[name] === typed[name]));
 }
 
 /** Only deployed configurations may use environment variables: a user who types the name of one must not get its value. */

@@ -1,12 +1,12 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
-import { deployedOf, readForm, withAccount, type Form } from './form-routes';
+import { readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { beginSignIn, callbackPage, signInResultsOf, finishSignIn } from './sign-in';
 import { redactor, safeError, shownFailure } from '../vehicle/redaction';
 import { packOf } from '../vehicle/state-store';
-import type { VehicleNode } from '../vehicle/vehicle-node';
+import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { inLanguage, languageOfRequest } from '../node-red/sentences';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
@@ -63,7 +63,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     });
   const bodyOf = (input: unknown) => parseBody(formBody, input);
   const deployed = (id: string): VehicleNode => {
-    const node = deployedOf(RED, id);
+    const node = findVehicle(RED, id);
     if (node === null)
       throw new VehicleError(
         'CONFIG',
@@ -97,7 +97,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   route('diagnostics', 'write', async (id) => ({ diagnostics: await diagnosticsOf(RED, deployed(id)) }));
 
   route('state', 'read', async (id) => {
-    const account = await deployedOf(RED, id)
+    const account = await findVehicle(RED, id)
       ?.account()
       .catch(() => null);
     return redactor().value({
@@ -143,7 +143,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   // Asks nothing of the service: it is what flows have learned of the car.
   route('equipment', 'read', async (id, input) => {
     const { vin } = parseBody(vehicleBody, input);
-    const chosen = String(deployedOf(RED, id)?.chooseVin(vin) ?? '')
+    const chosen = String(findVehicle(RED, id)?.chooseVin(vin) ?? '')
       .trim()
       .toUpperCase();
     return { equipment: (await packOf(RED).facts.known(chosen, clock().now())).equipment };

@@ -1,13 +1,15 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
-import { signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
+import { memberOf, signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { partOf } from '../pack';
 import { sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { wordsOf } from '../node-red/i18n';
-import { deployedOf, type Form } from './form-routes';
+import type { Form } from './form-routes';
+import { storedNodes } from '../node-red/flows';
+import { findVehicle } from '../vehicle/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 
@@ -85,7 +87,7 @@ export async function finishSignIn(RED: NodeAPI, redirected: string, configNodeI
   try {
     const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
     // A failure of this refresh is reported where the token is used.
-    await deployedOf(RED, signedIn.configNodeId)
+    await findVehicle(RED, signedIn.configNodeId)
       ?.account()
       .then((account) => account.refreshToken())
       .catch(() => undefined);
@@ -120,16 +122,13 @@ export async function removeStoredGrants(RED: NodeAPI, config: NodeDef, given: u
 }
 
 function isPastedElsewhere(RED: NodeAPI, id: string, refreshToken: string): boolean {
-  let found = false;
-  RED.nodes.eachNode((node) => {
-    if (node.type !== 'connected-vehicle' || node.id === id) return;
-    const deployed = deployedOf(RED, node.id);
-    const stored = deployed === null ? RED.nodes.getCredentials(node.id) : deployed.credentials;
-    const other = String((stored as { refreshToken?: unknown } | undefined)?.refreshToken ?? '').trim();
+  return storedNodes(RED).some((node) => {
+    if (node.type !== 'connected-vehicle' || node.id === id) return false;
+    const stored: unknown = findVehicle(RED, node.id)?.credentials ?? RED.nodes.getCredentials(node.id);
+    const other = String(memberOf(stored, 'refreshToken') ?? '').trim();
     // The environment variables of a disabled node are not resolved.
-    found ||= other === refreshToken || other.startsWith('${');
+    return other === refreshToken || other.startsWith('${');
   });
-  return found;
 }
 
 /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */

@@ -1,7 +1,7 @@
 import type { CommandRecord, LoggedCommand } from '../../src/index';
 import { beginWithRetries } from '../node-red/begin-with-retries';
 import type { FlowNode } from '../node-red/flow-node';
-import { isDeleted, leadsTo } from '../node-red/flows';
+import { leadsTo } from '../node-red/flows';
 import type { Message } from '../node-red/message';
 import { clock } from '../node-red/time';
 
@@ -15,9 +15,8 @@ type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal) => 
  * @param sendRecord gets a record of the former node, and the message that sent the command
  */
 export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg: Message) => void): HandOn {
-  const { node, deploys } = own;
+  const { node, deploys, closing } = own;
   const { log } = own.pack;
-  const closing = new AbortController();
   const warn = (key: string): void => own.warn(`commands.${key}`);
   const handOn: HandOn = async ({ id }, send, signal) => {
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
@@ -31,21 +30,16 @@ export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecor
 
   let resuming: Promise<unknown> = Promise.resolve();
   const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
-    closing.signal.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing.signal);
+    closing.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing);
   const begin = async (): Promise<void> => {
     const commands = await log.notTakenOver(node.id, clock().now());
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
-  const endRetries = beginWithRetries(own, begin, () => warn('notRead'));
+  beginWithRetries(own, begin, () => warn('notRead'));
 
-  node.on('close', (removed: boolean, done: () => void) => {
-    endRetries();
-    closing.abort();
-    const forget = async (): Promise<void> => {
-      await resuming;
-      if (isDeleted(own, removed)) await log.forgetNode(node.id).catch(() => warn('notKept'));
-    };
-    void forget().then(done);
+  own.onClose(async (isDeleted) => {
+    await resuming;
+    if (isDeleted) await log.forgetNode(node.id).catch(() => warn('notKept'));
   });
   return handOn;
 }

@@ -109,5 +109,5 @@ export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDe
       waiting.delete(attempt);
     }
   });
-  node.on('close', () => arming.disarm());
+  own.closing.addEventListener('abort', () => arming.disarm());
 }

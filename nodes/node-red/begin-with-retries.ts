@@ -8,12 +8,11 @@ const maxPauseMs = 60_000;
 
 /**
  * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the
- * value after the start, and the vehicle may be added later. While another Node-RED uses the folder of the pack, nothing begins.
+ * value after the start, and the vehicle may be added later. Closing the node ends the tries. While another Node-RED uses the folder of the pack, nothing begins.
  * @param report called when it fails for another reason than before
- * @returns ends the tries
  */
-export function beginWithRetries(own: NodeOfFlow, begin: () => Promise<void>, report: () => void): () => void {
-  let isEnded = false;
+export function beginWithRetries(own: NodeOfFlow, begin: () => Promise<void>, report: () => void): void {
+  const { closing } = own;
   let reported = '';
   let cancel: () => void = () => undefined;
 
@@ -21,7 +20,7 @@ export function beginWithRetries(own: NodeOfFlow, begin: () => Promise<void>, re
     try {
       await begin();
     } catch (error) {
-      if (isEnded) return;
+      if (closing.aborted) return;
       cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
       const { message } = safeError(error);
       if (message === reported) return;
@@ -31,9 +30,8 @@ export function beginWithRetries(own: NodeOfFlow, begin: () => Promise<void>, re
   };
 
   const start = setImmediate(() => void whenOurs(own).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)));
-  return () => {
-    isEnded = true;
+  closing.addEventListener('abort', () => {
     clearImmediate(start);
     cancel();
-  };
+  });
 }

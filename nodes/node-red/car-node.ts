@@ -4,7 +4,6 @@ import { notifyEditors } from '../cars/runtime/notify-editors';
 import { throwIfInUse } from '../vehicle/state-store';
 import { beginWithRetries } from './begin-with-retries';
 import type { FlowNode } from './flow-node';
-import { isDeleted } from './flows';
 import type { Message } from './message';
 import { selfMessages } from './self-message';
 import { clock } from './time';
@@ -78,11 +77,10 @@ export function startCarNode<Read, Event, Opened>(
   open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
   sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
-  const { node, deploys } = own;
+  const { node, deploys, closing } = own;
   const { store } = own.pack;
   const key = `${collection}/${node.id}`;
   const polls = selfMessages<OwnPoll<Read>>(own);
-  const closing = new AbortController();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
@@ -95,7 +93,7 @@ export function startCarNode<Read, Event, Opened>(
     onDropped: () => own.warn(`${collection}.undelivered`),
   };
   const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
-    opened ??= open({ options, signal: closing.signal, wake }).catch((error: unknown) => {
+    opened ??= open({ options, signal: closing, wake }).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
@@ -103,31 +101,24 @@ export function startCarNode<Read, Event, Opened>(
   };
   const begin = async (): Promise<void> => {
     await running();
-    if (!closing.signal.aborted) wake([]);
+    if (!closing.aborted) wake([]);
   };
-  const endRetries = beginWithRetries(own, begin, () => wake([]));
+  beginWithRetries(own, begin, () => wake([]));
 
   (node as TestableNode).sendTest = async (event) => {
     throwIfInUse(own.RED);
     const sample = sampleOf(await running(), event);
-    const isSent = await deploys.send(() => node.send(sample), { clock: clock(), signal: closing.signal });
+    const isSent = await deploys.send(() => node.send(sample), { clock: clock(), signal: closing });
     if (!isSent) throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
     return sample.payload.text;
   };
 
-  node.on('close', (removed: boolean, done: () => void) => {
-    closing.abort();
-    endRetries();
-    const close = async (): Promise<void> => {
-      // A node that is closed while it opens begins to poll all the same.
-      const found = await opened?.catch(() => undefined);
-      found?.endPolling();
-      await found?.runner.end();
-      if (isDeleted(own, removed)) await store.remove(key);
-    };
-    void close()
-      .catch(() => undefined)
-      .then(done);
+  own.onClose(async (isDeleted) => {
+    // A node that is closed while it opens begins to poll all the same.
+    const found = await opened?.catch(() => undefined);
+    found?.endPolling();
+    await found?.runner.end();
+    if (isDeleted) await store.remove(key);
   });
 
   return {

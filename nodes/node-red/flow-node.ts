@@ -1,20 +1,25 @@
+import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { VehicleError, type Account, type Pack } from '../../src/index';
 import { packOf } from '../vehicle/state-store';
-import type { VehicleNode } from '../vehicle/vehicle-node';
+import { safeError } from '../vehicle/redaction';
+import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { deploysOf } from './deploys';
+import { isDeleted, type NodeOfFlow } from './flows';
 import { wordsOf, type Values, type Words } from './i18n';
 import { nonBlank, type Message } from './message';
 import { nodeStatusOf, type NodeStatus } from './node-status';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
-/** A node of the flows, with what it needs of its Node-RED. */
-export class FlowNode implements Words {
+/** A node of the flows, or a config node, with what it needs of its Node-RED. */
+export class FlowNode implements NodeOfFlow, Words {
   readonly status: NodeStatus;
   readonly deploys: ReturnType<typeof deploysOf>;
   /** What all accounts of this Node-RED share. */
   readonly pack: Pack;
+  /** Aborted when the node closes. */
+  readonly closing: AbortSignal;
   readonly #vehicle: string;
 
   /** @param config of the node; `vehicle` names its config node */
@@ -28,6 +33,11 @@ export class FlowNode implements Words {
     this.status = nodeStatusOf(node, this);
     this.deploys = deploysOf(RED);
     this.pack = packOf(RED);
+    const closing = new AbortController();
+    this.closing = closing.signal;
+    // Every request under way listens to it, and there may be many.
+    setMaxListeners(0, closing.signal);
+    node.on('close', () => closing.abort());
   }
 
   get #words(): Words {
@@ -60,7 +70,7 @@ export class FlowNode implements Words {
    * @throws VehicleError CONFIG where it is missing, deleted or disabled
    */
   vehicle(): VehicleNode {
-    const found = this.#findVehicle();
+    const found = findVehicle(this.RED, this.#vehicle);
     if (found !== null) return found;
     throw new VehicleError(
       'CONFIG',
@@ -82,20 +92,27 @@ export class FlowNode implements Words {
    * adds the vehicle, Node-RED does not start the node again, so the status is removed here.
    */
   showMissingVehicle(): void {
-    if (this.#findVehicle() !== null) return;
+    const isMissing = (): boolean => findVehicle(this.RED, this.#vehicle) === null;
+    if (!isMissing()) return;
     this.status.show('failed', 'failed.NO_VEHICLE');
     const stop = this.deploys.onEnd(() => {
-      if (this.#findVehicle() === null) return;
+      if (isMissing()) return;
       this.status.clear('failed.NO_VEHICLE');
       stop();
     });
     this.node.on('close', stop);
   }
 
-  #findVehicle(): VehicleNode | null {
-    // Null for a config node that is deleted or disabled, though the types say otherwise.
-    const found = this.RED.nodes.getNode(this.#vehicle) as Node | null;
-    return found !== null && 'account' in found ? (found as VehicleNode) : null;
+  /**
+   * Calls back when the node closes; Node-RED waits for the work.
+   * @param work `isDeleted`: nothing of the node is wanted any more
+   */
+  onClose(work: (isDeleted: boolean) => Promise<void>): void {
+    this.node.on('close', (removed: boolean, done: () => void) => {
+      void work(isDeleted(this, removed))
+        .catch((error: unknown) => this.node.warn(safeError(error).message))
+        .then(done);
+    });
   }
 }
 

@@ -4,10 +4,12 @@ import type { Node, NodeAPI } from 'node-red';
 export interface NodeOfFlow {
   readonly RED: NodeAPI;
   readonly node: Node;
+  /** Aborted when the node closes. */
+  readonly closing: AbortSignal;
 }
 
-/** As Node-RED stores it. A node “link out” has the links. */
-interface StoredNode {
+/** A node as Node-RED stores it. A node “link out” has the links. */
+interface StoredNode extends Record<string, unknown> {
   id: string;
   type: string;
   z?: string;
@@ -15,13 +17,19 @@ interface StoredNode {
   links?: string[];
 }
 
+/** All nodes of the deployed flows, config nodes and disabled ones among them. */
+export function storedNodes(RED: NodeAPI): StoredNode[] {
+  const nodes: StoredNode[] = [];
+  RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
+  return nodes;
+}
+
 /**
  * Whether a message may come from a node to one of a type, by wires and links. What enters a subflow may reach all nodes of it, and what
  * a node of a subflow sends may leave it.
  */
 export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string): boolean {
-  const nodes = new Map<string, StoredNode>();
-  RED.nodes.eachNode((node: StoredNode) => nodes.set(node.id, node));
+  const nodes = new Map(storedNodes(RED).map((node) => [node.id, node]));
   const reached = new Set([_alias ?? id]);
   for (const one of reached) {
     const node = nodes.get(one);
@@ -39,8 +47,7 @@ export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string)
  * a node of a subflow is listed there under `_alias`, and its id begins with those of the instances around it.
  */
 export function isDeleted({ RED, node: { id, _alias } }: NodeOfFlow, removed: boolean): boolean {
-  const all: { id: string; type: string }[] = [];
-  RED.nodes.eachNode((node) => all.push(node));
+  const all = storedNodes(RED);
   if (!_alias || !id.endsWith(`-${_alias}`)) return removed && !all.some((node) => node.id === id);
   const instances = all.filter(({ type }) => type.startsWith('subflow:'));
   return !all.some((node) => node.id === _alias) || !instances.some((node) => id.startsWith(`${node.id}-`));

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { isRecord, type VehicleError } from '../../src/index';
 import type { FlowNode } from './flow-node';
 import type { NodeStatus } from './node-status';
@@ -26,12 +25,9 @@ export const handedOver = Symbol('handedOver');
  * is refused. Closing the node aborts the running tasks and waits for them.
  */
 export function onInput(own: FlowNode, work: (task: Task) => Promise<void | typeof handedOver | VehicleError>): void {
-  const { RED, node, status: nodeStatus } = own;
-  const closing = new AbortController();
+  const { RED, node, status: nodeStatus, closing: signal } = own;
   // While another Node-RED uses the folder of the pack.
   onUse(own, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));
-  // Every request under way listens to it, and there may be many.
-  setMaxListeners(0, closing.signal);
   let underWay = 0;
   let atRest = (): void => undefined;
 
@@ -65,13 +61,12 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
   };
 
   node.on('input', (msg, send, done) => {
-    const task = attempt({ msg: msg as Message, send, signal: closing.signal, alone: underWay === 0 }, done);
+    const task = attempt({ msg: msg as Message, send, signal, alone: underWay === 0 }, done);
     // An error that is thrown while a failure is reported, for example in the flow of a Catch node, ends here.
     task.catch((error: unknown) => node.warn(safeError(error).message));
   });
 
   node.on('close', (_removed: boolean, done: () => void) => {
-    closing.abort();
     atRest = () => {
       nodeStatus.clear();
       done();

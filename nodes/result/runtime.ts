@@ -13,7 +13,6 @@ import {
 } from '../../src/index';
 import { beginWithRetries } from '../node-red/begin-with-retries';
 import { FlowNode } from '../node-red/flow-node';
-import { isDeleted } from '../node-red/flows';
 import type { Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
@@ -136,17 +135,14 @@ export function connectedVehicleCommandStatus(
 
   const resume = async (): Promise<void> => {
     for (const open of await subscriptions.open(warn)) {
-      if (isClosed) return;
+      if (own.closing.aborted) return;
       resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
     }
   };
-  let isClosed = false;
-  const endRetries = beginWithRetries(own, resume, () => warn('notRead'));
-  node.on('close', (removed: boolean, done: () => void) => {
-    isClosed = true;
-    endRetries();
-    if (!isDeleted(own, removed)) return done();
+  beginWithRetries(own, resume, () => warn('notRead'));
+  own.onClose(async (isDeleted) => {
+    if (!isDeleted) return;
     if (following.size > 0) warn('deleted', { count: following.size });
-    void subscriptions.clear().then(done);
+    await subscriptions.clear();
   });
 }

@@ -9,9 +9,7 @@ import { beginWithRetries } from '../node-red/begin-with-retries';
  * @param poll with what is due
  */
 export function startPolling(own: FlowNode, settings: () => StatusOptions, poll: (due: DuePoll) => void): void {
-  let stop: (() => void) | undefined;
-  let closed = false;
-
+  const { closing } = own;
   const begin = async (): Promise<void> => {
     const options = settings();
     const started = { _msgid: '' };
@@ -21,23 +19,19 @@ export function startPolling(own: FlowNode, settings: () => StatusOptions, poll:
     const vehicle = own.vehicle();
     // Only then the demo car's VIN is known.
     const { client, poller } = await vehicle.account();
-    if (reads.length === 0) return closed ? undefined : poll(nothingDue);
+    if (reads.length === 0) return closing.aborted ? undefined : poll(nothingDue);
     const vin = reads.some(needsVehicle)
       ? await client.requireVin(vehicle.chooseVin(await own.typed(options, 'vin', started)))
       : '';
-    if (closed) return;
-    stop = poller.start(
+    if (closing.aborted) return;
+    const stop = poller.start(
       { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
       poll,
     );
+    closing.addEventListener('abort', stop);
   };
 
-  const endRetries = beginWithRetries(own, begin, () => poll(nothingDue));
-  own.node.on('close', () => {
-    closed = true;
-    endRetries();
-    stop?.();
-  });
+  beginWithRetries(own, begin, () => poll(nothingDue));
 }
 
 const nothingDue: DuePoll = { reads: [], maxAgeMs: 0, failed: () => undefined };

@@ -4,26 +4,23 @@ import { accountOptionsOf } from './account-options';
 import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
-import { wordsOf } from '../node-red/i18n';
-import { isDeleted } from '../node-red/flows';
-import { redactor, safeError } from './redaction';
-import { onUse, packOf, throwIfInUse, whenOurs } from './state-store';
+import { FlowNode } from '../node-red/flow-node';
+import { redactor } from './redaction';
+import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
 
 /** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
-  RED.nodes.createNode(node, config);
-  const own = { RED, node };
+  const own = new FlowNode(RED, node, config);
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
-  let isClosed = false;
   let demoVin: string | undefined;
 
   const open = async (): Promise<Account> => {
     // A node that was slow to ask would open an account that nobody closes.
-    if (isClosed)
+    if (own.closing.aborted)
       throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = parseOptions(vehicleOptions, config);
     const observer = overviewsOf(RED).open(node.id, `${options.service} ${options.baseUrl}`);
@@ -57,7 +54,7 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
 
   onUse(own, (isUsed) => {
     if (!isUsed) return;
-    node.warn(wordsOf(RED).say('warning.secondProcess'));
+    own.warn('secondProcess');
     // One that was opened before this was decided has read nothing, and would not read again.
     void opened?.then((before) => before.close()).catch(() => undefined);
     opened = undefined;
@@ -70,19 +67,15 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     if (isUsable) void whenOurs(own).then((isOurs) => (isOurs ? account().catch(() => undefined) : undefined));
   });
 
-  node.on('close', (removed: boolean, done: () => void) => {
-    isClosed = true;
-    const deleted = isDeleted(own, removed);
-    if (removed) forgetSignIns(RED, node.id);
-    if (deleted) overviewsOf(RED).forget(node.id);
+  own.onClose(async (isDeleted) => {
     clearImmediate(openEarly);
-    const close = async (): Promise<void> => {
-      await (await opened?.catch(() => undefined))?.close();
-      if (deleted) await packOf(RED).log.clear(node.id);
-      if (deleted) await removeStoredGrants(RED, config, node.credentials);
-    };
-    void close()
-      .catch((error: unknown) => node.warn(safeError(error).message))
-      .then(done);
+    if (isDeleted) {
+      forgetSignIns(RED, node.id);
+      overviewsOf(RED).forget(node.id);
+    }
+    await (await opened?.catch(() => undefined))?.close();
+    if (!isDeleted) return;
+    await own.pack.log.clear(node.id);
+    await removeStoredGrants(RED, config, node.credentials);
   });
 }

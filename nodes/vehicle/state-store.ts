@@ -92,7 +92,7 @@ export function throwIfInUse(RED: NodeAPI): void {
 }
 
 /** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */
-export function whenOurs({ RED, node }: NodeOfFlow): Promise<boolean> {
+export function whenOurs({ RED, closing }: NodeOfFlow): Promise<boolean> {
   const { owner } = storageOf(RED);
   if (owner === null || owner.state === 'ours') return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -101,7 +101,7 @@ export function whenOurs({ RED, node }: NodeOfFlow): Promise<boolean> {
       stop();
       resolve(true);
     });
-    node.on('close', () => {
+    closing.addEventListener('abort', () => {
       stop();
       resolve(false);
     });
@@ -109,7 +109,7 @@ export function whenOurs({ RED, node }: NodeOfFlow): Promise<boolean> {
 }
 
 /** Calls back at once and whenever another Node-RED begins or ceases to use the folder of the pack, until the node is closed. */
-export function onUse({ RED, node }: NodeOfFlow, callback: (isInUse: boolean) => void): void {
+export function onUse({ RED, closing }: NodeOfFlow, callback: (isInUse: boolean) => void): void {
   const { owner } = storageOf(RED);
   let before = false;
   const look = (): void => {
@@ -118,5 +118,5 @@ export function onUse({ RED, node }: NodeOfFlow, callback: (isInUse: boolean) =>
     callback(before);
   };
   look();
-  if (owner !== null) node.on('close', owner.onChange(look));
+  if (owner !== null) closing.addEventListener('abort', owner.onChange(look));
 }

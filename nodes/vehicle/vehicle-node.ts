@@ -1,4 +1,4 @@
-import type { Node } from 'node-red';
+import type { Node, NodeAPI } from 'node-red';
 import type { Account } from '../../src/index';
 
 /** The config node as the other nodes see it. */
@@ -12,4 +12,11 @@ export interface VehicleNode extends Node {
   account(): Promise<Account>;
   /** The first VIN that is given: of the message, of the node, of the configuration, of the demo car. */
   chooseVin(...given: unknown[]): unknown;
+}
+
+/** The config node of this id; null where it is missing, deleted or disabled. */
+export function findVehicle(RED: NodeAPI, id: string): VehicleNode | null {
+  // Null for a config node that is deleted or disabled, though the types say otherwise.
+  const found = RED.nodes.getNode(id) as Node | null;
+  return found !== null && 'account' in found ? (found as VehicleNode) : null;
 }

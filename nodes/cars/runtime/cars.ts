@@ -14,7 +14,8 @@ import {
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../vehicle/redaction';
 import { packOf } from '../../vehicle/state-store';
-import type { VehicleNode } from '../../vehicle/vehicle-node';
+import { storedNodes } from '../../node-red/flows';
+import { findVehicle, type VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
 import type { Worded } from '../../node-red/sentences';
 import type { Facts } from './facts';
@@ -157,20 +158,17 @@ const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
 
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const vins = new Map<string, Set<string>>();
-  const ids: string[] = [];
-  RED.nodes.eachNode((config) => {
-    if (config.type === 'connected-vehicle') ids.push(config.id);
-    const { vehicle, vin } = config as unknown as Record<string, unknown>;
-    if (typeof vehicle !== 'string' || typeof vin !== 'string') return;
+  const stored = storedNodes(RED);
+  for (const { vehicle, vin } of stored) {
+    if (typeof vehicle !== 'string' || typeof vin !== 'string') continue;
     const named = vin.trim().toUpperCase();
     if (vinPattern.test(named)) vins.set(vehicle, (vins.get(vehicle) ?? new Set()).add(named));
-  });
+  }
   const sources = new Map<string, Source>();
   const cars: FoundCar[] = [];
-  for (const id of ids) {
-    // Null for one that is disabled.
-    const node = RED.nodes.getNode(id) as VehicleNode | null;
-    if (node === null || node.type !== 'connected-vehicle') continue;
+  for (const { id } of stored.filter(({ type }) => type === 'connected-vehicle')) {
+    const node = findVehicle(RED, id);
+    if (node === null) continue;
     const source = await sourceOf(RED, node);
     const named = { config: id, name: node.name ?? '' };
     const place = source.options.service === 'demo' ? 'demo' : id;
