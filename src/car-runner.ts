@@ -2,20 +2,21 @@ import * as z from 'zod/mini';
 import type { Reading } from './car/reading';
 import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
-import { asVehicleError, type VehicleError } from './errors';
+import { asVehicleError, VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
 import { Outbox } from './state/outbox';
 import { StateFault, type StateStore } from './state/state-store';
+import { endingAt } from './util/abort';
 import type { Clock } from './util/clock';
 
 /** The answers of a poll, by the name of the read, and the reads that failed. */
-interface PolledCar<Read extends ReadName> {
+export interface PolledCar<Read extends ReadName> {
   readings: ReadonlyMap<Read, Reading>;
   failed: readonly Read[];
 }
 
 /** Milliseconds since 1970, and how far the clock behind the service's timestamps is ahead of that. */
-interface StepTime {
+export interface StepTime {
   at: number;
   skewMs: number;
 }
@@ -27,7 +28,7 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** A stored event; null where it is damaged or not wanted any more. */
   parseEvent(stored: unknown): Event | null;
   inputOf(polled: PolledCar<Read>): Input;
-  step(state: State, input: Input, time: StepTime): { state: State; events: Event[] };
+  step(state: State, input: Input & StepTime): { state: State; events: Event[] };
   /** The part of the state whose change is worth a write, because the memory card of a small computer wears out. */
   essence(state: State): unknown;
   /** What to poll how often. */
@@ -55,7 +56,7 @@ export interface CarRunnerOptions {
 }
 
 /** The result of a poll. */
-export interface PollResult<Event> {
+interface PollResult<Event> {
   /** Stored as not sent until `markSent`. */
   events: Event[];
   /** Why something could not be read; a failure that was not reported before comes first. */
@@ -68,6 +69,7 @@ const recordShape = z.lazy(() =>
   z.object({ vin: z.string(), state: z.optional(z.unknown()), unsent: z.optional(z.unknown()) }),
 );
 
+const maxInitialReadMs = 30_000;
 /** A timer that fires early must not become a loop. */
 const minPauseMs = 1_000;
 /** A clock counts as set if wall time and monotonic time differ by more than this. */
@@ -81,7 +83,7 @@ const maxConflicts = 10;
  */
 export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #reducer: CarReducer<Read, State, Input, Event>;
-  protected readonly options: CarRunnerOptions;
+  readonly #options: CarRunnerOptions;
   readonly #failures = new ReportedFailures<Read>();
   #state: State;
   #outbox = new Outbox<Event>();
@@ -98,29 +100,34 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
 
-  protected constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
+  private constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
     const { clock } = options;
     this.#reducer = reducer;
-    this.options = options;
+    this.#options = options;
     this.#startedAt = clock.now();
     this.#wallOffset = clock.now() - clock.monotonic();
     this.#state = reducer.resume(undefined, this.#startedAt);
   }
 
-  protected get state(): State {
+  /** Reads the record, and begins to send what it has. @throws StateFault where it cannot be read now, but perhaps later */
+  static async open<Read extends ReadName, State, Input, Event>(
+    reducer: CarReducer<Read, State, Input, Event>,
+    options: CarRunnerOptions,
+  ): Promise<CarRunner<Read, State, Input, Event>> {
+    const runner = new CarRunner(reducer, options);
+    await runner.#load();
+    const { before, after } = await runner.#change((state) => ({ state, outbox: runner.#outbox.retried() }));
+    if (before.entries.length > after.entries.length) options.onDropped();
+    runner.#unsent = after.messages;
+    return runner;
+  }
+
+  get state(): State {
     return this.#state;
   }
 
-  /** Reads the record, and begins to send what it has. @throws StateFault where it cannot be read now, but perhaps later */
-  protected async begin(): Promise<void> {
-    await this.#load();
-    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() }));
-    if (before.entries.length > after.entries.length) this.options.onDropped();
-    this.#unsent = after.messages;
-  }
-
   async #load(): Promise<void> {
-    const { store, key, vin, clock } = this.options;
+    const { store, key, vin, clock } = this.#options;
     const read = await store.read(key).catch((error: unknown) => {
       if (error instanceof StateFault && error.fault === 'damaged') return undefined;
       throw error;
@@ -145,14 +152,14 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned. */
   async step(input: Input): Promise<Event[]> {
-    const { clock, client } = this.options;
+    const { clock, client } = this.#options;
     const startedAt = clock.monotonic();
     let events: Event[] = [];
     await this.#change((before) => {
       // The clock may be set while the step waits for the one before.
       const at = clock.now() - Math.round(clock.monotonic() - startedAt);
-      const time = { at, skewMs: client.clockSkewMs };
-      const { state, events: found } = this.#reducer.step(this.#withClockSet(before), input, time);
+      const now = this.#withClockSet(before);
+      const { state, events: found } = this.#reducer.step(now, { ...input, at, skewMs: client.clockSkewMs });
       events = found;
       return { state, outbox: this.#outbox.with(events) };
     });
@@ -169,7 +176,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     signal: AbortSignal,
     due?: Pick<DuePoll, 'maxAgeMs' | 'failed'>,
   ): Promise<PollResult<Event>> {
-    const { client, vin } = this.options;
+    const { client, vin } = this.#options;
     const readings = new Map<Read, Reading>();
     const failures = new Map<Read, VehicleError>();
     const readOne = async (read: Read): Promise<void> => {
@@ -188,12 +195,26 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
+   * Reads the car before an event is derived from stored state. If that takes too long, the stored state is used.
+   * @throws VehicleError CANCELLED through the signal
+   */
+  initialRead(reads: readonly Read[], signal: AbortSignal): Promise<PollResult<Event>> {
+    const { clock } = this.#options;
+    const reason = (): VehicleError =>
+      new VehicleError(
+        'TIMEOUT',
+        'The car could not be read in time after the start. The guard continues with the state that it stored before, and reads again later.',
+      );
+    return endingAt(clock.now() + maxInitialReadMs, { clock, signal, reason }, (ending) => this.poll(reads, ending));
+  }
+
+  /**
    * Polls with the other readers of the account.
    * @param poll called with the reads that are due
    * @returns ends it
    */
   startPolling(poller: Poller, seconds: number, poll: (reads: Read[], due: DuePoll) => void): () => void {
-    const { vin } = this.options;
+    const { vin } = this.#options;
     const ends = this.#reducer.schedules(seconds).map(({ reads, seconds: every, timeZone = '' }) =>
       poller.start({ vin, reads, everyMs: every * 1000, timeZone }, (due) =>
         poll(
@@ -235,7 +256,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** @returns false where another process has written the record meanwhile */
   async #save(state: State, outbox: Outbox<Event>, isForced: boolean): Promise<boolean> {
-    const { store, key, vin, onSaveFailed } = this.options;
+    const { store, key, vin, onSaveFailed } = this.#options;
     const text = this.#textOf(state, outbox);
     if (text === this.#stored && this.#isSaved && !isForced) return true;
     try {
@@ -259,7 +280,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Shifts the times of this process when the machine's clock was set, so that durations stay right. */
   #withClockSet(state: State): State {
-    const { clock } = this.options;
+    const { clock } = this.#options;
     const offset = clock.now() - clock.monotonic();
     const byMs = offset - this.#wallOffset;
     if (Math.abs(byMs) < minClockSetMs) return state;
@@ -270,7 +291,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   #wake(): void {
-    const { clock, onDue } = this.options;
+    const { clock, onDue } = this.#options;
     const due = this.#reducer.nextDue?.(this.#state) ?? null;
     this.#cancel();
     this.#cancel = () => undefined;

@@ -86,7 +86,7 @@ export { callsPerDay } from './polling/calls';
 export type { DuePoll } from './polling/poller';
 
 // What guard and events have in common.
-export type { CarRunnerOptions } from './car-runner';
+export { CarRunner, type CarRunnerOptions } from './car-runner';
 
 // Openings, and the guard that reports when one stays open.
 export {
@@ -102,14 +102,14 @@ export {
   type WatchName,
 } from './catalogue/openings';
 export { parseGuardRequest } from './guard/request';
-export { GuardRunner } from './guard/guard-runner';
+export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
-export type { GuardEvent, GuardRead } from './guard/types';
+export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
 export { parseRange, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.
-export { EventRunner } from './events/event-runner';
+export { CarEvents } from './events/car-events';
 export { eventText } from './events/text';
 export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
 

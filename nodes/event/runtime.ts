@@ -1,9 +1,18 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { EventRunner, eventText, openingKeyOf, titleOf, type EventRead, type VehicleEvent } from '../../src/index';
+import {
+  CarEvents,
+  CarRunner,
+  eventText,
+  openingKeyOf,
+  titleOf,
+  type EventRead,
+  type VehicleEvent,
+} from '../../src/index';
 import { onInput, showFailure } from '../node-red/input-handler';
 import { eventOptions, type EventOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { FlowNode } from '../node-red/flow-node';
+import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
@@ -24,19 +33,20 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
       const options = parseOptions(eventOptions, config);
       const { client, poller, signIn, vin, value: level } = await openCar(own, options, 'level');
-      const runner = await EventRunner.open({ ...tools, settings: { ...options, level }, signIn, client, vin });
+      const events = new CarEvents({ ...options, level }, signIn);
+      const runner = await CarRunner.open(events, { ...tools, client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
       const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-      return { vin, runner, endPolling };
+      return { vin, events, runner, endPolling };
     },
-    ({ vin, runner }, event) => {
-      const sample = messageOf(runner.sample(event), vin);
+    ({ vin, events }, event) => {
+      const sample = messageOf(events.sample(event, clock().now()), vin);
       return { ...sample, payload: testPayload(own, sample.payload) };
     },
   );
 
   onInput(own, async ({ msg, send, signal }) => {
-    const { vin, runner } = await carNode.running();
+    const { vin, events: chosen, runner } = await carNode.running();
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): string => {
       const ownPart = messageOf(event, vin);
@@ -46,12 +56,12 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
       return ownPart.payload.text;
     };
     await carNode.deliver(runner.takeUnsent(), sendEvent, signal);
-    const reads = poll?.reads ?? runner.reads;
+    const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     await carNode.deliver(events, sendEvent, signal);
     if (failure !== null) showFailure(nodeStatus, failure);
     // Without a read, the status of the last one stays.
-    else if (!showsEvent && (reads.length > 0 || runner.reads.length === 0)) nodeStatus.show('good', 'listening');
+    else if (!showsEvent && (reads.length > 0 || chosen.reads.length === 0)) nodeStatus.show('good', 'listening');
     showsEvent &&= failure === null;
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
     return failure !== null && (poll === undefined || isNewFailure) ? failure : undefined;

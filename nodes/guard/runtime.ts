@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
-  GuardRunner,
+  CarRunner,
+  Guard,
   guardText,
   parseGuardRequest,
   VehicleError,
@@ -12,6 +13,7 @@ import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { FlowNode } from '../node-red/flow-node';
+import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
@@ -26,23 +28,24 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
     async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
       const options = parseOptions(guardOptions, config);
       const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
-      const runner = await GuardRunner.open({ ...tools, settings: { ...options, minutes }, client, vin });
+      const guard = new Guard({ ...options, minutes });
+      const runner = await CarRunner.open(guard, { ...tools, client, vin });
       const polls = options.poll > 0;
       if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
       /** The result of the first read after the start, until a message carries it on. */
-      const initial = polls ? await runner.initialRead(signal) : null;
+      const initial = polls && runner.state.at !== null ? await runner.initialRead(guard.readsFor(), signal) : null;
       const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-      return { vin, runner, polls, initial, hasRead: initial !== null, endPolling };
+      return { vin, guard, runner, polls, initial, hasRead: initial !== null, endPolling };
     },
-    ({ vin, runner }) => {
-      const event = runner.sample();
+    ({ vin, guard }) => {
+      const event = guard.sample(clock().now());
       return { topic: event.type, payload: testPayload(own, payloadOf(event)), vehicle: { vin } };
     },
   );
 
   onInput(own, async ({ msg, send, signal }) => {
-    const guard = await carNode.running();
-    const { vin, runner } = guard;
+    const opened = await carNode.running();
+    const { vin, guard, runner } = opened;
     const poll = carNode.ownPoll(msg);
     const { reading, snooze, ask } = poll === undefined ? parseGuardRequest(msg) : {};
     if (reading !== undefined && !isSameVin(reading.vin, vin))
@@ -60,22 +63,22 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
         signal,
       );
     await deliver(runner.takeUnsent());
-    let polled = guard.initial ?? { events: [], failure: null, isNewFailure: false };
-    guard.initial = null;
+    let polled = opened.initial ?? { events: [], failure: null, isNewFailure: false };
+    opened.initial = null;
     await deliver(polled.events);
     if (poll?.reads.length === 0) await deliver(await runner.step({ type: 'tick' }));
     if (reading !== undefined) await deliver(await runner.step(reading.values));
     if (snooze !== undefined) await deliver(await runner.step({ type: 'snooze', minutes: snooze }));
     const isPlain = ask === undefined && reading === undefined && snooze === undefined;
-    const reads = poll?.reads ?? (ask !== undefined || isPlain ? runner.readsFor(ask?.only) : []);
+    const reads = poll?.reads ?? (ask !== undefined || isPlain ? guard.readsFor(ask?.only) : []);
     if (reads.length > 0) {
       polled = await runner.poll(reads, signal, poll?.due);
       await deliver(polled.events);
     }
-    guard.hasRead ||= reading !== undefined || reads.length > 0;
+    opened.hasRead ||= reading !== undefined || reads.length > 0;
     if (ask !== undefined) await deliver(await runner.step({ type: 'ask', ...ask }));
-    if (guard.polls && !guard.hasRead) nodeStatus.show('waiting', 'checking');
-    else showGuardState(own, runner.view, polled.failure);
+    if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
+    else showGuardState(own, guard.view(runner.state), polled.failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
     return polled.failure !== null && (poll === undefined || polled.isNewFailure) ? polled.failure : undefined;
   });

@@ -1,4 +1,4 @@
-import { guardText, openingKeyOf, openings, type GuardRunner, type VehicleError } from '../../src/index';
+import { guardText, openingKeyOf, openings, type GuardView, type VehicleError } from '../../src/index';
 import { showFailure } from '../node-red/input-handler';
 import type { FlowNode } from '../node-red/flow-node';
 
@@ -8,7 +8,7 @@ import type { FlowNode } from '../node-red/flow-node';
  */
 export function showGuardState(
   own: FlowNode,
-  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardRunner['view'],
+  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardView,
   failure: VehicleError | null,
 ): void {
   const { say, status: nodeStatus } = own;

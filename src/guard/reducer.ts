@@ -1,5 +1,16 @@
-import type { GuardEvent, GuardInput, GuardRead, GuardReading, GuardView, NamedOpening, OpenOpening } from './types';
-import { applyReading } from './apply-reading';
+import {
+  eventShape,
+  type GuardEvent,
+  type GuardInput,
+  type GuardRead,
+  type GuardReading,
+  type GuardStep,
+  type GuardView,
+  type NamedOpening,
+  type OpenOpening,
+} from './types';
+import type { CarReducer, PolledCar } from '../car-runner';
+import { applyReading, readingOf } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type WatchName } from '../catalogue/openings';
 import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
 import {
@@ -11,6 +22,7 @@ import {
   parseGuardState,
   unknownKeys,
   unconfirmedKeys,
+  withClockSet,
   type GuardState,
 } from './state';
 
@@ -30,7 +42,7 @@ import {
  * - Alerts and `cannot-tell` wait during quiet hours, a snooze, or (where chosen) while the car is in use. In that case time counts
  *   from when the car was last left.
  */
-export class Guard {
+export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, GuardEvent> {
   readonly #options: GuardOptions;
 
   /** @throws VehicleError CONFIG */
@@ -43,11 +55,6 @@ export class Guard {
     const { watched, onlyWhileNotInUse } = this.#options;
     const reads = new Set<GuardRead>([...watched, ...openingsNamed(only)].map((key) => openings[key].read));
     return [...reads, ...(onlyWhileNotInUse ? (['accessibility'] as const) : [])];
-  }
-
-  /** IANA name; empty: the machine's own. */
-  get timeZone(): string {
-    return this.#options.timeZone;
   }
 
   /** The present state, as of the last step. */
@@ -89,6 +96,31 @@ export class Guard {
     }
     return state;
   }
+
+  parseEvent(stored: unknown): GuardEvent | null {
+    return eventShape.safeParse(stored).data ?? null;
+  }
+
+  inputOf({ readings, failed }: PolledCar<GuardRead>): GuardStep {
+    return readingOf(readings, failed);
+  }
+
+  /** When an answer came, and when it was last closed, matters only while the process runs. */
+  essence(state: GuardState): unknown {
+    return [
+      { ...state, at: null, inUseReceivedAt: null, openings: null },
+      Object.entries(state.openings).map(([key, opening]) => [
+        key,
+        { ...opening, receivedAt: null, closedAt: opening.closedAt !== null },
+      ]),
+    ];
+  }
+
+  schedules(seconds: number): ReturnType<CarReducer<GuardRead, GuardState, GuardStep, GuardEvent>['schedules']> {
+    return [{ reads: this.readsFor(), seconds, timeZone: this.#options.timeZone }];
+  }
+
+  readonly withClockSet = withClockSet;
 
   /** Applies an input to a copy of the state. */
   step(before: GuardState, input: GuardInput): { state: GuardState; events: GuardEvent[] } {

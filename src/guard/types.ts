@@ -39,6 +39,10 @@ export type GuardInput =
   /** A question, for example when rain begins: answered at once with one event, also in quiet hours. `only`: the openings in question. */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
 
+/** An input as its node gives it: the runner adds the time. */
+export type GuardStep = WithoutTime<GuardInput>;
+type WithoutTime<Input> = Input extends GuardInput ? Omit<Input, 'at'> : never;
+
 /** The events of a guard; `at` and `since` are ISO-8601. */
 export const eventShape = z.lazy(() => {
   /** `name` is that of the member (docs/message-contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { EventRunner, GuardRunner, MemoryStateStore, type StateStore } from '../../src/index';
+import { CarEvents, CarRunner, Guard, MemoryStateStore, type StateStore } from '../../src/index';
 import { ManualClock } from '../support/manual-clock';
 import { clientOf, vin } from './events/event-runners';
 
@@ -46,10 +46,8 @@ describe('The runner of guard and events', () => {
     onSaveFailed: () => void (saveFailures += 1),
     onDropped: () => assert.fail('nothing is dropped'),
   });
-  const openEvents = (): Promise<EventRunner> =>
-    EventRunner.open({ ...options(), settings: { events: ['window-opened', 'window-closed'] } });
-  const openGuard = (): Promise<GuardRunner> =>
-    GuardRunner.open({ ...options(), settings: { minutes: 5, watch: ['frontLeftWindow'] } });
+  const openEvents = () => CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), options());
+  const openGuard = () => CarRunner.open(new Guard({ minutes: 5, watch: ['frontLeftWindow'] }), options());
   const names = (events: readonly { event: string }[]): string[] => events.map(({ event }) => event);
 
   it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type StateStore } from '../../../src/state/state-store';
 import { parseEventSettings } from '../../../src/events/settings';
-import type { EventRunner } from '../../../src/events/event-runner';
-import { eventNames, type EventName } from '../../../src/events/types';
+import { eventNames, readsForEvents, type EventName } from '../../../src/events/types';
 import { ManualClock } from '../../support/manual-clock';
-import { clientOf, openRunner, vin } from './event-runners';
+import { clientOf, openRunner, vin, type EventRunner } from './event-runners';
 import type { HistoryReading } from './oracle';
 
 const { signal } = new AbortController();
@@ -389,6 +388,6 @@ describe('The runner of the events', () => {
       store,
       clock,
     });
-    assert.deepEqual((await runner.poll(runner.reads, signal)).events, []);
+    assert.deepEqual((await runner.poll(readsForEvents(eventNames), signal)).events, []);
   });
 });

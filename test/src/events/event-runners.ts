@@ -1,13 +1,11 @@
 import { VehicleError } from '../../../src/errors';
-import { EventRunner } from '../../../src/events/event-runner';
+import { CarEvents, CarRunner, type CarRunnerOptions } from '../../../src/index';
 import type { HistoryReading } from './oracle';
 
 export const vin = 'YV1EVENTRUNNER001';
 
-type EventRunnerOptions = Parameters<typeof EventRunner.open>[0];
-
 /** A client that answers from a reading of a history. */
-export const clientOf = (current: () => HistoryReading): EventRunnerOptions['client'] => ({
+export const clientOf = (current: () => HistoryReading): CarRunnerOptions['client'] => ({
   clockSkewMs: 0,
   read(read) {
     const { payloads, receivedAt, at } = current();
@@ -26,14 +24,18 @@ export const clientOf = (current: () => HistoryReading): EventRunnerOptions['cli
   },
 });
 
+type Settings = ConstructorParameters<typeof CarEvents>[0];
+
 /** Opens the events of one node, as after a start of the process. */
-export const openRunner = (
-  options: Pick<EventRunnerOptions, 'settings' | 'client' | 'store' | 'clock'> & Partial<EventRunnerOptions>,
-): Promise<EventRunner> =>
-  EventRunner.open({
+export const openRunner = ({
+  settings,
+  ...options
+}: Pick<CarRunnerOptions, 'client' | 'store' | 'clock'> & Partial<CarRunnerOptions> & { settings: Settings }) =>
+  CarRunner.open(new CarEvents(settings), {
     vin,
     key: 'event/node',
     onSaveFailed: () => undefined,
     onDropped: () => undefined,
     ...options,
   });
+export type EventRunner = Awaited<ReturnType<typeof openRunner>>;

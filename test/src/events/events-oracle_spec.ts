@@ -7,11 +7,10 @@ import {
   type EventName,
   type VehicleEvent,
 } from '../../../src/events/types';
-import type { EventRunner } from '../../../src/events/event-runner';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
-import { clientOf, openRunner } from './event-runners';
+import { clientOf, openRunner, type EventRunner } from './event-runners';
 import { expectedEvents, randomHistory, type Expected, type HistoryReading } from './oracle';
 
 /*

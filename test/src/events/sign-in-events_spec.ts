@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { openAccount, Pack, resolveService, type Account } from '../../../src/index';
-import { EventRunner } from '../../../src/events/event-runner';
+import { CarEvents } from '../../../src/events/car-events';
+import { CarRunner } from '../../../src/car-runner';
+import type { EventRunner } from './event-runners';
 import type { EventName } from '../../../src/events/types';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { GrantStore } from '../../../src/session/grant-store';
@@ -66,9 +68,7 @@ describe('The events of a sign-in', function () {
       tokens: createTokenSource({ client: identity.client, configNodeId: 'car', session }),
       limits: { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 },
     });
-    runner = await EventRunner.open({
-      settings: { events },
-      signIn: account.signIn,
+    runner = await CarRunner.open(new CarEvents({ events }, account.signIn), {
       client: account.client,
       vin: demoCar.vin,
       store,
