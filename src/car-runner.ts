@@ -32,7 +32,7 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** The part of the state whose change is worth a write, because the memory card of a small computer wears out. */
   essence(state: State): unknown;
   /** What to poll how often. */
-  schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number; timeZone?: string }[];
+  schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number }[];
   /** When the next step is due without a reading, in milliseconds since 1970; null: not before something else happens. */
   nextDue?(state: State): number | null;
   /** The state after the machine's clock was set by so much; `since` is the start of the process. */
@@ -215,8 +215,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
    */
   startPolling(poller: Poller, seconds: number, poll: (reads: Read[], due: DuePoll) => void): () => void {
     const { vin } = this.#options;
-    const ends = this.#reducer.schedules(seconds).map(({ reads, seconds: every, timeZone = '' }) =>
-      poller.start({ vin, reads, everyMs: every * 1000, timeZone }, (due) =>
+    const ends = this.#reducer.schedules(seconds).map(({ reads, seconds: every }) =>
+      poller.start({ vin, reads, everyMs: every * 1000 }, (due) =>
         poll(
           reads.filter((read) => due.reads.includes(read)),
           due,

@@ -69,7 +69,7 @@ export class CarEvents implements CarReducer<EventRead, EventState, EventStep, V
     settings: Parameters<typeof parseEventSettings>[0] & Parameters<typeof parseHours>[0],
     signIn: (() => SignInKnown) | null = null,
   ) {
-    this.#quiet = parseHours(settings, config).quiet;
+    this.#quiet = parseHours(settings, config);
     this.#settings = parseEventSettings(settings);
     const { events } = this.#settings;
     this.#signIn = events.some(isOfSignIn) ? signIn : null;

@@ -34,8 +34,6 @@ export interface GuardOptions {
   allowed(kind: OpeningKind): number;
   repeat: number;
   quiet: QuietHours;
-  /** IANA name; empty: the machine's own. */
-  timeZone: string;
   watched: readonly OpeningKey[];
   onlyWhileNotInUse: boolean;
 }
@@ -74,7 +72,7 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
     ]),
   );
   const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
-  const hours = parseHours(given, config);
+  const quiet = parseHours(given, config);
   if (!Array.isArray(watch) || !watch.every(isWatchName))
     throw config(sentence`The watched openings must be a list of these names: ${watchNames}.`);
   if (typeof onlyWhileNotInUse !== 'boolean') throw config('“Parked only” must be true or false.');
@@ -83,7 +81,7 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
   return {
     allowed: (kind) => allowedFor.get(kind) ?? allowed,
     repeat: repeatAfter,
-    ...hours,
+    quiet,
     watched,
     onlyWhileNotInUse,
   };

@@ -116,8 +116,8 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     ];
   }
 
-  schedules(seconds: number): ReturnType<CarReducer<GuardRead, GuardState, GuardStep, GuardEvent>['schedules']> {
-    return [{ reads: this.readsFor(), seconds, timeZone: this.#options.timeZone }];
+  schedules(seconds: number): { reads: GuardRead[]; seconds: number }[] {
+    return [{ reads: this.readsFor(), seconds }];
   }
 
   readonly withClockSet = withClockSet;

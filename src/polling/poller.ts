@@ -29,8 +29,6 @@ export interface PollerUser {
   everyMs: number;
   /** Default: `auto`. */
   interface?: InterfaceChoice;
-  /** IANA name in which the adaptive profile tells day from night; empty: the machine's own. */
-  timeZone?: string;
 }
 
 /** The reads of a user that are due now. */
@@ -196,7 +194,7 @@ class VehiclePoller {
     this.#options = options;
     this.#account = account;
     this.#profile = options.adaptive
-      ? new PollingProfile(this.#id, () => hourIn(this.#timeZone(), options.clock.now()))
+      ? new PollingProfile(this.#id, () => new Date(options.clock.now()).getHours())
       : null;
   }
 
@@ -291,8 +289,6 @@ class VehiclePoller {
     this.#schedule();
   }
 
-  #timeZone = (): string => this.#subscriptions.find(({ user }) => user.timeZone)?.user.timeZone ?? '';
-
   #requestsOf = (user: PollerUser): string[] => [
     ...new Set(user.reads.filter((read) => !isLocalReadName(read)).map((read) => this.#requestOf(user, read))),
   ];
@@ -373,9 +369,3 @@ class VehiclePoller {
     this.#cancel = clock.after(Math.max(0, Math.min(...due) - clock.monotonic()), () => this.#tick());
   }
 }
-
-/** @returns 0 to 23 */
-const hourIn = (timeZone: string, at: number): number =>
-  timeZone === ''
-    ? new Date(at).getHours()
-    : Number(new Intl.DateTimeFormat('en-GB', { hour: '2-digit', hourCycle: 'h23', timeZone }).format(at));

@@ -38,24 +38,24 @@ export interface HoursSettings {
 export function parseHours(
   settings: { [Name in keyof HoursSettings]?: unknown },
   fail: (problem: string) => VehicleError,
-): { quiet: QuietHours; timeZone: string } {
+): QuietHours {
   const { quietHours: range = '', timeZone: zone = '' } = settings;
   const hours = settings.hours || 'not';
   if (hours !== 'always' && hours !== 'only' && hours !== 'not') throw fail('The hours must be always, only or not.');
   if (typeof range !== 'string') throw fail('The hours must be a text like 22:00-07:00.');
   if (typeof zone !== 'string') throw fail('The time zone must be a text like Europe/Stockholm.');
   const timeZone = parseTimeZone(zone.trim(), fail);
-  if (hours === 'always' || range.trim() === '') return { quiet: neverQuiet, timeZone };
+  if (hours === 'always' || range.trim() === '') return neverQuiet;
   const { from = 0, to = 0 } = parseRange(range) ?? {};
   // Two equal times are refused, because they can mean never as well as always.
   if (from === to)
     throw fail('The hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
   const quiet = hours === 'only' ? { from: to, to: from } : { from, to };
-  return { quiet: quietHours(quiet, timeZone === '' ? undefined : timeZone), timeZone };
+  return quietHours(quiet, timeZone);
 }
 
-function parseTimeZone(timeZone: string, fail: (problem: string) => VehicleError): string {
-  if (timeZone === '') return '';
+function parseTimeZone(timeZone: string, fail: (problem: string) => VehicleError): string | undefined {
+  if (timeZone === '') return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch {
