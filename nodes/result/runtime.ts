@@ -1,6 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
-  asSentence,
   cancelledId,
   followCommand,
   parseRecord,
@@ -82,7 +81,7 @@ export function connectedVehicleCommandStatus(
     nodeStatus.show('busy', 'watching', { count: following.size });
     const messageOf = (report: FollowReport): Message => ({ ...RED.util.cloneMessage(msg), payload: report });
     try {
-      const updates = followCommand(subscription.command, {
+      for await (const update of followCommand(subscription.command, {
         ...subscription,
         client,
         timeoutMs: options.timeout * 1000,
@@ -90,13 +89,10 @@ export function connectedVehicleCommandStatus(
         verify: options.verify,
         signal: ending,
         clock: clock(),
-      });
-      for await (const update of subscription.result === null
-        ? updates
-        : [{ settled: true, report: subscription.result, reason: asSentence(subscription.result.reason) }]) {
+      })) {
         const report = safeRecord(update.report);
         if (update.settled) {
-          await subscriptions.settle(subscription, report, update.reason);
+          await subscriptions.settle(subscription, update);
           return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
         }
         await subscriptions.change(subscription);

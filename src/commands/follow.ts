@@ -7,7 +7,7 @@ import { asVehicleError, type VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, wordSentence, type Sentence } from '../sentence';
 import { part } from '../words/en-US.json';
 import { systemClock, type Clock } from '../util/clock';
-import type { LoggedCommand, StatusChange } from './logged-command';
+import type { LoggedCommand, StatusChange, Verdict } from './logged-command';
 import type { CommandRecord } from './record';
 import { endingAt } from '../util/abort';
 
@@ -45,6 +45,8 @@ export interface FollowOptions {
   startedAt?: number;
   /** What the flow added to the record. */
   added?: Record<string, unknown>;
+  /** The result that was reached before. */
+  result?: Verdict | null;
   signal?: AbortSignal;
   clock?: Clock;
 }
@@ -76,13 +78,12 @@ export async function* followCommand(
   options: FollowOptions,
 ): AsyncGenerator<FollowUpdate, void, void> {
   const follower = new Follower(command, options);
-  if (follower.isOfFormerService) return yield { settled: true, ...follower.unknownAfterRestart() };
   try {
-    while (follower.mayLearn) if (await follower.poll()) yield { settled: false, ...follower.update(command.message) };
+    while (follower.mayLearn) if (await follower.poll()) yield follower.update(command.message);
   } finally {
     follower.stop();
   }
-  yield { settled: true, ...(await follower.conclude()) };
+  yield follower.settled(options.result ?? (await follower.conclude()));
 }
 
 interface PollOptions {
@@ -106,8 +107,6 @@ export async function pollCommand(
   }
   return command.record.outcome;
 }
-
-type Worded = Pick<FollowUpdate, 'report' | 'reason'>;
 
 /** One node that follows a command. */
 class Follower {
@@ -153,6 +152,7 @@ class Follower {
   /** Whether another poll may tell more. After a restart, a command is polled once, however late. */
   get mayLearn(): boolean {
     const { outcome, async } = this.#command.record;
+    if (this.#options.result != null || this.#isOfFormerService) return false;
     if (isFinal(outcome) || !async?.href || this.#isGone || this.#unclearPolls >= maxUnclearPolls) return false;
     return this.#left > 0 || this.#polls === 0;
   }
@@ -193,24 +193,28 @@ class Follower {
     this.#isGone = failure.code === 'CANCELLED' || failure.httpStatus === 404 || failure.httpStatus === 410;
   }
 
-  async conclude(): Promise<Worded> {
+  async conclude(): Promise<Verdict> {
     const { client, verify, signal } = this.#options;
-    const { record, states } = this.#command;
-    const proof = verify === false ? null : await readProof(record, client, this.#clock, signal);
-    const reason = resultOf(this.#command, proof, {
-      expired: this.#deadline === this.#expires,
-      lastFailure: this.#failure,
-      now: this.#clock.now(),
-      lastChangeAt: states.at(-1)?.at,
-    });
-    const { report } = this.update(reason, proof?.verified ?? null);
-    if (report.outcome === 'pending') report.outcome = 'undetermined';
-    if (report.outcome === 'failed') delete report.assumedUntil;
-    return { report, reason };
+    const command = this.#command;
+    const { record, states } = command;
+    const isForgotten = this.#isOfFormerService;
+    const proof = verify === false || isForgotten ? null : await readProof(record, client, this.#clock, signal);
+    const now = this.#clock.now();
+    const reason =
+      isForgotten && !isFinal(record.outcome)
+        ? sentence`The demo car was restarted with Node-RED after the command was sent. The result of the command is unknown.`
+        : resultOf(command, proof, {
+            expired: this.#deadline === this.#expires,
+            lastFailure: this.#failure,
+            now,
+            lastChangeAt: states.at(-1)?.at,
+          });
+    const outcome = record.outcome === 'pending' ? 'undetermined' : record.outcome;
+    return { outcome, reason, verified: proof?.verified ?? null, settledAt: new Date(now).toISOString() };
   }
 
   /** Copies, because the receiver may change them while the command is followed further. */
-  update(reason: Sentence, verified: boolean | null = null): Worded {
+  update(reason: Sentence, now = this.#clock.now()): FollowUpdate {
     const { record, states } = this.#command;
     const { outcome, command, ...others } = record;
     // Node-RED previews the first members of an object: `outcome`, `command`, `reason`.
@@ -221,24 +225,22 @@ class Follower {
       ...this.#options.added,
       ...others,
       async: record.async && { ...record.async },
-      verified,
-      elapsedMs: Math.max(0, this.#clock.now() - Date.parse(record.sentAt)),
+      verified: null,
+      elapsedMs: Math.max(0, now - Date.parse(record.sentAt)),
       history: states.map((change) => ({ ...change })),
     };
-    return { report, reason };
+    return { settled: false, report, reason };
+  }
+
+  settled({ outcome, reason, verified, settledAt }: Verdict): FollowUpdate {
+    const { report } = this.update(reason, Date.parse(settledAt));
+    if (outcome === 'failed') delete report.assumedUntil;
+    return { settled: true, report: Object.assign(report, { outcome, verified }), reason };
   }
 
   /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
-  get isOfFormerService(): boolean {
+  get #isOfFormerService(): boolean {
     return Date.parse(this.#command.record.sentAt) < (this.#options.client.service?.since ?? 0);
-  }
-
-  unknownAfterRestart(): Worded {
-    this.stop();
-    const meaning = meaningOf(this.#command.record.requestStatus);
-    if (isFinal(meaning.outcome)) return this.update(asSentence(meaning.sentence));
-    const reason = sentence`The demo car was restarted with Node-RED after the command was sent. The result of the command is unknown.`;
-    return { report: { ...this.update(reason).report, outcome: 'undetermined' }, reason };
   }
 }
 

@@ -27,6 +27,10 @@ const verdictShape = z.object({
   verified: z.nullable(z.boolean()),
   settledAt: z.string(),
 });
+const resultShape = z.extend(verdictShape, {
+  /** How often its sending has begun; null where it was sent. */
+  tries: z.nullable(z.int()),
+});
 const originShape = z.object({
   node: z.string(),
   msg: z.catch(z.record(z.string(), z.unknown()), {}),
@@ -45,14 +49,16 @@ const storedShape = z.lazy(() =>
     states: z.catch(z.array(state), []),
     verdict: z.catch(z.nullable(verdictShape), null),
     origin: z.catch(z.nullable(originShape), null),
-    results: z.catch(z.record(z.string(), z.array(z.unknown())), {}),
+    results: z.catch(z.record(z.string(), resultShape), {}),
     isCleared: z.catch(z.boolean(), false),
   }),
 );
 
 type Stored = z.infer<typeof storedShape>;
 export type StatusChange = z.infer<typeof state>;
-type Verdict = z.infer<typeof verdictShape>;
+export type Verdict = z.infer<typeof verdictShape>;
+/** The verdict as one node has it, whose own conditions decide when it is reached. */
+export type NodeResult = z.infer<typeof resultShape>;
 
 /** Who sent a command. */
 export interface Sender {
@@ -104,8 +110,8 @@ export class LoggedCommand {
   verdict: Verdict | null = null;
   /** With the time when the node had sent the record on, where another node may take it over later. Null once nobody sends it on. */
   origin: z.infer<typeof originShape> | null;
-  /** The outbox of each node that has a result. */
-  results: Record<string, unknown[]> = {};
+  /** By the node. */
+  results: Record<string, NodeResult> = {};
   /** Whether a person has emptied the journal since. */
   isCleared = false;
   /** Whether the last change is stored. */
@@ -201,14 +207,16 @@ export class LoggedCommand {
   /**
    * Keeps a result. One that is known stays, whatever a second result says: only a result that knows more replaces one that knew less,
    * and a verification that succeeded is kept.
+   * @returns this result
    */
-  settle({ outcome, reason, verified }: Pick<Verdict, 'outcome' | 'reason' | 'verified'>, now: number): void {
+  settle({ outcome, reason, verified }: Omit<Verdict, 'settledAt'>, now: number): Verdict {
     this.isCleared = false;
     const next = { outcome, reason, verified, settledAt: timestamp(now) };
     const known = this.verdict;
     if (known === null) this.verdict = next;
     else if (!(isFinal(known.outcome) && outcome !== known.outcome) && knowledgeOf(next) > knowledgeOf(known))
       this.verdict = { ...next, verified: verified ?? known.verified };
+    return next;
   }
 
   journalEntry(): JournalEntry {

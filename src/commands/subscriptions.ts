@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { asSentence } from '../sentence';
-import { Outbox } from '../state/outbox';
+import { maxTries } from '../state/outbox';
 import { removeAll } from '../state/state-store';
 import type { Clock } from '../util/clock';
-import type { FollowReport } from './follow';
+import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
 import type { CommandLog } from './log';
-import { LoggedCommand } from './logged-command';
-import { parseRecord, type CommandRecord } from './record';
+import { LoggedCommand, type NodeResult } from './logged-command';
+import type { CommandRecord } from './record';
 
 /** A command that a node follows. */
 export interface Subscription {
@@ -20,7 +19,7 @@ export interface Subscription {
   /** What the flow added to the record. */
   added: Record<string, unknown>;
   /** A result that was stored and perhaps not sent. */
-  result: FollowReport | null;
+  result: NodeResult | null;
 }
 
 const storedShape = z.lazy(() =>
@@ -28,15 +27,6 @@ const storedShape = z.lazy(() =>
     startedAt: z.number(),
     msg: z.record(z.string(), z.unknown()),
     added: z.record(z.string(), z.unknown()),
-  }),
-);
-
-const reportShape = z.lazy(() =>
-  z.looseObject({
-    reason: z.string(),
-    verified: z.nullable(z.boolean()),
-    elapsedMs: z.number(),
-    history: z.array(z.object({ requestStatus: z.nullable(z.string()), at: z.string() })),
   }),
 );
 
@@ -81,7 +71,7 @@ export class Subscriptions {
       await this.#try(() => log.ready());
       const known = log.find(id);
       if (known !== undefined && known.record.vin !== record.vin) throw otherCar();
-      if (this.#hasResult(known)) return this.#unfollow(id);
+      if (this.#resultOf(known) !== null) return this.#unfollow(id);
       const now = clock.now();
       const command = known ?? LoggedCommand.adopt(record, account, now);
       if (known === undefined && !this.#isCleared) await this.#try(() => log.add(command, now));
@@ -101,11 +91,8 @@ export class Subscriptions {
   async hasDelivered(id: string): Promise<boolean> {
     const { log } = this.#options;
     await this.#try(() => log.ready());
-    return this.#hasResult(log.find(id));
+    return this.#resultOf(log.find(id)) !== null;
   }
-
-  #hasResult = (command: LoggedCommand | undefined): boolean =>
-    Object.hasOwn(command?.results ?? {}, this.#options.node);
 
   #unfollow(id: string): null {
     this.#options.log.follow(id, this.#options.node, null);
@@ -113,44 +100,38 @@ export class Subscriptions {
   }
 
   /** Stores what became of a command on its way. */
-  async change({ command }: Subscription): Promise<void> {
+  async change({ command }: Pick<Subscription, 'command'>): Promise<void> {
     await this.#try(() => this.#options.log.save(command));
   }
 
-  /** Stores a result, or that its sending begins again; it is sent next. @param reason that of the report, to be worded for each reader */
-  async settle(
-    { command, result }: Subscription,
-    report: FollowReport,
-    reason = asSentence(report.reason),
-  ): Promise<void> {
-    const { log, clock } = this.#options;
-    if (result === null) command.settle({ ...report, reason }, clock.now());
-    this.#setOutbox(
-      command,
-      result === null ? new Outbox<FollowReport>().with([report]) : this.#outboxOf(command).retried(),
-    );
+  /** Stores a result, or that its sending begins again; it is sent next. */
+  async settle({ command, result }: Subscription, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<void> {
+    const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
+    this.#keep(command, {
+      ...(result ?? command.settle({ ...report, reason }, settledAt)),
+      tries: (result?.tries ?? 0) + 1,
+    });
     command.origin = null;
-    await this.#try(() => log.save(command));
+    await this.change({ command });
   }
 
   /** The result was sent. */
   async delivered({ command }: Subscription): Promise<void> {
-    const { log } = this.#options;
-    if (!command.isStored) await this.#try(() => log.save(command));
+    if (!command.isStored) await this.change({ command });
     try {
-      await log.store.remove(this.#prefix + command.id);
+      await this.#options.log.store.remove(this.#prefix + command.id);
     } catch {
       // A subscription that is left over must not send the result again.
-      this.#setOutbox(command, new Outbox());
-      await this.#try(() => log.save(command));
+      this.#keep(command, { tries: null });
+      await this.change({ command });
     }
     this.#unfollow(command.id);
   }
 
   /** The node was closed before the result was sent. A deploy is no crash, so the try does not count. */
   async heldBack({ command }: Subscription): Promise<void> {
-    this.#setOutbox(command, this.#outboxOf(command).ended());
-    await this.#try(() => this.#options.log.save(command));
+    this.#keep(command, { tries: (this.#resultOf(command)?.tries ?? 1) - 1 });
+    await this.change({ command });
   }
 
   /** Ends without a result. */
@@ -174,35 +155,28 @@ export class Subscriptions {
       const id = key.slice(this.#prefix.length);
       const stored = storedShape.safeParse(value);
       const command = log.find(id);
-      const result = command === undefined ? 'damaged' : this.#resultOf(command);
-      if (stored.success && command !== undefined && typeof result !== 'string') {
+      const result = this.#resultOf(command);
+      const isLost = result !== null && (result.tries === null || result.tries >= maxTries);
+      if (stored.success && command !== undefined && !isLost) {
         open.push({ ...stored.data, command, result });
         continue;
       }
       if (!stored.success) await log.store.write(`unreadable/${key}`, value);
       await log.store.remove(key);
       this.#unfollow(id);
-      if (result !== 'delivered') onLost(typeof result === 'string' ? result : 'damaged');
+      if (result?.tries !== null) onLost(isLost ? 'undelivered' : 'damaged');
     }
     return open;
   }
 
-  /** The result that is not sent yet; null where there is none. */
-  #resultOf(command: LoggedCommand): FollowReport | null | 'undelivered' | 'delivered' {
-    if (!this.#hasResult(command)) return null;
-    const unsent = this.#outboxOf(command);
-    if (unsent.entries.length === 0) return 'delivered';
-    return unsent.retried().messages[0] ?? 'undelivered';
+  #resultOf(command: LoggedCommand | undefined): NodeResult | null {
+    const { node } = this.#options;
+    return command !== undefined && Object.hasOwn(command.results, node) ? (command.results[node] ?? null) : null;
   }
 
-  #outboxOf = ({ results, record }: LoggedCommand): Outbox<FollowReport> =>
-    Outbox.parse(results[this.#options.node], (stored) => {
-      const report = reportShape.safeParse(stored);
-      return report.success ? { ...parseRecord(stored), ...report.data, vin: record.vin } : null;
-    });
-
-  #setOutbox(command: LoggedCommand, outbox: Outbox<FollowReport>): void {
-    command.results = { ...command.results, [this.#options.node]: [...outbox.entries] };
+  #keep(command: LoggedCommand, changes: NodeResult | Pick<NodeResult, 'tries'>): void {
+    const { node } = this.#options;
+    command.results = { ...command.results, [node]: { ...command.results[node], ...changes } as NodeResult };
   }
 
   /** Removes everything of a deleted node; nothing is stored later. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 /** If the process ends so often while the same message is sent, the message is dropped. */
-const maxTries = 3;
+export const maxTries = 3;
 
 const entryShape = z.lazy(() =>
   z.object({ tries: z.catch(z.int().check(z.minimum(0)), 0), message: z.optional(z.unknown()) }),

@@ -167,13 +167,12 @@ export async function liveThrough(random: Random): Promise<Met> {
       const updates = followCommand(open.command, { ...open, client, clock, signal, ...settings });
       // A result that ended its process three times is dropped, so it does not happen so often here.
       const dies = (): boolean => cut.times < 2 && random.chance(0.1) && (cut.times += 1) > 0;
-      for await (const { settled, report } of open.result === null
-        ? updates
-        : [{ settled: true, report: open.result }]) {
+      for await (const update of updates) {
+        const { settled, report } = update;
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
           // The process may end at each of these steps.
-          await subscriptions.settle(open, report);
+          await subscriptions.settle(open, update);
           if (dies()) return null;
           verdict = report;
           if (dies()) {
@@ -227,7 +226,7 @@ export async function liveThrough(random: Random): Promise<Met> {
       settings.verify ? truthOf(record, heardBefore) : null,
       'verified is what the car says',
     );
-    assert.equal(verdict.elapsedMs, clock.now() - Date.parse(record.sentAt));
+    assert.equal(verdict.elapsedMs, Math.floor(clock.now()) - Date.parse(record.sentAt));
   };
 
   /** The proof of the last answer about the doors or the engine, if any: from the car itself, not from the wire. */

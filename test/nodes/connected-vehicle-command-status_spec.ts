@@ -2,7 +2,14 @@ import { strict as assert } from 'node:assert';
 import { promises as disk, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import { CommandLog, FileStateStore, Subscriptions, type Account, type CommandRecord } from '../../src/index';
+import {
+  asSentence,
+  CommandLog,
+  FileStateStore,
+  Subscriptions,
+  type Account,
+  type CommandRecord,
+} from '../../src/index';
 import { demoCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -136,11 +143,12 @@ describe(type, () => {
     };
     const subscriptions = stored();
     const begun = await subscriptions.begin(record, { topic: 'mine' }, 'v');
-    await subscriptions.settle(begun ?? assert.fail(), report);
+    await subscriptions.settle(begun ?? assert.fail(), { report, reason: asSentence(report.reason) });
     // Each start begins to send it.
     for (let more = 1; more < tries; more += 1) {
       const next = stored();
-      for (const open of await next.open(assert.fail)) await next.settle(open, open.result ?? assert.fail());
+      for (const open of await next.open(assert.fail))
+        await next.settle(open, { report, reason: asSentence(report.reason) });
     }
     service.clearRequests();
     return record;

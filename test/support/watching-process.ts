@@ -74,17 +74,16 @@ async function main(): Promise<void> {
   await Promise.all(
     (await subscriptions.open(() => line('lost'))).map(async (open, index) => {
       const { id } = open.command;
-      const follow = followCommand(open.command, { startedAt: Date.now(), client: clientOf(2 + (index % 5)), clock });
-      for await (const { settled, report } of open.result === null
-        ? follow
-        : [{ settled: true, report: open.result }]) {
+      const options = { ...open, startedAt: Date.now(), client: clientOf(2 + (index % 5)), clock };
+      for await (const update of followCommand(open.command, options)) {
+        const { settled, report } = update;
         tell();
         if (!settled) {
           await subscriptions.change(open);
           continue;
         }
         // As the node: the result is stored, the message leaves, and when it has left the subscription ends.
-        await subscriptions.settle(open, report);
+        await subscriptions.settle(open, update);
         tell();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));

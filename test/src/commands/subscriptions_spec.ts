@@ -5,16 +5,17 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  asSentence,
   CommandLog,
   FileStateStore,
   LoggedCommand,
   MemoryStateStore,
   Subscriptions,
   type CommandRecord,
-  type FollowReport,
   type StateStore,
   type Subscription,
 } from '../../../src/index';
+import type { FollowUpdate } from '../../../src/commands/follow';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
@@ -37,13 +38,19 @@ const record = (id: string, changes: Partial<CommandRecord> = {}): CommandRecord
   ...changes,
 });
 
-const report = (id: string): FollowReport => ({
-  ...record(id, { requestStatus: 'COMPLETED', outcome: 'succeeded' }),
-  reason: 'Done.',
-  verified: true,
-  elapsedMs: 7,
-  history: [{ requestStatus: 'COMPLETED', at: '2026-06-01T08:00:00.000Z' }],
+const reason = asSentence('Done.');
+const update = (id: string): Pick<FollowUpdate, 'report' | 'reason'> => ({
+  reason,
+  report: {
+    ...record(id, { requestStatus: 'COMPLETED', outcome: 'succeeded' }),
+    reason: 'Done.',
+    verified: true,
+    elapsedMs: 7,
+    history: [{ requestStatus: 'COMPLETED', at: '2026-06-01T08:00:00.000Z' }],
+  },
 });
+/** As it is stored. */
+const result = { outcome: 'succeeded', reason, verified: true, settledAt: '2026-06-01T08:00:00.007Z' };
 
 describe('the subscriptions of a node', () => {
   let store: StateStore;
@@ -64,7 +71,7 @@ describe('the subscriptions of a node', () => {
     (await open(subscriptions)).map(({ command }) => command.id);
   const settle = async (subscriptions: Subscriptions, id: string): Promise<Subscription> => {
     const subscription = await begin(subscriptions, id);
-    await subscriptions.settle(subscription, report(id));
+    await subscriptions.settle(subscription, update(id));
     return subscription;
   };
   const inaccessible = new StateFault('inaccessible', 'follow', 'here', 'EMFILE');
@@ -176,7 +183,7 @@ describe('the subscriptions of a node', () => {
     store.write = write;
     assert.deepEqual(
       (await again()).map(({ result }) => result),
-      [report('a')],
+      [{ ...result, tries: 1 }],
     );
     assert.deepEqual(lost, ['damaged']);
   });
@@ -205,8 +212,8 @@ describe('the subscriptions of a node', () => {
     for (let start = 2; start <= 3; start += 1) {
       const subscriptions = of();
       const [one = assert.fail()] = await open(subscriptions);
-      assert.deepEqual(one.result, report('a'));
-      await subscriptions.settle(one, one.result ?? assert.fail());
+      assert.deepEqual(one.result, { ...result, tries: start - 1 });
+      await subscriptions.settle(one, update('a'));
     }
     const lost: string[] = [];
     assert.deepEqual(await of().open((what) => lost.push(what)), []);
@@ -220,7 +227,7 @@ describe('the subscriptions of a node', () => {
     for (let start = 0; start < 5; start += 1) {
       const subscriptions = of();
       const [one = assert.fail()] = await open(subscriptions);
-      await subscriptions.settle(one, one.result ?? assert.fail());
+      await subscriptions.settle(one, update('a'));
       await subscriptions.heldBack(one);
     }
     assert.deepEqual(await idsOf(of()), ['a']);
