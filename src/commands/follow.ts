@@ -1,5 +1,5 @@
 import { commands, isCommandName, proofReadOf, type Command } from '../catalogue/commands';
-import { isFinal, meaningOf, statusWord, type Outcome } from '../catalogue/outcomes';
+import { isFinal, statusWord, type Outcome } from '../catalogue/outcomes';
 import { openingKeys, openings } from '../catalogue/openings';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
