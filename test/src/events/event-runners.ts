@@ -24,14 +24,15 @@ export const clientOf = (current: () => HistoryReading): CarRunnerOptions['clien
   },
 });
 
-type Settings = ConstructorParameters<typeof CarEvents>[0];
+type Opening = Pick<CarRunnerOptions, 'client' | 'store' | 'clock'> &
+  Partial<CarRunnerOptions> & {
+    settings: ConstructorParameters<typeof CarEvents>[0];
+    signIn?: ConstructorParameters<typeof CarEvents>[1];
+  };
 
 /** Opens the events of one node, as after a start of the process. */
-export const openRunner = ({
-  settings,
-  ...options
-}: Pick<CarRunnerOptions, 'client' | 'store' | 'clock'> & Partial<CarRunnerOptions> & { settings: Settings }) =>
-  CarRunner.open(new CarEvents(settings), {
+export const openRunner = ({ settings, signIn, ...options }: Opening) =>
+  CarRunner.open(new CarEvents(settings, signIn), {
     vin,
     key: 'event/node',
     onSaveFailed: () => undefined,
