@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { electricCar, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -49,6 +51,29 @@ const said: Record<string, Said> = {
     failure: 'Det finns inget värde ”windosw”. Menade du ”windows”?',
   },
 };
+
+const locales = resolve(__dirname, '../../../nodes/locales');
+const textsOf = (language: string, file: string): Record<string, string> =>
+  Object.fromEntries(flat(JSON.parse(readFileSync(join(locales, language, file), 'utf8'))));
+const flat = (value: unknown, path = ''): [string, string][] =>
+  typeof value === 'string'
+    ? [[path, value]]
+    : Object.entries(value as object).flatMap(([key, inner]) => flat(inner, `${path}.${key}`));
+const placesOf = (text = ''): string[] => (text.match(/__\w+__|\{\w+\}/g) ?? []).sort();
+
+describe('The texts that reach people', () => {
+  for (const language of Object.keys(said))
+    it(`are all there in ${language}, with the same places`, () => {
+      const english = textsOf('en-US', 'runtime.json');
+      const runtime = textsOf(language, 'runtime.json');
+      assert.deepEqual(Object.keys(runtime).sort(), Object.keys(english).sort());
+      for (const [key, text] of Object.entries(runtime)) assert.deepEqual(placesOf(text), placesOf(english[key]), key);
+      const sentences = textsOf(language, 'sentences.json');
+      // Those of German are compared with the code (sentences_spec).
+      assert.deepEqual(Object.keys(sentences).sort(), Object.keys(textsOf('de', 'sentences.json')).sort());
+      for (const [english, text] of Object.entries(sentences)) assert.deepEqual(placesOf(text), placesOf(english));
+    });
+});
 
 describe('The language of a vehicle configuration', () => {
   let clock: ManualClock;

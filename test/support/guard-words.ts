@@ -37,10 +37,9 @@ const pluralKeys = [
   'days',
 ] as const;
 
-/** Every key of the guard's sentences that a table of words in this language needs. */
-export const guardWordKeys = (language: string): string[] => [
-  ...plainKeys,
-  ...pluralKeys.flatMap((key) =>
-    new Intl.PluralRules(language).resolvedOptions().pluralCategories.map((category) => `${key}_${category}`),
-  ),
-];
+/** Every key of the guard's sentences that a table of words in this language needs: of the plurals, those of a year of days. */
+export function guardWordKeys(language: string): string[] {
+  const rules = new Intl.PluralRules(language);
+  const categories = new Set(Array.from({ length: 366 }, (_, index) => rules.select(index + 1)));
+  return [...plainKeys, ...pluralKeys.flatMap((key) => [...categories].map((category) => `${key}_${category}`))];
+}
