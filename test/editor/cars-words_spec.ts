@@ -52,7 +52,10 @@ describe('The words of the tab "Cars"', () => {
   it('name each outcome of a command as the statuses of the nodes do', () => {
     for (const language of languages)
       for (const [outcome, word] of Object.entries(wordsOf(language).outcome)) {
-        assert.equal(words(language, 'runtime').get(`status.outcome.${outcome}`), `__command__: ${word}`);
+        assert.equal(
+          words(language, 'runtime').get(`status.outcome.${outcome}`),
+          `__command__${language === 'fr' ? ' : ' : ': '}${word}`,
+        );
       }
   });
 });

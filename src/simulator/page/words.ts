@@ -1,5 +1,6 @@
 import de from '../../words/de.json';
 import en from '../../words/en-US.json';
+import fr from '../../words/fr.json';
 
 /** The texts of the page in one language: its own, and the shared words under the names that the page has for them. */
 function wordsFrom({ page, part, state, outcome, fault, demo, word }: typeof en) {
@@ -30,5 +31,10 @@ function capitalized<Words extends Record<string, string>>(words: Words): Words 
 }
 
 /** The words of a language, also where a region is named, `de-AT`; else English. */
-export const wordsOf = (language: string) =>
-  language.toLowerCase().startsWith('de') ? { ...wordsFrom(de), language: 'de' } : { ...wordsFrom(en), language: 'en' };
+export function wordsOf(language: string) {
+  const [known, words] = Object.entries({ de, fr }).find(([one]) => language.toLowerCase().startsWith(one)) ?? [
+    'en',
+    en,
+  ];
+  return { ...wordsFrom(words), language: known };
+}
