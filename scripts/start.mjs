@@ -25,7 +25,7 @@ async function install() {
 
 /** The example that shows the way; the others are in *Import*, *Examples*. Later changes of the user stay. */
 const addFirstFlow = async () =>
-  writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Start/01 Start here.json`, 'utf8')));
+  writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Basics/01 Start here.json`, 'utf8')));
 
 async function writeOnce(file, content) {
   await writeFile(`${userDir}/${file}`, JSON.stringify(content, null, 2), { flag: 'wx' }).catch((error) => {

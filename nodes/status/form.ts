@@ -80,16 +80,14 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
   const lineOf = (name: string): JQuery => {
     const isUnserved = isReadName(name) && needsOfRead(name, interfaces).scopes.length === 0;
     const isMissing = isUnserved || equipment[name] === false;
-    const remarks = isMissing
-      ? [say(isUnserved ? 'missing' : 'lacking')]
-      : [unitOf(name), equipment[name] ? say('there') : ''];
+    const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
     const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
     return $('<label>')
       .toggleClass('missing', isMissing)
       .append(
         input.prop('checked', chosen.includes(name)),
         $('<span>').text(titleOfRead(name)),
-        $('<small>').text(remarks.filter((text) => text !== '').join(' · ')),
+        $('<small>').text(remark),
       );
   };
   part('reads')

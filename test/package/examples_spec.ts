@@ -44,7 +44,7 @@ describe('The example flows', () => {
 
   it('are in folders by task, with names that sort', () => {
     const folders = [...new Set(examples.map(({ name }) => dirname(name)))];
-    assert.deepEqual(folders, ['Bridge', 'Charging', 'Command', 'Start', 'Watch']);
+    assert.deepEqual(folders, ['Basics', 'Bridge', 'Charging', 'Command', 'Watch']);
     for (const folder of folders) {
       const names = examples.filter(({ name }) => dirname(name) === folder).map(({ name }) => basename(name));
       for (const [index, name] of names.entries())

@@ -212,7 +212,12 @@ function showFacts(car: SimulatedCarView): void {
             `${words.charging[car.chargingStatus ?? ''] ?? words.states.unknown} (${words.target} ${car.target} %)`,
           ] satisfies [string, string],
         ]),
-    [words.lastCommand, last === null ? words.noCommand : `${last.command}: ${words.outcome[last.outcome]}`],
+    [
+      words.lastCommand,
+      last === null
+        ? words.noCommand
+        : `${words.command[last.command] ?? last.command}: ${words.outcome[last.outcome]}`,
+    ],
   ];
   element('facts').replaceChildren(
     ...facts.map(([name, value]) => {
@@ -277,6 +282,7 @@ function showLink(isLive: boolean): void {
   link.textContent = isLive ? words.live : words.lost;
   link.classList.toggle('lost', !isLive);
   place.classList.toggle('faint', !isLive);
+  for (const part of [place, ...document.querySelectorAll<HTMLElement>('.panels')]) part.inert = !isLive;
 }
 
 const events = new EventSource('/control/events');

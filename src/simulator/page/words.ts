@@ -3,7 +3,7 @@ import en from '../../words/en-US.json';
 import fr from '../../words/fr.json';
 
 /** The texts of the page in one language: its own, and the shared words under the names that the page has for them. */
-function wordsFrom({ page, part, state, outcome, fault, demo, word }: typeof en) {
+function wordsFrom({ page, part, state, outcome, fault, demo, word, command }: typeof en) {
   const { clicks, toggle, drive, driving, reset, level, fuel, ...switches } = demo;
   const charging: Record<string, string> = word;
   return {
@@ -11,6 +11,7 @@ function wordsFrom({ page, part, state, outcome, fault, demo, word }: typeof en)
     parts: capitalized(part),
     states: state,
     outcome,
+    command: command as Record<string, string>,
     fault,
     charging,
     switch: switches,

@@ -101,7 +101,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     );
     assert.equal(sent.status, 202);
     await page.locator('svg[data-flash=true][data-honk=true]').waitFor({ timeout: 10_000 });
-    await page.getByText('honk-flash: done', { exact: true }).waitFor();
+    await page.getByText('Honk and flash: done', { exact: true }).waitFor();
     await page.locator('svg:not([data-flash])').waitFor();
   });
 
