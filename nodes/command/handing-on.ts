@@ -1,5 +1,4 @@
 import type { CommandRecord, LoggedCommand } from '../../src/index';
-import { beginWithRetries } from '../node-red/begin-with-retries';
 import type { FlowNode } from '../node-red/flow-node';
 import { leadsTo } from '../node-red/flows';
 import type { Message } from '../node-red/message';
@@ -35,7 +34,7 @@ export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecor
     const commands = await log.notTakenOver(node.id, clock().now());
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
-  beginWithRetries(own, begin, () => warn('notRead'));
+  own.beginWithRetries(begin, () => warn('notRead'));
 
   own.onClose(async (isDeleted) => {
     await resuming;

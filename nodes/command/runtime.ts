@@ -14,7 +14,7 @@ import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { commandOptions, type CommandOptions } from './options';
 import { parseOptions } from '../node-red/options';
-import { showOutcome } from '../node-red/outcome-status';
+import { showOutcome } from '../node-red/node-status';
 import { safeRecord } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 import { handsOnCommands } from './handing-on';

@@ -2,10 +2,8 @@ import type { Node } from 'node-red';
 import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { throwIfInUse } from '../vehicle/state-store';
-import { beginWithRetries } from './begin-with-retries';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
-import { selfMessages } from './self-message';
 import { clock } from './time';
 import type { Typed } from './typed-property';
 
@@ -80,7 +78,7 @@ export function startCarNode<Read, Event, Opened>(
   const { node, deploys, closing } = own;
   const { store } = own.pack;
   const key = `${collection}/${node.id}`;
-  const polls = selfMessages<OwnPoll<Read>>(own);
+  const polls = own.selfMessages<OwnPoll<Read>>();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
@@ -103,7 +101,7 @@ export function startCarNode<Read, Event, Opened>(
     await running();
     if (!closing.aborted) wake([]);
   };
-  beginWithRetries(own, begin, () => wake([]));
+  own.beginWithRetries(begin, () => wake([]));
 
   (node as TestableNode).sendTest = async (event) => {
     throwIfInUse(own.RED);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { VehicleError, type Account, type Pack } from '../../src/index';
-import { packOf } from '../vehicle/state-store';
+import { packOf, whenOurs } from '../vehicle/state-store';
 import { safeError } from '../vehicle/redaction';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { deploysOf } from './deploys';
@@ -11,6 +11,10 @@ import { nonBlank, type Message } from './message';
 import { nodeStatusOf, type NodeStatus } from './node-status';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
+
+/** The pauses between the tries to begin. */
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
 
 /** A node of the flows, or a config node, with what it needs of its Node-RED. */
 export class FlowNode implements NodeOfFlow, Words {
@@ -101,6 +105,52 @@ export class FlowNode implements NodeOfFlow, Words {
       stop();
     });
     this.node.on('close', stop);
+  }
+
+  /**
+   * The contents of messages that the node sends to itself: its input handler does the work, so that Complete and Catch nodes see it.
+   * `contentOf` is undefined for a message that came from a flow.
+   */
+  selfMessages<Content>() {
+    const contents = new WeakMap<Message, Content>();
+    return {
+      send: (content: Content, msg: Message = { _msgid: this.RED.util.generateId() }): void => {
+        contents.set(msg, content);
+        this.node.receive(msg);
+      },
+      contentOf: (msg: Message): Content | undefined => contents.get(msg),
+    };
+  }
+
+  /**
+   * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the
+   * value after the start, and the vehicle may be added later. Closing the node ends the tries. While another Node-RED uses the folder
+   * of the pack, nothing begins.
+   * @param report called when it fails for another reason than before
+   */
+  beginWithRetries(begin: () => Promise<void>, report: () => void): void {
+    const { closing } = this;
+    let reported = '';
+    let cancel: () => void = () => undefined;
+    const attempt = async (pauseMs: number): Promise<void> => {
+      try {
+        await begin();
+      } catch (error) {
+        if (closing.aborted) return;
+        cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
+        const { message } = safeError(error);
+        if (message === reported) return;
+        reported = message;
+        report();
+      }
+    };
+    const start = setImmediate(
+      () => void whenOurs(this).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)),
+    );
+    closing.addEventListener('abort', () => {
+      clearImmediate(start);
+      cancel();
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { clockTime, type Sentence } from '../../src/index';
+import { causeOf, clockTime, type CommandRecord, type Sentence } from '../../src/index';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
 
@@ -94,4 +94,23 @@ export function nodeStatusOf(node: Node, words: Words): NodeStatus {
     keptNote: null,
   };
   return nodeStatus;
+}
+
+/** The style of each outcome of a command; only success is green. */
+const outcomeStyles = {
+  pending: 'waiting',
+  succeeded: 'good',
+  failed: 'failed',
+  undetermined: 'unclear',
+} as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
+
+/** Shows what became of a command and why, with the time of day. */
+export function showOutcome(
+  nodeStatus: NodeStatus,
+  { command, outcome, requestStatus }: Pick<CommandRecord, 'command' | 'outcome' | 'requestStatus'>,
+): void {
+  const cause = outcome === 'failed' ? causeOf(requestStatus) : undefined;
+  nodeStatus.showWithTime(outcomeStyles[outcome], `${cause ?? 'outcome'}.${outcome}`, {
+    command: nodeStatus.command(command),
+  });
 }

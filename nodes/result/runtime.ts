@@ -10,13 +10,11 @@ import {
   type FollowReport,
   type Subscription,
 } from '../../src/index';
-import { beginWithRetries } from '../node-red/begin-with-retries';
 import { FlowNode } from '../node-red/flow-node';
 import type { Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
-import { selfMessages } from '../node-red/self-message';
-import { showOutcome } from '../node-red/outcome-status';
+import { showOutcome } from '../node-red/node-status';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
@@ -41,7 +39,7 @@ export function connectedVehicleCommandStatus(
   });
   /** By the id of the command. */
   const following = new Map<string, AbortController>();
-  const resumed = selfMessages<Subscription>(own);
+  const resumed = own.selfMessages<Subscription>();
 
   onInput(own, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
@@ -135,7 +133,7 @@ export function connectedVehicleCommandStatus(
       resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
     }
   };
-  beginWithRetries(own, resume, () => warn('notRead'));
+  own.beginWithRetries(resume, () => warn('notRead'));
   own.onClose(async (isDeleted) => {
     if (!isDeleted) return;
     if (following.size > 0) warn('deleted', { count: following.size });

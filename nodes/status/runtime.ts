@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import {
   LastReadings,
+  needsVehicle,
   parseInterface,
   parseReads,
   placeOf,
@@ -15,8 +16,6 @@ import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
 import { statusOptions, type StatusOptions } from './options';
-import { selfMessages } from '../node-red/self-message';
-import { startPolling } from './polling';
 import { describeReading } from './reading-text';
 import { safeError } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
@@ -27,7 +26,7 @@ export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef
   own.showMissingVehicle();
   const nodeStatus = own.status;
   const last = new LastReadings();
-  const polls = selfMessages<DuePoll>(own);
+  const polls = own.selfMessages<DuePoll>();
   let parsed: StatusOptions | undefined;
   const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
@@ -109,3 +108,36 @@ function keptNote({ say }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReading
   const age = minutes < 1 ? `${ageSeconds} s` : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
   return say('status.kept', { age });
 }
+
+/**
+ * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is tried again, and one message without
+ * due reads is sent for each new reason, so that the failing read shows it.
+ * @param poll with what is due
+ */
+function startPolling(own: FlowNode, settings: () => StatusOptions, poll: (due: DuePoll) => void): void {
+  const { closing } = own;
+  const begin = async (): Promise<void> => {
+    const options = settings();
+    const started = { _msgid: '' };
+    const reads: AnyReadName[] = [
+      parseReads(options.read === 'several' ? options.reads : await own.typed(options, 'read', started)),
+    ].flat();
+    const vehicle = own.vehicle();
+    // Only then the demo car's VIN is known.
+    const { client, poller } = await vehicle.account();
+    if (reads.length === 0) return closing.aborted ? undefined : poll(nothingDue);
+    const vin = reads.some(needsVehicle)
+      ? await client.requireVin(vehicle.chooseVin(await own.typed(options, 'vin', started)))
+      : '';
+    if (closing.aborted) return;
+    const stop = poller.start(
+      { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
+      poll,
+    );
+    closing.addEventListener('abort', stop);
+  };
+
+  own.beginWithRetries(begin, () => poll(nothingDue));
+}
+
+const nothingDue: DuePoll = { reads: [], maxAgeMs: 0, failed: () => undefined };

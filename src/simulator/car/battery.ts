@@ -7,7 +7,7 @@ import type { CarState } from './state';
  */
 
 /** A value with its unit, or the code of the reason why there is none. */
-export type EnergyValue = { value: number | string; unit?: string } | { code: string };
+type EnergyValue = { value: number | string; unit?: string } | { code: string };
 
 /** The messages that were seen with each code (docs/energy-location-api.md 2.2). */
 export const energyMessages: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { parts, type CarState, type StatisticName } from './state';
  * A member of a group of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). It shows a resource of the car, or
  * a part that no resource shows, in the words and units of v2, so both interfaces always agree.
  */
-export interface GroupMember {
+interface GroupMember {
   /** What it shows; the time of the member is that of this path. */
   path: string;
   unit: string | null;

@@ -1,3 +1,4 @@
+import { runtimeMinutesLimits, unlockDurationLimits } from '../../catalogue/commands';
 import { byRule, type CarState, type PlanStep } from './state';
 
 /** A command as it came over the wire. */
@@ -6,8 +7,8 @@ export interface InvocationRequest {
   operationId: string;
   command: string;
   interface: 'connected-v1' | 'connected-v2';
-  /** Seconds that the tailgate can be opened for (docs/service.md 4.2 rule 1). */
-  unlockDuration: number;
+  /** Seconds that the tailgate can be opened for (docs/service.md 4.2 rule 1). Default 120. */
+  unlockDuration?: number;
   /** Minutes that the engine runs (docs/energy-location-api.md 5.2). Default 15. */
   runtimeMinutes?: number;
 }
@@ -17,8 +18,6 @@ interface TimelineStep {
   status: string;
   acts: boolean | undefined;
 }
-
-export const maxRuntimeMinutes = 15;
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
@@ -45,8 +44,8 @@ export class Invocation implements InvocationRequest {
     this.operationId = request.operationId;
     this.command = request.command;
     this.interface = request.interface;
-    this.unlockDuration = request.unlockDuration;
-    this.runtimeMinutes = request.runtimeMinutes ?? maxRuntimeMinutes;
+    this.unlockDuration = request.unlockDuration ?? unlockDurationLimits.maximum;
+    this.runtimeMinutes = request.runtimeMinutes ?? runtimeMinutesLimits.maximum;
     this.receivedAt = now;
     // v2 answers once, at the end (docs/field-notes.md 1.9): the last word of the plan.
     const steps =

@@ -13,7 +13,7 @@ export type WindowName = NameIn<'windows'>;
 export type DoorName = Exclude<NameIn<'doors'>, 'carLocked'>;
 
 /** The openings of a read, without the lock, each with a value. */
-export const eachOpening = <Read extends OpeningRead, Value>(
+const eachOpening = <Read extends OpeningRead, Value>(
   read: Read,
   value: Value,
 ): Record<Exclude<NameIn<Read>, 'carLocked'>, Value> =>

@@ -31,7 +31,7 @@ export const carSwitches = {
   },
 } as const satisfies Record<string, CarSwitch>;
 
-export type CarSwitchName = keyof typeof carSwitches;
+type CarSwitchName = keyof typeof carSwitches;
 export const carSwitchNames = Object.keys(carSwitches) as CarSwitchName[];
 
 export const carSliders = {

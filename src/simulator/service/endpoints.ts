@@ -4,6 +4,7 @@ import {
   commands,
   isCommandName,
   requestDetails,
+  runtimeMinutesLimits,
   unlockDurationLimits,
   type Command,
   type CommandRoute,
@@ -20,7 +21,7 @@ import {
 import type { Answer, Refusal, RefusalName } from './answer';
 import type { Car } from '../car/car';
 import { groupNames } from '../car/groups';
-import { maxRuntimeMinutes } from '../car/invocation';
+import type { InvocationRequest } from '../car/invocation';
 import {
   acceptedBody,
   accessibilityBody,
@@ -177,14 +178,10 @@ function commandEndpoint(
       // "It is unavailable for classic cars" (docs/service.md 4.1 rule 1).
       if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
         return unsupported(call, name);
-      const body =
-        route.body === 'unlockDuration'
-          ? bodyOf(call, unlockRequest, 'invalid-body')
-          : { unlockDuration: unlockDurationLimits.maximum };
+      const body: CommandBody | Answer =
+        route.body === 'unlockDuration' ? bodyOf(call, unlockRequest, 'invalid-body') : {};
       if ('status' in body) return body;
-      return from === 'connected-v1'
-        ? accept(parts, call, name, body.unlockDuration)
-        : carryOut(parts, call, name, body.unlockDuration);
+      return from === 'connected-v1' ? accept(parts, call, name, body) : carryOut(parts, call, name, body);
     },
   };
 }
@@ -202,11 +199,11 @@ function extraCommand(parts: EndpointParts): Endpoint {
       const { command = '' } = call.parameters;
       const { extraCommands, charger } = call.car.state;
       if (!extraCommands.includes(command)) return unsupported(call, command);
-      if (command !== 'engine-start') return carryOut(parts, call, command, unlockDurationLimits.maximum);
+      if (command !== 'engine-start') return carryOut(parts, call, command, {});
       const body = bodyOf(call, runtimeRequest, 'invalid-runtime');
       if ('status' in body) return body;
       if (charger.connection === 'CONNECTED') return call.refuse('plugged-in');
-      return carryOut(parts, call, command, unlockDurationLimits.maximum, body.runtimeMinutes);
+      return carryOut(parts, call, command, body);
     },
   };
 }
@@ -217,7 +214,11 @@ const unlockRequest = z.object({
 });
 
 /** 0 is in the range that the service publishes; what it does is not (docs/energy-location-api.md 5.2, 9). */
-const runtimeRequest = z.object({ runtimeMinutes: z.int().check(z.minimum(0), z.maximum(maxRuntimeMinutes)) });
+const runtimeRequest = z.object({
+  runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
+});
+
+type CommandBody = Pick<InvocationRequest, 'unlockDuration' | 'runtimeMinutes'>;
 
 /** The body as the schema has it, or the refusal. */
 function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, refusal: RefusalName): Body | Answer {
@@ -230,20 +231,10 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
 }
 
 /** v1: the service takes the command and answers with the link to its status (docs/service.md 2.5). */
-function accept(
-  { isReal, newId }: EndpointParts,
-  { car, context }: Call,
-  command: string,
-  unlockDuration: number,
-): Answer {
+function accept({ isReal, newId }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
+  const { operationId } = context;
   const id = newId().replaceAll('-', '');
-  const invocation = car.invoke({
-    id,
-    operationId: context.operationId,
-    command,
-    interface: 'connected-v1',
-    unlockDuration,
-  });
+  const invocation = car.invoke({ ...body, id, operationId, command, interface: 'connected-v1' });
   return { status: 202, body: acceptedBody(invocation, car.statusOf(invocation), hrefOf(context, car, id), isReal) };
 }
 
@@ -255,18 +246,11 @@ async function carryOut(
   { isReal, newId, clock, signal }: EndpointParts,
   call: Call,
   command: string,
-  unlockDuration: number,
-  runtimeMinutes?: number,
+  body: CommandBody,
 ): Promise<Answer> {
   const { car, context } = call;
-  const invocation = car.invoke({
-    id: newId(),
-    operationId: context.operationId,
-    command,
-    interface: 'connected-v2',
-    unlockDuration,
-    ...(runtimeMinutes !== undefined && { runtimeMinutes }),
-  });
+  const { operationId } = context;
+  const invocation = car.invoke({ ...body, id: newId(), operationId, command, interface: 'connected-v2' });
   const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
   while (clock.now() < end) await clock.sleep(end - clock.now(), signal);

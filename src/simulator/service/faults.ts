@@ -65,13 +65,6 @@ const schema = z.strictObject({
 
   /** The answer as it would be, with this JSON at a member's path: `chargingPower`, `data.properties.timestamp`. */
   members: z.optional(z.record(z.string(), z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })]))),
-  /** The answer as it would be, with text for each number (docs/energy-location-api.md 4). */
-  numbersAsText: z.optional(z.literal(true)),
-  /** The answer as it would be, with times that have so many digits of the second, and this in place of the `Z`. */
-  timeDigits: z.optional(z.int().check(z.minimum(0), z.maximum(9))),
-  timeOffset: z.optional(z.string()),
-  /** The answer as it would be, without the messages of members without a value (docs/energy-location-api.md 2.2). */
-  withoutMessages: z.optional(z.literal(true)),
 
   /** The point at which the connection ends. `after-effect`: the request takes effect and is not answered. */
   cut: z.optional(z.enum(cuts)),
@@ -108,7 +101,7 @@ export interface Fault extends FaultOptions {
 }
 
 /** @throws VehicleError INPUT_INVALID */
-export function parseFault(input: unknown): FaultOptions {
+function parseFault(input: unknown): FaultOptions {
   const parsed = schema.safeParse(input);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
@@ -217,51 +210,30 @@ function replacement(fault: Fault, context: RefusalContext): Answer | null {
 
 /** The answer of the service, changed as the fault says. */
 export function distort(answer: Answer, fault: Fault): Answer {
-  if (!distortions.some((name) => fault[name] !== undefined)) return answer;
-  let body = walk(answer.body, fault);
-  for (const [path, member] of Object.entries(fault.members ?? {})) body = replaced(body, path.split('.'), member);
+  const { nulls, words, members = {} } = fault;
+  let body = nulls === undefined && words === undefined ? answer.body : walk(answer.body, fault);
+  for (const [path, member] of Object.entries(members)) body = replaced(body, path.split('.'), member);
   return { ...answer, body };
 }
 
-const distortions = [
-  'nulls',
-  'words',
-  'members',
-  'numbersAsText',
-  'timeDigits',
-  'timeOffset',
-  'withoutMessages',
-] as const satisfies readonly (keyof FaultOptions)[];
-
 /** Members that hold a word of the car or of a request (docs/service.md 2, docs/field-notes.md 1.9). */
 const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
-const timeMembers = new Set(['timestamp', 'updatedAt']);
 
 function walk(node: unknown, fault: FaultOptions): unknown {
   if (Array.isArray(node)) return node.map((item) => walk(item, fault));
-  if (typeof node === 'number' && fault.numbersAsText) return String(node);
   if (typeof node !== 'object' || node === null) return node;
-  const { nulls, words, withoutMessages } = fault;
+  const { nulls, words } = fault;
   // `OK` and `ERROR` of the energy state are not words of the car.
   const isEnergy = 'updatedAt' in node || 'code' in node;
   return Object.fromEntries(
-    Object.entries(node)
-      .filter(([key]) => !(withoutMessages && isEnergy && key === 'message'))
-      .map(([key, value]) => {
-        if (nulls === 'members' && typeof value === 'object' && value !== null && 'value' in value) return [key, null];
-        if (nulls === 'values' && key === 'value') return [key, null];
-        if (timeMembers.has(key) && typeof value === 'string') return [key, timeOf(value, fault)];
-        if (words !== undefined && wordMembers.has(key) && typeof value === 'string' && !(isEnergy && key === 'status'))
-          return [key, words];
-        return [key, walk(value, fault)];
-      }),
+    Object.entries(node).map(([key, value]) => {
+      if (nulls === 'members' && typeof value === 'object' && value !== null && 'value' in value) return [key, null];
+      if (nulls === 'values' && key === 'value') return [key, null];
+      if (words !== undefined && wordMembers.has(key) && typeof value === 'string' && !(isEnergy && key === 'status'))
+        return [key, words];
+      return [key, walk(value, fault)];
+    }),
   );
-}
-
-function timeOf(time: string, { timeDigits, timeOffset = 'Z' }: FaultOptions): string {
-  const [, seconds = time, fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? [];
-  const digits = fraction.padEnd(timeDigits ?? fraction.length, '0').slice(0, timeDigits ?? fraction.length);
-  return `${seconds}${digits === '' ? '' : `.${digits}`}${timeOffset}`;
 }
 
 /** A copy of the body with another member at a path; a path that the body does not have changes nothing. */

@@ -269,16 +269,6 @@ describe('the energy interface of the simulated service', () => {
     assert.equal('chargingPower' in (await once({ members: { chargingPower: 'missing' } })), false);
     const odd = await once({ words: 'SMART_CHARGING' });
     assert.deepEqual([odd['chargingStatus']?.['value'], odd['chargingStatus']?.['status']], ['SMART_CHARGING', 'OK']);
-    assert.equal((await once({ numbersAsText: true }))['batteryChargeLevel']?.['value'], '53');
-    assert.equal(
-      (await once({ timeDigits: 7, timeOffset: '+00:00' }))['electricRange']?.['updatedAt'],
-      '2026-06-01T08:00:00.0000000+00:00',
-    );
-    bench.simulator.car().set({ energy: { errors: { chargingPower: 'NOT_SUPPORTED' } } });
-    assert.deepEqual((await once({ withoutMessages: true }))['chargingPower'], {
-      status: 'ERROR',
-      code: 'NOT_SUPPORTED',
-    });
   });
 
   it('counts the requests of a day per API', async () => {
