@@ -4,7 +4,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
 import { VehicleError } from './errors';
-import { readJournal } from './commands/log';
+import { journalReading } from './commands/log';
 import type { JournalEntry } from './commands/logged-command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
@@ -44,22 +44,15 @@ export interface AccountOptions {
   warn?: (sentence: string) => void;
 }
 
-interface Journal {
-  /** The last 100 commands, newest first. @throws StateFault */
-  list(): Promise<JournalEntry[]>;
-  /** @throws StateFault */
-  clear(): Promise<void>;
-}
-
 /** A client with everything that it uses; `close` ends all of it. */
 export interface Account {
   client: VehicleClient;
   /** Decides when to read again. */
   poller: Poller;
-  /** Sends commands one at a time to each car and keeps the journal; `client.send` does neither. */
+  /** Sends commands one at a time to each car and keeps the journal; which a client does not. */
   dispatcher: Dispatcher;
-  /** The last commands of the account. */
-  journal: Journal;
+  /** The last 100 commands of the account, newest first. @throws StateFault */
+  journal(): Promise<JournalEntry[]>;
   /**
    * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first.
    * @throws VehicleError
@@ -131,7 +124,7 @@ export function openAccount(options: AccountOptions): Account {
   const observer = bothObservers(poller, options.observer);
   const client = new VehicleClient({ service, requests, observer, facts, clock });
   const warn = options.warn ?? (() => undefined);
-  const journal = { list: () => log.journal(id), clear: () => log.clear(id) };
+  const journal = (): Promise<JournalEntry[]> => log.journal(id);
   const onSaveFailed = (): void =>
     warn(
       'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
@@ -153,10 +146,11 @@ export function openAccount(options: AccountOptions): Account {
     dispatcher,
     journal,
     poller,
-    read: (name, { clear = false, ...read }) =>
-      isLocalReadName(name)
-        ? readJournal(journal, { clear, now: new Date(clock.now()), redact: redactor.text })
-        : client.read(name, read),
+    async read(name, { clear = false, ...read }) {
+      if (!isLocalReadName(name)) return client.read(name, read);
+      if (clear) await log.clear(id);
+      return journalReading(await journal(), new Date(clock.now()), redactor.text);
+    },
     quota: () => limiter.snapshot(),
     token: () => tokens.describe(),
     signIn() {

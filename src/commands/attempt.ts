@@ -45,35 +45,23 @@ export class CommandAttempt {
   readonly #clock: Clock;
   readonly #owner: AbortSignal | undefined;
   readonly #own = new AbortController();
-  readonly #unsent: ReturnType<typeof linkSignals>;
-  #status: AttemptStatus = 'waiting';
+  /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
+  readonly signal: AbortSignal;
+  readonly #unlink: () => void;
+  status: AttemptStatus = 'waiting';
   #sentAt: number;
   #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;
 
   constructor({ clock, signal }: AttemptOptions) {
     this.#clock = clock;
     this.#owner = signal;
-    this.#unsent = linkSignals(signal, this.#own.signal);
+    ({ signal: this.signal, unlink: this.#unlink } = linkSignals(signal, this.#own.signal));
     this.#sentAt = clock.now();
-  }
-
-  get status(): AttemptStatus {
-    return this.#status;
-  }
-
-  /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
-  get signal(): AbortSignal {
-    return this.#unsent.signal;
-  }
-
-  /** In monotonic time. */
-  get deadline(): number {
-    return this.#limit === null ? Infinity : this.#clock.monotonic() + this.#limit.ms - this.#waited();
   }
 
   /** Whether its sender was closed before it was sent. */
   get wasStopped(): boolean {
-    return this.#owner?.aborted === true && (this.#status === 'waiting' || this.#status === 'dropped');
+    return this.#owner?.aborted === true && (this.status === 'waiting' || this.status === 'dropped');
   }
 
   /** Has no effect once the command was sent. */
@@ -90,9 +78,9 @@ export class CommandAttempt {
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
-    if (this.#limit !== null && this.#waited() > this.#limit.ms) throw late(this.#limit.ms);
+    if (this.#limit !== null && this.#left() < 0) throw late(this.#limit.ms);
     this.check();
-    this.#status = 'sent';
+    this.status = 'sent';
     this.#sentAt = this.#clock.now();
   }
 
@@ -111,7 +99,7 @@ export class CommandAttempt {
         timeoutMs: timeoutMs[route.interface],
         signal: this.#owner,
         unsentSignal: this.signal,
-        deadline: this.deadline,
+        deadline: this.#clock.monotonic() + this.#left(),
         beforeSend: async () => {
           this.#sentAt = this.#clock.now();
           await begin?.(record(unanswered(noAnswer())));
@@ -122,31 +110,31 @@ export class CommandAttempt {
         },
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
-      this.#status = saysWhatBecame(invocation) ? 'answered' : 'unconfirmed';
+      this.status = saysWhatBecame(invocation) ? 'answered' : 'unconfirmed';
       return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });
     } catch (error) {
       if (!(error instanceof UnconfirmedCommandError)) {
-        this.#status = this.#status === 'sent' ? 'answered' : 'dropped';
+        this.status = this.status === 'sent' ? 'answered' : 'dropped';
         throw error;
       }
       const { reason, isAnswerOfCar } = error;
-      this.#status = isAnswerOfCar ? 'answered' : 'unconfirmed';
+      this.status = isAnswerOfCar ? 'answered' : 'unconfirmed';
       this.fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
       return record(unanswered(this.fault, reason.operationId));
     }
   }
 
   end(): void {
-    if (this.#status === 'waiting') this.#status = 'dropped';
+    if (this.status === 'waiting') this.status = 'dropped';
     this.#limit?.stopTimer();
-    this.#unsent.unlink();
+    this.#unlink();
   }
 
   /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
-  #waited(): number {
-    if (this.#limit === null) return 0;
-    const { now, monotonic } = this.#limit;
-    return Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);
+  #left(): number {
+    if (this.#limit === null) return Infinity;
+    const { ms, now, monotonic } = this.#limit;
+    return ms - Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);
   }
 }
 

@@ -203,7 +203,7 @@ class Follower {
     const reason =
       isForgotten && !isFinal(record.outcome)
         ? sentence`The demo car was restarted with Node-RED after the command was sent. The result of the command is unknown.`
-        : resultOf(command, proof, {
+        : resultSentence(command, proof, {
             expired: this.#deadline === this.#expires,
             lastFailure: this.#failure,
             now,
@@ -354,7 +354,7 @@ interface Ending {
 }
 
 /** What became of a command; the proof is added where it helps. */
-function resultOf(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
+function resultSentence(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
   const { record } = command;
   const succeeded = record.outcome === 'succeeded';
   const sentences = [endSentence(command, ending)];

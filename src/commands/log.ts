@@ -186,12 +186,11 @@ export class CommandLog {
  * The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request.
  * @param redact removes secrets, which the service can repeat in its reasons
  */
-export async function readJournal(
-  { list, clear }: { list(): Promise<JournalEntry[]>; clear(): Promise<void> },
-  { clear: isCleared, now, redact }: { clear: boolean; now: Date; redact: (text: string) => string },
-): Promise<Reading<(Omit<JournalEntry, 'reason'> & { reason: string | null })[]>> {
-  if (isCleared) await clear();
-  const entries = await list();
+export function journalReading(
+  entries: readonly JournalEntry[],
+  now: Date,
+  redact: (text: string) => string,
+): Reading<(Omit<JournalEntry, 'reason'> & { reason: string | null })[]> {
   const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(wordSentence(entry.reason)) }));
   return {
     payload,

@@ -6,7 +6,7 @@ import { openingKeys, openings, type OpeningKey } from '../catalogue/openings';
 const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
 const instant = z.nullable(time);
 
-const openingState = z.lazy(() =>
+const openingShape = z.lazy(() =>
   z.object({
     /** null: not known to be open. */
     openSince: instant,
@@ -53,7 +53,7 @@ const guardState = z.lazy(() =>
   }),
 );
 
-export type OpeningState = z.infer<typeof openingState>;
+export type OpeningState = z.infer<typeof openingShape>;
 
 /** Plain JSON: everything that the guard remembers. */
 export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
@@ -77,7 +77,7 @@ export function parseGuardState(stored?: unknown): GuardState {
   const found = parsed.success ? parsed.data : guardState.parse({});
   const state: GuardState = { ...found, openings: {} };
   for (const key of openingKeys) {
-    const opening = openingState.safeParse(found.openings[key]);
+    const opening = openingShape.safeParse(found.openings[key]);
     if (opening.success) state.openings[key] = opening.data;
   }
   return state;

@@ -16,6 +16,7 @@ import {
   PollingProfile,
   type LastFailure,
   type PolledFailure,
+  type PolledRead,
   type PolledReading,
 } from './profile';
 import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
@@ -158,12 +159,10 @@ export class Poller {
   }
 }
 
-/** The polls of one read by one user. Times are monotonic; null: never. */
-interface PolledRead {
-  lastRead: number | null;
+/** Times are monotonic. */
+interface UserPolls extends PolledRead {
   /** It was polled and not answered yet. */
   isAwaited: boolean;
-  answeredAt: number | null;
   lastFailure: (LastFailure & { inARow: number }) | null;
 }
 
@@ -171,7 +170,7 @@ interface Subscription {
   user: PollerUser;
   poll: (due: DuePoll) => void;
   since: number;
-  reads: ReadonlyMap<AnyReadName, PolledRead>;
+  reads: ReadonlyMap<AnyReadName, UserPolls>;
 }
 
 class VehiclePoller {
@@ -210,7 +209,7 @@ class VehiclePoller {
     // Never later than one interval from now.
     const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
     const unread = { lastRead: null, isAwaited: false, answeredAt: null, lastFailure: null };
-    const reads = new Map(user.reads.map((read) => [read, { ...unread }]));
+    const reads = new Map(user.reads.map((read): [AnyReadName, UserPolls] => [read, { ...unread }]));
     const subscription: Subscription = { user, poll, since, reads };
     this.#subscribe([...this.#subscriptions, subscription]);
     return () => this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
@@ -319,7 +318,7 @@ class VehiclePoller {
     this.#schedule();
   }
 
-  #poll(subscription: Subscription, due: readonly [AnyReadName, PolledRead][], now: number): void {
+  #poll(subscription: Subscription, due: readonly [AnyReadName, UserPolls][], now: number): void {
     for (const [, polled] of due) Object.assign(polled, { lastRead: now, isAwaited: true });
     const { shareForMs, adaptive } = this.#options;
     // Polls are at least half an interval apart; after a command the profile reads the doors four times as often.
@@ -328,14 +327,14 @@ class VehiclePoller {
     subscription.poll({ reads: due.map(([read]) => read), maxAgeMs, failed });
   }
 
-  #dueAt(subscription: Subscription, read: AnyReadName, polled: PolledRead): number {
+  #dueAt(subscription: Subscription, read: AnyReadName, polled: UserPolls): number {
     const due = this.#regularlyDueAt(subscription, read, polled);
     const last = polled.lastRead ?? this.#lockedAt;
     if (read !== 'location' || last >= this.#lockedAt || polled.lastFailure !== null) return due;
     return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(subscription.user.everyMs)));
   }
 
-  #regularlyDueAt({ user, since }: Subscription, read: AnyReadName, polled: PolledRead): number {
+  #regularlyDueAt({ user, since }: Subscription, read: AnyReadName, polled: UserPolls): number {
     const { lastRead, lastFailure } = polled;
     const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.

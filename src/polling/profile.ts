@@ -80,23 +80,27 @@ export interface LastFailure {
   lasting: number;
 }
 
-export interface DueOptions {
+export interface DueOptions extends PolledRead {
   read: ReadName;
   now: number;
   /** The reader's own interval. */
   everyMs: number;
   /** How often somebody polls the doors; null: nobody does. */
   doorsMs: number | null;
-  /** When this reader began and when it last tried; null: never. */
+  /** When this reader began. */
   since: number;
-  lastRead: number | null;
-  /** When the last poll of this reader was answered, which shows the changes up to then; null: never. */
-  answeredAt?: number | null;
-  /** Null: the last try did not fail. */
-  lastFailure: LastFailure | null;
   /** How much the quota of its API slows the read, and the doors. */
   slowdown?: Slowdown;
   doorsSlowdown?: number;
+}
+
+/** The polls of a read by one reader; null: never. */
+export interface PolledRead {
+  lastRead: number | null;
+  /** When the last one was answered, which shows the changes up to then. */
+  answeredAt?: number | null;
+  /** Null: the last one did not fail. */
+  lastFailure: LastFailure | null;
 }
 
 /** The facts about the car that a reading shows; null: not known. */

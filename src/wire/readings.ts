@@ -282,14 +282,14 @@ export function parseAccessibility(body: unknown): Parsed<Accessibility> {
   const parsed = accessibilityShape.safeParse(unwrap(body));
   if (!parsed.success) throw oddAnswer();
   const { availabilityStatus: status, unavailableReason: outerReason } = parsed.data;
-  const reason = reasonOf(status.unavailableReason) ?? reasonOf(outerReason);
+  const reason = unavailableReasonOf(status.unavailableReason) ?? unavailableReasonOf(outerReason);
   return {
     payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp },
     measuredAt: status.timestamp,
   };
 }
 
-function reasonOf(input: unknown): string | null {
+function unavailableReasonOf(input: unknown): string | null {
   const value = typeof input === 'object' && input !== null ? parseMeasured(input).value : input;
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     return account.dispatcher.send('lock', { vin, interface: 'v2' }, attempt);
   };
   if (mode === 'check') {
-    const entries = await account.journal.list();
+    const entries = await account.journal();
     const refusal = await send().then(
       () => null,
       (error: unknown) => (error instanceof VehicleError ? error.code : 'unexpected'),

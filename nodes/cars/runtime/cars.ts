@@ -235,7 +235,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { location } = facts;
   const { lines, events } =
     vin === null ? { lines: {}, events: [] } : await packOf(RED).facts.known(vin, clock().now());
-  const entries = (await Promise.all(journals.map((journal) => journal.list().catch(() => [])))).flat();
+  const entries = (await Promise.all(journals.map((journal) => journal().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
   return {

@@ -257,7 +257,7 @@ describe('the dispatcher', () => {
         assert.deepEqual([record.outcome, record.requestStatus], ['undetermined', null]);
         assert.match(record.message, new RegExp(`HTTP ${status}`));
         assert.match((await failure(send('unlock'))).message, /may still be under way/);
-        assert.equal((await account.journal.list())[0]?.outcome, 'undetermined');
+        assert.equal((await account.journal())[0]?.outcome, 'undetermined');
         await clock.advance(150_000);
         await send('honk');
         assert.deepEqual(posts(), ['lock', 'honk']);
@@ -322,7 +322,7 @@ describe('the dispatcher', () => {
     it('is free after a command that the service refused, which the journal calls failed', async () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
       assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
-      const [entry] = await account.journal.list();
+      const [entry] = await account.journal();
       assert.deepEqual([entry?.outcome, entry?.reason?.template.includes('Nothing was sent')], ['failed', false]);
       await send('honk');
     });
@@ -331,7 +331,7 @@ describe('the dispatcher', () => {
       const body = { data: { invokeStatus: 'UNKNOWN' } };
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
       await send('lock');
-      const [entry] = await account.journal.list();
+      const [entry] = await account.journal();
       assert.deepEqual([entry?.outcome, entry?.states[0]?.requestStatus], ['undetermined', 'UNKNOWN']);
     });
 
@@ -589,7 +589,7 @@ describe('the dispatcher', () => {
       assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
       assert.ok(clock.now() - begun <= 10_500, String(clock.now() - begun));
       assert.deepEqual(posts(), []);
-      assert.deepEqual(await account.journal.list(), []);
+      assert.deepEqual(await account.journal(), []);
     });
 
     it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
@@ -765,10 +765,10 @@ describe('the dispatcher', () => {
     it('records each command with its sender, states, result and operation id', async () => {
       service.car().set({ lock: 'UNLOCKED' });
       const record = await send('lock', { sentBy: 'Everybody left' });
-      assert.equal((await account.journal.list())[0]?.outcome, 'pending');
+      assert.equal((await account.journal())[0]?.outcome, 'pending');
       await followed(record);
       await moving(send('flash', { sentBy: 'Find it' }));
-      const [flash, lock] = await account.journal.list();
+      const [flash, lock] = await account.journal();
       assert.equal(flash?.sentBy, 'Find it');
       assert.equal(lock?.sentBy, 'Everybody left');
       assert.equal(lock?.operationId, record.operationId);
@@ -785,7 +785,7 @@ describe('the dispatcher', () => {
       await assert.rejects(send('lock', { vin: 'short' }));
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
       await assert.rejects(send('lock'));
-      const entries = await account.journal.list();
+      const entries = await account.journal();
       assert.deepEqual(
         entries.map(({ command, outcome }) => `${command} ${outcome}`),
         ['lock failed'],
@@ -795,21 +795,21 @@ describe('the dispatcher', () => {
     it('records a command before it is sent', async () => {
       const sent = send('lock', { interface: 'v2' });
       await arrive(() => posts().length === 1);
-      const [entry] = await account.journal.list();
+      const [entry] = await account.journal();
       assert.deepEqual([entry?.command, entry?.outcome, entry?.settledAt], ['lock', 'pending', null]);
       const record = await moving(sent);
       assert.deepEqual(
-        (await account.journal.list()).map(({ id, outcome }) => [id, outcome]),
+        (await account.journal()).map(({ id, outcome }) => [id, outcome]),
         [[record.id, 'succeeded']],
       );
     });
 
     it('adds a command that it lost when the result arrives', async () => {
       const record = await send('lock');
-      await account.journal.clear();
+      await account.read('journal', { clear: true });
       await followed(record);
       await clock.advance(0);
-      const entries = await account.journal.list();
+      const entries = await account.journal();
       assert.deepEqual(
         entries.map(({ id, outcome }) => [id, outcome]),
         [[record.id, 'succeeded']],
@@ -827,7 +827,7 @@ describe('the dispatcher', () => {
         warn: (warning) => warnings.push(wordSentence(asSentence(warning))),
       });
       assert.equal((await dispatcher.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
-      assert.equal((await journal.list()).length, 1);
+      assert.equal((await journal()).length, 1);
       await clock.advance(0);
       assert.match(warnings[0] ?? '', /journal/);
     });
