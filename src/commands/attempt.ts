@@ -37,7 +37,7 @@ const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 export class CommandAttempt {
   readonly id = randomUUID();
   /** Decides at the last moment, besides the deadline and the cancellation: throws where the command must not leave. */
-  check: () => void = () => undefined;
+  check: (() => void) | null = null;
   /** Why the car takes no command now; the error where the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
   /** Why the record has no answer; null where the service gave one. */
@@ -79,7 +79,7 @@ export class CommandAttempt {
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
     if (this.#limit !== null && this.#left() < 0) throw late(this.#limit.ms);
-    this.check();
+    this.check?.();
     this.status = 'sent';
     this.#sentAt = this.#clock.now();
   }
@@ -110,7 +110,10 @@ export class CommandAttempt {
         },
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
-      this.status = saysWhatBecame(invocation) ? 'answered' : 'unconfirmed';
+      const { requestStatus, async } = invocation;
+      // Whether nothing of the command is under way after this answer (docs/message-contract.md 4).
+      const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
+      this.status = isOver ? 'answered' : 'unconfirmed';
       return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });
     } catch (error) {
       if (!(error instanceof UnconfirmedCommandError)) {
@@ -137,10 +140,6 @@ export class CommandAttempt {
     return ms - Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);
   }
 }
-
-/** Whether nothing of a command is under way after this answer (docs/message-contract.md 4). */
-const saysWhatBecame = ({ requestStatus, async }: Invocation): boolean =>
-  async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
 
 const late = (ms: number): VehicleError =>
   new VehicleError(

@@ -116,6 +116,8 @@ class Follower {
   readonly #interval: number;
   readonly #deadline: number;
   readonly #expires: number;
+  /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
+  readonly #isOfFormerService: boolean;
   readonly stop: () => void;
   #wait: number;
   #polls = 0;
@@ -138,6 +140,7 @@ class Follower {
     const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
     this.#expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
     this.#deadline = Math.min(startedAt + timeoutMs, this.#expires);
+    this.#isOfFormerService = Date.parse(record.sentAt) < (options.client.service?.since ?? 0);
     this.#wait = Math.min(firstPollMs, intervalMs);
     this.#seen = record.requestStatus;
     // The first status is as old as the command, as far as the service says.
@@ -236,11 +239,6 @@ class Follower {
     const { report } = this.update(reason, Date.parse(settledAt));
     if (outcome === 'failed') delete report.assumedUntil;
     return { settled: true, report: Object.assign(report, { outcome, verified }), reason };
-  }
-
-  /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
-  get #isOfFormerService(): boolean {
-    return Date.parse(this.#command.record.sentAt) < (this.#options.client.service?.since ?? 0);
   }
 }
 

@@ -13,21 +13,17 @@ export function keptProperties(msg: Record<string, unknown>): Record<string, unk
   let left: number = maxLength.message;
   for (const name of Object.keys(msg)) {
     if (dropped.has(name)) continue;
-    const length = lengthOf(msg, name, Math.min(left, maxLength.property));
-    if (length > Math.min(left, maxLength.property)) continue;
-    left -= length;
-    kept[name] = msg[name];
+    const limit = Math.min(left, maxLength.property);
+    try {
+      const length = name.length + 3 + jsonLength(msg[name], limit);
+      if (length > limit) continue;
+      left -= length;
+      kept[name] = msg[name];
+    } catch {
+      // A getter that throws.
+    }
   }
   return kept;
-}
-
-function lengthOf(msg: Record<string, unknown>, name: string, limit: number): number {
-  try {
-    return name.length + 3 + jsonLength(msg[name], limit);
-  } catch {
-    // A getter that throws.
-    return Infinity;
-  }
 }
 
 /** Stops counting past the limit, so a large value costs no more than a small one. Infinity for what JSON cannot hold. */

@@ -99,6 +99,7 @@ const neverAnswered = asSentence(
 export class LoggedCommand {
   /** Newer ones have a higher number. */
   order = 0;
+  readonly id: string;
   readonly account: string;
   readonly sentBy: string | null;
   /** With the newest status. */
@@ -123,6 +124,7 @@ export class LoggedCommand {
 
   /** A command that leaves now, with the record that is valid if no answer ever comes. */
   constructor(record: CommandRecord, account: string, { sentBy = null, origin = null }: Sender, now: number) {
+    this.id = record.id;
     this.account = account;
     this.sentBy = sentBy;
     this.record = record;
@@ -155,10 +157,6 @@ export class LoggedCommand {
   #restored(): this {
     this.#isRestored = true;
     return this;
-  }
-
-  get id(): string {
-    return this.record.id;
   }
 
   /** Whether the car may still act on it, as far as the answers say. */

@@ -75,7 +75,9 @@ export class Subscriptions {
       const now = clock.now();
       const command = known ?? LoggedCommand.adopt(record, account, now);
       if (known === undefined && !this.#isCleared) await this.#try(() => log.add(command, now));
-      const subscription = { command, startedAt: now, msg, added: addedTo(command.record, record), result: null };
+      const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
+      const added: Record<string, unknown> = Object.fromEntries(others);
+      const subscription = { command, startedAt: now, msg, added, result: null };
       const stored = { startedAt: now, msg: keptProperties(msg), added: keptProperties(subscription.added) };
       if (!this.#isCleared) await this.#try(() => log.store.write(this.#prefix + id, stored));
       return subscription;
@@ -195,10 +197,6 @@ export class Subscriptions {
     }
   }
 }
-
-/** The members of a record that the log does not know. */
-const addedTo = (known: CommandRecord, record: CommandRecord): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !Object.hasOwn(known, name)));
 
 const otherCar = (): VehicleError =>
   new VehicleError(
