@@ -52,18 +52,13 @@ interface VehicleClientOptions {
   clock: Clock;
 }
 
-const maxCars = 10_000;
-const fuelTypeRetryMs = 60 * 60_000;
-
 /** The reads of the vehicle service. Every method throws VehicleError with a code of docs/message-contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #requests: Requests;
-  readonly #clock: Clock;
   readonly #observer: VehicleObserver;
   readonly #facts: CarFacts;
-  /** When an unknown fuel type is asked for again, by VIN, in monotonic time. */
-  readonly #fuelTypeRetryAt = new Map<string, number>();
+  readonly #clock: Clock;
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -167,21 +162,15 @@ export class VehicleClient {
   }
 
   /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not report it. */
-  async #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
-    const ask = async (): Promise<string | null> => {
-      if (this.#clock.monotonic() < (this.#fuelTypeRetryAt.get(vin) ?? Number.NEGATIVE_INFINITY)) return null;
+  #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
+    return this.#facts.fuelType(vin, async () => {
       try {
-        const { payload } = await this.read('details', { vin, ...(signal && { signal }) });
-        if (payload.fuelType !== null) return payload.fuelType;
+        return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
       } catch (error) {
         // Some cars have no details (docs/field-notes.md 1.4).
-        if (asVehicleError(error).retryable || signal?.aborted) return null;
+        return asVehicleError(error).retryable || signal?.aborted ? undefined : null;
       }
-      if (this.#fuelTypeRetryAt.size >= maxCars) this.#fuelTypeRetryAt.clear();
-      this.#fuelTypeRetryAt.set(vin, this.#clock.monotonic() + fuelTypeRetryMs);
-      return null;
-    };
-    return this.#facts.fuelType(vin, ask);
+    });
   }
 
   /** Whether a car has an opening that not every car has follows from its former answers (docs/message-contract.md 3.3). */

@@ -6,6 +6,7 @@
  */
 
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
+import { memberOf } from './util/json';
 
 /** Every code of docs/message-contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
 export const errorCodes = {
@@ -44,13 +45,13 @@ interface StatusCause {
 
 interface VehicleErrorDetails {
   /** Overrides the default of the code. */
-  retryable?: boolean;
+  retryable?: boolean | undefined;
   /** When another try makes sense, where the service or the rate limiter says so. */
-  retryAt?: Date;
-  httpStatus?: number;
-  operationId?: string;
+  retryAt?: Date | null;
+  httpStatus?: number | null;
+  operationId?: string | null;
   /** What a node status says where it can be more exact than the code. */
-  status?: StatusCause;
+  status?: StatusCause | null;
   /** Kept for developers. It may hold secrets until `Redactor.error` has removed them. */
   cause?: unknown;
 }
@@ -103,10 +104,10 @@ export class VehicleError extends Error {
 }
 
 /** The code of the file system or the network, such as ENOSPC; empty where an error has none. */
-export const systemCodeOf = (error: unknown): string =>
-  error instanceof Error && !(error instanceof VehicleError) && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : '';
+export function systemCodeOf(error: unknown): string {
+  const code = error instanceof VehicleError ? undefined : memberOf(error, 'code');
+  return typeof code === 'string' ? code : '';
+}
 
 /** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
 export function asVehicleError(error: unknown): VehicleError {

@@ -51,7 +51,7 @@ export class Pack {
     this.clock = clock;
     this.store = store;
     this.redactor = redactor;
-    this.facts = new CarFacts(store);
+    this.facts = new CarFacts(store, clock);
     this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 

@@ -1,6 +1,6 @@
 import { asVehicleError, VehicleError } from './errors';
 import { mapSentence, wordSentence } from './sentence';
-import { shortVin, vinPattern } from './vin';
+import { shortVin } from './vin';
 
 /**
  * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
@@ -14,12 +14,10 @@ export interface Redactor {
   learn(...secrets: readonly string[]): void;
   /** A token that another one will replace: the last thousand are known. */
   learnRotated(secret: string): void;
-  /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
-  learnVin(vin: unknown): void;
   text(text: string): string;
   /** Removes the known secrets only. */
   known(text: string): string;
-  /** A copy as plain data for JSON, names of members included. Errors, maps, sets, dates and URLs become data; no getter is called. */
+  /** A copy of plain data, names of members included. */
   value<Value>(value: Value): Value;
   /** An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. */
   answer(body: unknown): unknown;
@@ -31,14 +29,11 @@ const secretMark = '[secret]';
 /** Anything shorter is not treated as a secret, because removing it would tear words and numbers apart. */
 const minSecretLength = 8;
 const maxRotated = 1000;
-const maxVins = 1000;
 
 export function createRedactor(): Redactor {
   const lasting = new Set<string>();
   const rotated = new Set<string>();
-  const vins = new Set<string>();
   let known: readonly string[] = [];
-  let vinsPattern: RegExp | null = null;
 
   const learn = (forms: Set<string>, secret: string, max: number): void => {
     for (const form of formsOf(secret.trim())) remember(forms, form, max);
@@ -50,7 +45,7 @@ export function createRedactor(): Redactor {
     let output = withoutKnown(input);
     for (const { pattern, by } of patterns)
       output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
-    return vinsPattern === null ? output : output.replace(vinsPattern, shortVin);
+    return output;
   };
   const value = (input: unknown): unknown => copyOf(input, text, []);
 
@@ -59,12 +54,6 @@ export function createRedactor(): Redactor {
       for (const secret of secrets) learn(lasting, secret, Number.POSITIVE_INFINITY);
     },
     learnRotated: (secret) => learn(rotated, secret, maxRotated),
-    learnVin(given) {
-      const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
-      if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
-      remember(vins, vin, maxVins);
-      vinsPattern = anyVinOf([...vins]);
-    },
     text,
     known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
@@ -81,14 +70,8 @@ export function createRedactor(): Redactor {
       const operationId = error.operationId === null ? null : text(error.operationId);
       const cause = causeOf(error.cause, value);
       if (message === error.message && operationId === error.operationId && cause === error.cause) return error;
-      return new VehicleError(error.code, said, {
-        retryable: error.retryable,
-        ...(error.retryAt !== null && { retryAt: error.retryAt }),
-        ...(error.httpStatus !== null && { httpStatus: error.httpStatus }),
-        ...(operationId !== null && { operationId }),
-        ...(error.status !== null && { status: error.status }),
-        ...(cause !== undefined && { cause }),
-      });
+      const { retryable, retryAt, httpStatus, status } = error;
+      return new VehicleError(error.code, said, { retryable, retryAt, httpStatus, operationId, status, cause });
     },
   };
 }
@@ -119,9 +102,6 @@ function formsOf(secret: string): string[] {
 }
 
 const inLowerCase = (encoded: string): string => encoded.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
-
-const anyVinOf = (vins: readonly string[]): RegExp =>
-  new RegExp(`(?<![A-Za-z\\d])(?:${vins.join('|')})(?![A-Za-z\\d])`, 'gi');
 
 const secretNames =
   '(?:access|refresh|id)_?token|client_?secret|code_?verifier|password|[\\w-]{0,40}api[-_]?key|(?:proxy-)?authorization|(?:set-)?cookie';
@@ -170,37 +150,14 @@ const maxDepth = 12;
 
 function copyOf(value: unknown, text: (input: string) => string, above: readonly object[]): unknown {
   if (typeof value === 'string') return text(value);
-  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
-  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (above.includes(value)) return '[circular]';
   if (above.length >= maxDepth) return '[deeper]';
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value instanceof URL) return text(value.href);
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
   const inside = [...above, value];
-  if (Array.isArray(value) || value instanceof Set) return [...value].map((item) => copyOf(item, text, inside));
-  const members = membersOf(value).map(([name, item]) => [
+  if (Array.isArray(value)) return value.map((item) => copyOf(item, text, inside));
+  const members = Object.entries(value).map(([name, item]) => [
     text(name),
     typeof item === 'string' && item !== '' && secretName.test(name) ? secretMark : copyOf(item, text, inside),
   ]);
   return Object.fromEntries(members);
-}
-
-/** Own members that hold a value; a getter may do anything, so none is called. */
-function membersOf(value: object): (readonly [string, unknown])[] {
-  if (value instanceof Map) return [...value].map(([name, item]) => [String(name), item]);
-  // `Object.keys` does not list the members of an error; its name is a member of its class, its stack can be a getter of the engine.
-  const first: (readonly [string, unknown])[] =
-    value instanceof Error
-      ? [
-          ['name', value.name],
-          ['stack', value.stack],
-        ]
-      : [];
-  const rest = (value instanceof Error ? Object.getOwnPropertyNames(value) : Object.keys(value)).flatMap((name) => {
-    const property = Object.getOwnPropertyDescriptor(value, name);
-    return property !== undefined && 'value' in property ? [[name, property.value] as const] : [];
-  });
-  return [...first, ...rest.filter(([name]) => !first.some(([known]) => known === name))];
 }

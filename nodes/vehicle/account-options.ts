@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
 import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
 import type { VehicleCredentials, VehicleOptions } from './options';
-import { learnCredentials, redactor } from './redaction';
+import { learnCredentials } from './redaction';
 import { packOf, sessionOf } from './state-store';
 import { clock } from '../node-red/time';
 
@@ -53,7 +53,6 @@ export function accountOptionsOf(
 ): AccountOptions {
   const { apiKey, accessToken, refreshToken } = credentials;
   learnCredentials(credentials);
-  redactor().learnVin(options.vin);
   const service = serviceOf(options);
   return {
     service,

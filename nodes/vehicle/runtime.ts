@@ -5,7 +5,6 @@ import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
 import { FlowNode } from '../node-red/flow-node';
-import { redactor } from './redaction';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
@@ -47,7 +46,6 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
     const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
       (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
     );
-    redactor().learnVin(chosen);
     return chosen;
   };
   Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);

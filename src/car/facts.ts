@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
+import { systemClock, type Clock } from '../util/clock';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
@@ -29,6 +30,7 @@ type Facts = z.infer<typeof factsShape>;
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
+const fuelTypeRetryMs = 60 * 60_000;
 const maxEvents = 20;
 const maxEventText = 100;
 
@@ -37,18 +39,22 @@ interface Car {
   facts: Facts;
   isRead: boolean;
   reading: Promise<void> | null;
+  /** When an unknown fuel type is asked for again, in monotonic time. */
+  fuelTypeAskAt: number;
 }
 
 /** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history and its last events. */
 export class CarFacts {
   readonly #store: StateStore;
+  readonly #clock: Clock;
   /** The one that was used last comes last. */
   readonly #cars = new Map<string, Car>();
   /** The keys of the store; the one that was written last comes last. */
   #stored: Promise<Map<string, true>> | null = null;
 
-  constructor(store: StateStore) {
+  constructor(store: StateStore, clock: Clock = systemClock) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   /** Whether the car has an opening: true as soon as the service has reported a state once; null if that is not known. */
@@ -96,13 +102,18 @@ export class CarFacts {
     return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
 
-  /** The fuel type, which never changes: `ask` is called until it has returned one. */
-  async fuelType(vin: string, ask: () => Promise<string | null>): Promise<string | null> {
+  /**
+   * The fuel type, which never changes.
+   * @param ask is called until it has returned one: after null, not for an hour; after undefined (no answer), at the next use
+   */
+  async fuelType(vin: string, ask: () => Promise<string | null | undefined>): Promise<string | null> {
     const car = await this.#of(vin);
-    if (car.facts.fuelType !== null) return car.facts.fuelType;
+    const now = this.#clock.monotonic();
+    if (car.facts.fuelType !== null || now < car.fuelTypeAskAt) return car.facts.fuelType;
     const fuelType = await ask();
+    if (fuelType === null) car.fuelTypeAskAt = now + fuelTypeRetryMs;
     // Another account may have learned it meanwhile.
-    if (fuelType === null) return car.facts.fuelType;
+    if (fuelType === null || fuelType === undefined) return car.facts.fuelType;
     car.facts.fuelType = fuelType;
     await this.#save(vin, car);
     return fuelType;
@@ -122,7 +133,12 @@ export class CarFacts {
   }
 
   async #of(vin: string): Promise<Car> {
-    const car = this.#cars.get(vin) ?? { facts: nothingKnown(), isRead: false, reading: null };
+    const car = this.#cars.get(vin) ?? {
+      facts: nothingKnown(),
+      isRead: false,
+      reading: null,
+      fuelTypeAskAt: -Infinity,
+    };
     setNewest(this.#cars, vin, car, maxCars);
     if (!car.isRead) await (car.reading ??= this.#read(vin, car));
     return car;

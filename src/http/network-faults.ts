@@ -1,4 +1,4 @@
-import { VehicleError } from '../errors';
+import { systemCodeOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
 
@@ -22,7 +22,7 @@ const isCertificateCode = (code: string): boolean => untrustedCodes.test(code) |
  */
 export function connectionFault(error: unknown, proxy: Proxy | null): VehicleError {
   if (error instanceof VehicleError) return error;
-  const code = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+  const code = systemCodeOf(error) || (error instanceof Error ? error.name : typeof error);
   return new VehicleError('NETWORK', proxy === null ? ofService(code) : ofProxy(code, proxy), { cause: { code } });
 }
 
@@ -66,15 +66,11 @@ export function noTunnel(status: number, { host, variable }: Proxy): VehicleErro
 }
 
 /** Waiting does not help: a read is not tried again. */
-export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCertificateCode(codeOf(cause));
+export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCertificateCode(systemCodeOf(cause));
 
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** True where a kept-alive socket was ended under the request: a read may go again at once (docs/field-notes.md 6.2). */
 export const isReset = (error: VehicleError): boolean =>
-  error.code === 'NETWORK' && resetCodes.has(codeOf(error.cause));
-
-/** The `code` of an error of Node or undici; empty where it has none. */
-export const codeOf = (cause: unknown): string =>
-  typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  error.code === 'NETWORK' && resetCodes.has(systemCodeOf(error.cause));

@@ -441,7 +441,7 @@ export class RateLimiter {
   }
 }
 
-const withThousands = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+const withThousands = (number: number): string => String(number).replace(/\B(?=(\d{3}){1,5}$)/g, ',');
 
 /**
  * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last

@@ -381,7 +381,7 @@ const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError
   new VehicleError(
     'COMMAND_REFUSED',
     sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
-    { ...(httpStatus !== null && { httpStatus }), ...(operationId !== null && { operationId }) },
+    { httpStatus, operationId },
   );
 
 const tokenReplaced = (): VehicleError =>

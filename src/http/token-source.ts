@@ -55,77 +55,53 @@ const retryIntervalMs = 10 * 60_000;
  * An access token that a person pasted, used as it is until it expires. `get` reports a token that cannot be right,
  * so that a mistyped configuration still starts.
  */
-export function pastedToken(token: string, options: { clock?: Clock } = {}): TokenSource {
-  return new PastedToken(token, options.clock ?? systemClock);
-}
-
-class PastedToken implements TokenSource {
-  readonly #token: string;
-  readonly #clock: Clock;
-  readonly #expiresAt: number | null;
-  readonly #scopes: string[] | null;
-  #lastUnauthorized = -Infinity;
-
-  constructor(pasted: string, clock: Clock) {
-    this.#token = withoutScheme(pasted);
-    this.#clock = clock;
-    ({ expiresAt: this.#expiresAt, scopes: this.#scopes } = readClaims(this.#token));
-  }
-
-  async get(signal?: AbortSignal): Promise<string> {
-    if (signal?.aborted) throw cancelledError();
-    const problem = this.#problem();
-    if (problem !== null) throw problem;
-    return this.#token;
-  }
-
-  onAccepted(): void {}
-
-  async onUnauthorized(): Promise<boolean> {
-    const now = this.#clock.monotonic();
-    const worthIt = this.#problem() === null && now - this.#lastUnauthorized >= retryIntervalMs;
-    this.#lastUnauthorized = now;
-    return worthIt;
-  }
-
-  describe(): TokenDescription {
-    return {
-      kind: this.#token === '' ? 'none' : 'pasted',
-      expiresAt: isoTime(this.#expiresAt),
-      scopes: this.#scopes,
-      signInRequiredSince: this.#isExpired() ? isoTime(this.#expiresAt) : null,
-      signedInAt: null,
-      endsAt: null,
-      lastRefreshAt: null,
-      retryAt: null,
-      problem: this.#problem()?.sentence ?? null,
-    };
-  }
-
-  async close(): Promise<void> {}
-
-  #problem(): VehicleError | null {
-    if (this.#token === '') return nobodySignedIn();
-    if (!isHeaderSafe(this.#token)) return new VehicleError('CONFIG', unusable('access token'));
-    if (!this.#isExpired()) return null;
-    return new VehicleError(
-      'SIGN_IN_REQUIRED',
-      sentence`The pasted access token has expired (${clockTime(this.#expiresAt ?? 0, this.#clock.now())}). Paste a new one, or sign in, in the vehicle configuration.`,
-    );
-  }
-
-  #isExpired(): boolean {
-    return this.#expiresAt !== null && this.#expiresAt <= this.#clock.now();
-  }
+export function pastedToken(pasted: string, { clock = systemClock }: { clock?: Clock } = {}): TokenSource {
+  // People copy the whole value of the header.
+  const token = pasted.trim().replace(/^Bearer\s+/i, '');
+  const { expiresAt, scopes } = readClaims(token);
+  let lastUnauthorized = -Infinity;
+  const problemNow = (): VehicleError | null => {
+    if (token === '') return nobodySignedIn();
+    if (!isHeaderSafe(token)) return new VehicleError('CONFIG', unusable('access token'));
+    if (expiresAt === null || expiresAt > clock.now()) return null;
+    const ended = sentence`The pasted access token has expired (${clockTime(expiresAt, clock.now())}). Paste a new one, or sign in, in the vehicle configuration.`;
+    return new VehicleError('SIGN_IN_REQUIRED', ended);
+  };
+  return {
+    async get(signal) {
+      const problem = signal?.aborted ? cancelledError() : problemNow();
+      if (problem !== null) throw problem;
+      return token;
+    },
+    onAccepted: () => undefined,
+    async onUnauthorized() {
+      const now = clock.monotonic();
+      const worthIt = problemNow() === null && now - lastUnauthorized >= retryIntervalMs;
+      lastUnauthorized = now;
+      return worthIt;
+    },
+    describe() {
+      const problem = problemNow();
+      return {
+        kind: token === '' ? 'none' : 'pasted',
+        expiresAt: isoTime(expiresAt),
+        scopes,
+        signInRequiredSince: problem?.code === 'SIGN_IN_REQUIRED' ? isoTime(expiresAt) : null,
+        signedInAt: null,
+        endsAt: null,
+        lastRefreshAt: null,
+        retryAt: null,
+        problem: problem?.sentence ?? null,
+      };
+    },
+    close: () => Promise.resolve(),
+  };
 }
 
 export const nobodySignedIn = (): VehicleError =>
   new VehicleError('TOKEN_MISSING', 'Nobody is signed in. Sign in, or paste a token, in the vehicle configuration.', {
     status: { word: 'NOT_SIGNED_IN' },
   });
-
-/** People copy the whole value of the header. */
-const withoutScheme = (pasted: string): string => pasted.trim().replace(/^Bearer\s+/i, '');
 
 /** RFC 6750 and the rules for a header value allow visible ASCII only: no blanks, no line breaks. */
 export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);

@@ -3,9 +3,9 @@ import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
-import { asVehicleError, cancelledError, VehicleError } from '../errors';
+import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
 import { parseProxies, type Environment, type Proxy } from './environment';
-import { codeOf, connectionFault, lateFault, noTunnel, timedOut } from './network-faults';
+import { connectionFault, lateFault, noTunnel, timedOut } from './network-faults';
 
 const userAgent = `connected-vehicle-node-red/${version}`;
 
@@ -318,7 +318,7 @@ function decoded(body: Buffer, coding: string | string[] | undefined, status: nu
     const text = decoders.get(name)?.(body, { maxOutputLength: maxBodyBytes });
     if (text !== undefined) return text.toString('utf8');
   } catch (error) {
-    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(status);
+    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(status);
   }
   return new VehicleError(
     'BAD_RESPONSE',

@@ -130,7 +130,7 @@ export async function requestTokens(
   throw new VehicleError(
     'SERVICE_ERROR',
     sentence`The sign-in service is out of order (it answered with status ${response.status}).`,
-    { httpStatus: response.status, ...retryTime(response, clock.now()) },
+    { httpStatus: response.status, retryAt: retryTime(response, clock.now()) },
   );
 }
 
@@ -147,9 +147,9 @@ function refusalOf(status: number, json: unknown): string | null {
 /** A longer pause could outlive the grant. */
 const maxRetryAfterMs = 3_600_000;
 
-function retryTime({ headers }: TransportResponse, now: number): { retryAt?: Date } {
+function retryTime({ headers }: TransportResponse, now: number): Date | null {
   const requested = retryAfter(headers['retry-after'], { now, date: headers['date'] });
-  return requested === null ? {} : { retryAt: new Date(Math.min(requested.getTime(), now + maxRetryAfterMs)) };
+  return requested && new Date(Math.min(requested.getTime(), now + maxRetryAfterMs));
 }
 
 /** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */

@@ -344,7 +344,7 @@ export class TokenManager {
     const repeated = new VehicleError(failure.code, sentence`${failure.sentence} The pack tries again by itself.`, {
       retryable: true,
       retryAt: new Date(now + ms),
-      ...(failure.httpStatus === null ? {} : { httpStatus: failure.httpStatus }),
+      httpStatus: failure.httpStatus,
       cause: failure.cause,
     });
     this.#pause = { until: this.#clock.monotonic() + ms, retryAt: now + ms, error: repeated };

@@ -178,16 +178,14 @@ export function failureOf(answer: FailedAnswer, context: FailureContext): Vehicl
   const { failure: read, operationId } = readFailure(answer);
   const failure = { ...read, api: context.api };
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
-  const retryAt = retryTime(rule.code, answer, context.now);
-  const resolvedId = operationIdOf(answer.headers) ?? operationId;
   return new VehicleError(
     rule.code,
     { template: rule.sentence, values: rule.sentence.includes('{0}') ? [context.scopes] : [] },
     {
       httpStatus: answer.status,
-      ...(rule.retryable !== undefined && { retryable: rule.retryable }),
-      ...(retryAt !== null && { retryAt }),
-      ...(resolvedId !== null && { operationId: resolvedId }),
+      retryable: rule.retryable,
+      retryAt: retryTime(rule.code, answer, context.now),
+      operationId: operationIdOf(answer.headers) ?? operationId,
     },
   );
 }
