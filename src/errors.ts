@@ -6,7 +6,6 @@
  */
 
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
-import { memberOf } from './util/json';
 
 /** Every code of docs/message-contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
 export const errorCodes = {
@@ -104,10 +103,14 @@ export class VehicleError extends Error {
 }
 
 /** The code of the file system or the network, such as ENOSPC; empty where an error has none. */
-export function systemCodeOf(error: unknown): string {
-  const code = error instanceof VehicleError ? undefined : memberOf(error, 'code');
-  return typeof code === 'string' ? code : '';
-}
+export const systemCodeOf = (error: unknown): string =>
+  typeof error === 'object' &&
+  error !== null &&
+  !(error instanceof VehicleError) &&
+  'code' in error &&
+  typeof error.code === 'string'
+    ? error.code
+    : '';
 
 /** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
 export function asVehicleError(error: unknown): VehicleError {
