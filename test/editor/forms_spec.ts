@@ -442,6 +442,12 @@ describe(`The forms in a browser${pendingNote}`, function () {
     assert.ok((text?.x ?? 0) > (box?.x ?? Infinity), 'the text begins behind the box');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "volvo")');
+    await formIsOpen(page);
+    const { width: ofVehicle = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
+    assert.ok(ofVehicle > 0 && ofVehicle < 900, `${ofVehicle}px`);
+    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
   it('are found in the palette by the words of a driver, in one line, under a translated heading', async () => {
