@@ -90,12 +90,17 @@ export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
 
-/** The vehicle that a node on this tab uses by default: the only one, or the first where all of them are demo cars. */
+/** The vehicle that a new node on this tab uses: that of the last one there, else the only one, or the first where all are demo cars. */
 function defaultVehicle(tab: string | undefined): string | undefined {
   const found: { id: string; service?: string }[] = [];
   RED.nodes.eachConfig((config) => {
     if (config.type === 'connected-vehicle' && (!config.z || config.z === tab)) found.push(config);
   });
+  let ofTab: string | undefined;
+  RED.nodes.eachNode(({ z, vehicle }) => {
+    if (z === tab && found.some(({ id }) => id === vehicle)) ofTab = vehicle;
+  });
+  if (ofTab !== undefined) return ofTab;
   return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 

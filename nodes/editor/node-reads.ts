@@ -54,11 +54,13 @@ export const readsOfNode = (node: FlowNode): NodeReads[] =>
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
   type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
 
-/** The nodes that use a configuration, deployed or not. */
+/** The nodes that use a configuration, deployed or not. A result node without one follows the commands of each. */
 export function nodesOf(vehicle: string | undefined): FlowNode[] {
   const nodes: FlowNode[] = [];
+  const results: FlowNode[] = [];
   RED.nodes.eachNode((node) => {
     if (node.vehicle === vehicle) nodes.push(node);
+    else if (node.type === 'connected-vehicle-command-status' && !node.vehicle) results.push({ ...node, vehicle });
   });
-  return nodes;
+  return nodes.some(({ type }) => type === 'connected-vehicle-command') ? [...nodes, ...results] : nodes;
 }

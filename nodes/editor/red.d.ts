@@ -67,7 +67,7 @@ interface FlowNode {
   x?: number;
   y?: number;
   name?: string;
-  vehicle?: string;
+  vehicle?: string | undefined;
   read?: string;
   readType?: string;
   reads?: string[];

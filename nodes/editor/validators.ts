@@ -59,6 +59,8 @@ export function validateVehicle(
   value: string | undefined,
   _opt: unknown,
 ): Validity {
+  // Such a node uses the vehicle that sent the command.
+  if (this.type === 'connected-vehicle-command-status' && (!value || value === '_ADD_')) return true;
   const car = RED.nodes.node(value ?? '');
   if (!car || car.d === true) return sharedText('cause.NO_VEHICLE');
   if (car.valid === false) return (car.validationErrors ?? []).join(', ');

@@ -70,11 +70,11 @@ export class FlowNode implements NodeOfFlow, Words {
   }
 
   /**
-   * The config node of the node.
+   * The config node of the node, or another one.
    * @throws VehicleError CONFIG where it is missing, deleted or disabled
    */
-  vehicle(): VehicleNode {
-    const found = findVehicle(this.RED, this.#vehicle);
+  vehicle(id = this.#vehicle): VehicleNode {
+    const found = findVehicle(this.RED, id);
     if (found !== null) return found;
     throw new VehicleError(
       'CONFIG',

@@ -2,8 +2,6 @@ import type { CommandStatusOptions } from './options';
 
 const {
   addSearchWords,
-  chooseVehicle,
-  giveVehicle,
   labelStyle,
   nodeField: field,
   saveProperties,
@@ -37,10 +35,11 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   },
   labelStyle,
   onpaletteadd: () => addSearchWords(type, say('palette.search')),
-  onadd: giveVehicle,
   oneditprepare() {
     showProperties(this, field);
-    chooseVehicle(this);
+    // Node-RED calls it "none", and builds the list anew after each change of a configuration.
+    const vehicle = field('vehicle');
+    vehicle.on('change', () => vehicle.find('[value=_ADD_]:not(:only-child)').text(say('label.ofMessage')));
   },
   oneditsave() {
     saveProperties(this, field);

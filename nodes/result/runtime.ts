@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from '../../src/index';
 import { FlowNode } from '../node-red/flow-node';
-import type { Values } from '../node-red/i18n';
+import { wordsOf, type Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { showOutcome } from '../node-red/node-status';
@@ -28,7 +28,7 @@ export function connectedVehicleCommandStatus(
   config: NodeDef & Partial<CommandStatusOptions>,
 ): void {
   const own = new FlowNode(RED, node, config);
-  own.showMissingVehicle();
+  if (config.vehicle) own.showMissingVehicle();
   const nodeStatus = own.status;
   const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);
   const subscriptions = new Subscriptions({
@@ -74,12 +74,19 @@ export function connectedVehicleCommandStatus(
     options: CommandStatusOptions,
     { msg, send, signal, ending }: Pick<Task, 'msg' | 'send' | 'signal'> & { ending: AbortSignal },
   ): Promise<void | typeof handedOver> => {
-    const { client } = await own.vehicle().account();
-    const shown = overviewsOf(RED).find(options.vehicle)?.watch(subscription.command.record);
+    const { command } = subscription;
+    const vehicle = options.vehicle || command.account;
+    const { client } = await own.vehicle(vehicle).account();
+    const shown = overviewsOf(RED).find(vehicle)?.watch(command.record);
     nodeStatus.show('busy', 'watching', { count: following.size });
-    const messageOf = (report: FollowReport): Message => ({ ...RED.util.cloneMessage(msg), payload: report });
+    const { say, word } = wordsOf(RED, vehicle);
+    const messageOf = (report: FollowReport): Message => ({
+      ...RED.util.cloneMessage(msg),
+      topic: msg.topic || report.command,
+      payload: report,
+    });
     try {
-      for await (const update of followCommand(subscription.command, {
+      for await (const update of followCommand(command, {
         ...subscription,
         client,
         timeoutMs: options.timeout * 1000,
@@ -88,7 +95,9 @@ export function connectedVehicleCommandStatus(
         signal: ending,
         clock: clock(),
       })) {
-        const report = safeRecord(update.report);
+        const name = command.record.command;
+        const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
+        const report = safeRecord({ ...update.report, text });
         if (update.settled) {
           await subscriptions.settle(subscription, update);
           return await deliver(subscription, report, () => send([messageOf(report), null]), signal);

@@ -17,13 +17,14 @@ export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshTok
   redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
 
 /** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
-export const safeRecord = <Told extends { message: string; reason?: string; async: object | null }>(
+export const safeRecord = <Told extends { message: string; reason?: string; text?: string; async: object | null }>(
   record: Told,
 ): Told => ({
   ...record,
   async: record.async && { ...record.async },
   message: redactor().text(record.message),
   ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
+  ...(record.text !== undefined && { text: redactor().text(record.text) }),
 });
 
 /**

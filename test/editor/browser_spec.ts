@@ -239,7 +239,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.deepEqual([node?.['timeout'], node?.['interval'], node?.['verify']], ['${WATCH_SECONDS}', 10, false]);
   });
 
-  it('chooses the first of several demo cars, because none of them is at risk', async () => {
+  it('chooses the first of several demo cars, because none of them is at risk, and then the one that its tab uses', async () => {
     await addNode('connected-vehicle-status', 800, 300);
     await page.locator('#node-input-vehicle').selectOption('_ADD_');
     await page.locator('#node-input-btn-vehicle-add').click();
@@ -247,7 +247,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await closeDialog('node-config-dialog-ok');
     await closeDialog('node-dialog-ok');
     await addNode('connected-vehicle-status', 800, 400);
-    assert.equal(await page.locator('#node-input-vehicle option:checked').innerText(), 'Demo car');
+    assert.equal(await page.locator('#node-input-vehicle option:checked').innerText(), 'Second demo car');
     await closeDialog('node-dialog-ok');
   });
 

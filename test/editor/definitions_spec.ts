@@ -289,7 +289,9 @@ describe('The validators', () => {
       definition(type, [held as HeldNode]).defaults['vehicle']?.validate?.call({ type, vin }, value, {});
     for (const type of types.filter((one) => one !== 'connected-vehicle')) {
       assert.equal(judge(type, 'car'), true, type);
-      for (const value of ['', '_ADD_', 'deleted'])
+      const isOfMessage = type === 'connected-vehicle-command-status';
+      if (isOfMessage) for (const value of ['', '_ADD_']) assert.equal(judge(type, value), true, 'as in the message');
+      for (const value of isOfMessage ? ['deleted'] : ['', '_ADD_', 'deleted'])
         assert.equal(judge(type, value), 'connected-vehicle.cause.NO_VEHICLE', `${type} ${value}`);
       assert.equal(judge(type, 'car', { ...car, d: true }), 'connected-vehicle.cause.NO_VEHICLE');
       assert.equal(judge(type, 'car', { ...car, valid: false, validationErrors: ['why'] }), 'why');

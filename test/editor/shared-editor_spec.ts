@@ -95,6 +95,10 @@ describe('The functions that the forms share', () => {
     assert.deepEqual(reads(), ['doors']);
     assert.deepEqual(reads({ command: 'payload', commandType: 'msg' }), ['doors'], 'it may be any command');
     assert.deepEqual(reads({ command: 'engine-start', vehicle: 'another' }), ['doors']);
+    const ofMessage = node('command-status', { vehicle: '' });
+    const found = checkedNodes(node('command', { command: 'engine-start' }), ofMessage) as { reads: unknown }[];
+    assert.deepEqual(found[1]?.reads, ['engine-status'], 'as in the message');
+    assert.deepEqual(checkedNodes(ofMessage), [], 'no command of this car');
   });
 
   it('say why a configuration cannot be checked that was deleted in the editor and not deployed', () => {

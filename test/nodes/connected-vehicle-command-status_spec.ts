@@ -70,6 +70,8 @@ describe(type, () => {
     assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
     assert.equal(verdicts()[0]?.['verified'], true);
     assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
+    assert.match(String(verdicts()[0]?.['text']), /^Lock: The car carried out the command\.$/);
+    assert.match(String((flow.outputs[1]?.[0]?.payload as { text: unknown }).text), /^Lock: [A-Z].*\.$/);
     assert.deepEqual(
       flow.outputs[1]?.map(({ payload }) => (payload as Record<string, unknown>)['requestStatus']),
       ['WAITING'],
@@ -78,6 +80,40 @@ describe(type, () => {
     await clock.advance(300_000);
     assert.equal(verdicts().length, 1);
     assert.deepEqual(kept(), []);
+  });
+
+  it('has the command as the topic where the message has none', async () => {
+    await load();
+    flow.send({ payload: await send() });
+    await pass(() => verdicts().length === 1);
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'lock');
+  });
+
+  it('follows a command with the vehicle that sent it where none is chosen', async () => {
+    const command = {
+      id: 'c',
+      type: 'connected-vehicle-command',
+      z: 'tab',
+      vehicle: 'v',
+      command: 'lock',
+      wires: [['n']],
+    };
+    const demo = { id: 'second', type: 'connected-vehicle', service: 'demo' };
+    await flow.load({ type, vehicle: '' }, customVehicle(service), demoCredentials, [demo, command]);
+    assert.deepEqual(flow.badges, []);
+    flow.node('c').receive({} as never);
+    await pass(() => verdicts().length === 1);
+    assert.deepEqual([verdicts()[0]?.['outcome'], verdicts()[0]?.['verified']], ['succeeded', true]);
+    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'lock');
+  });
+
+  it('asks for a vehicle where none is chosen and the command was sent elsewhere', async () => {
+    await load({ vehicle: '' });
+    flow.send({ payload: await send() });
+    await flow.until(() => flow.caught.length === 1);
+    assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CONFIG');
+    assert.match(String(flow.caught[0]?.vehicle?.error?.['message']), /choose a vehicle/);
+    assert.equal(flow.badges.at(-1)?.code, 'no-vehicle');
   });
 
   it('follows many at once, each to its own verdict', async () => {

@@ -1,16 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-
-/** A known difference between what the pack does and what docs/message-contract.md says. */
-export interface Deviation {
-  /** Names the difference for good, also when others are gone. */
-  number: number;
-  /** What the contract asks for, and where the pack differs. */
-  why: string;
-  /** Turns what the pack does into what the contract asks for; returns what it was given where the case has no such difference. */
-  mended(transcript: unknown, title: string): unknown;
-}
 
 const folder = resolve(__dirname, '../../../test/transcripts');
 const isUpdate = process.env['UPDATE_TRANSCRIPTS'] === '1';
@@ -23,35 +12,21 @@ export class Golden {
   readonly #path: string;
   readonly #stored: Record<string, unknown>;
   readonly #found: Record<string, unknown> = {};
-  readonly #deviations: readonly Deviation[];
-  readonly #needed = new Set<number>();
 
-  constructor(file: string, deviations: readonly Deviation[] = []) {
+  constructor(file: string) {
     this.#path = resolve(folder, file);
     this.#stored = existsSync(this.#path)
       ? (JSON.parse(readFileSync(this.#path, 'utf8')) as Record<string, unknown>)
       : {};
-    this.#deviations = deviations;
   }
 
   /** @returns what differs, as two texts to compare; two equal ones where nothing does. Differences of a few seconds do not count. */
   compare(title: string, found: unknown): { found: string; stored: string } {
     const plain: unknown = JSON.parse(JSON.stringify(found));
-    let mended = plain;
-    for (const deviation of this.#deviations) {
-      const next: unknown = JSON.parse(JSON.stringify(deviation.mended(structuredClone(mended), title)));
-      if (!isDeepStrictEqual(next, mended)) this.#needed.add(deviation.number);
-      mended = next;
-    }
-    this.#found[title] = mended;
+    this.#found[title] = plain;
     if (isUpdate) return { found: '', stored: '' };
     const stored = this.#stored[title] ?? null;
-    return { found: text(sorted(withTimesOf(mended, stored))), stored: text(sorted(stored)) };
-  }
-
-  /** The deviations that no case shows any more: they are mended, and their lines can go. */
-  get overcome(): number[] {
-    return this.#deviations.map(({ number }) => number).filter((number) => !this.#needed.has(number));
+    return { found: text(sorted(withTimesOf(plain, stored))), stored: text(sorted(stored)) };
   }
 
   /** The cases that are stored and were not run. */
