@@ -3,6 +3,8 @@
  * that each module and its state exist once. In the package, only node-red/on-demand.ts
  * loads it; tests and benchmarks import it, too.
  */
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import { FlowNode } from './node-red/flow-node';
 import { connectedVehicle } from './vehicle/runtime';
 import { connectedVehicleCommand } from './command/runtime';
 import { connectedVehicleCommandStatus } from './result/runtime';
@@ -11,7 +13,7 @@ import { connectedVehicleEvent } from './event/runtime';
 import { connectedVehicleGuard } from './guard/runtime';
 import { connectedVehicleStatus } from './status/runtime';
 
-export const nodeTypes = {
+const nodeTypes = {
   'connected-vehicle': connectedVehicle,
   'connected-vehicle-status': connectedVehicleStatus,
   'connected-vehicle-command': connectedVehicleCommand,
@@ -20,6 +22,10 @@ export const nodeTypes = {
   'connected-vehicle-event': connectedVehicleEvent,
   'connected-vehicle-condition': connectedVehicleCondition,
 };
+
+export function startNode(RED: NodeAPI, node: Node, type: keyof typeof nodeTypes, config: NodeDef): void {
+  nodeTypes[type](new FlowNode(RED, node, config), config);
+}
 export { editorRoutes } from './admin';
 
 // For the tests and benchmarks, which cannot import a bundled module by its own path.

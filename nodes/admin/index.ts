@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { diagnosticsOf } from './diagnostics';
 import { readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
-import { beginSignIn, callbackPage, signInResultsOf, finishSignIn } from './sign-in';
+import { signInsOf } from './sign-in';
 import { redactor, safeError, shownFailure } from '../vehicle/redaction';
 import { packOf } from '../vehicle/state-store';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
@@ -32,6 +32,7 @@ interface EditorRoutes {
  */
 export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const own = protectRoute(RED);
+  const signIns = signInsOf(RED);
   const actions = new Map<string, (request: Request, response: Response) => void>();
 
   const route = (
@@ -85,11 +86,11 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     return redactor().value({ findings });
   });
 
-  formRoute('sign-in', async (form, { callback }) => beginSignIn(RED, form, callback));
+  formRoute('sign-in', async (form, { callback }) => signIns.begin(form, callback));
 
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = parseBody(finishBody, input);
-    const { scopes, missing, expiresAt } = await finishSignIn(RED, redirected, id);
+    const { scopes, missing, expiresAt } = await signIns.finish(redirected, id);
     notifyEditors(RED);
     return { scopes, missing, expiresAt };
   });
@@ -103,7 +104,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     return redactor().value({
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,
-      signIn: signInResultsOf(RED).find(id),
+      signIn: signIns.resultOf(id),
       demoPage: await demoPage(RED),
     });
   });
@@ -171,7 +172,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       if (handle === undefined) next();
       else handle(request, response);
     },
-    callback: (request, response) => void callbackPage(RED)(request, response).then(() => notifyEditors(RED)),
+    callback: (request, response) => void signIns.answerCallback(request, response).then(() => notifyEditors(RED)),
   };
 }
 

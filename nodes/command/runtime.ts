@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   Arming,
   CommandAttempt,
@@ -9,7 +9,7 @@ import {
   VehicleError,
   type CommandRecord,
 } from '../../src/index';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { commandOptions, type CommandOptions } from './options';
@@ -38,8 +38,8 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
 }
 
 /** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
-export function connectedVehicleCommand(RED: NodeAPI, node: Node, config: NodeDef & Partial<CommandOptions>): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial<CommandOptions>): void {
+  const { node } = own;
   own.showMissingVehicle();
   const nodeStatus = own.status;
   const arming = new Arming(clock(), () => nodeStatus.clear('armed'));

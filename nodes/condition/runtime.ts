@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   combine,
   isRecord,
@@ -14,7 +14,7 @@ import {
   type Reading,
   type ReadName,
 } from '../../src/index';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { errorOf, onInput, showFailure } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
@@ -25,8 +25,7 @@ import { safeError } from '../vehicle/redaction';
 import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/message-contract.md 5c): sends a message on by what is known of the car. */
-export function connectedVehicleCondition(RED: NodeAPI, node: Node, config: NodeDef & Partial<ConditionOptions>): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Partial<ConditionOptions>): void {
   own.showMissingVehicle();
   const nodeStatus = own.status;
 

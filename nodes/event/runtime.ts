@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   CarEvents,
   CarRunner,
@@ -11,13 +11,12 @@ import {
 import { onInput, showFailure } from '../node-red/input-handler';
 import { eventOptions, type EventOptions } from './options';
 import { parseOptions } from '../node-red/options';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
-export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef & Partial<EventOptions>): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<EventOptions>): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
@@ -50,7 +49,7 @@ export function connectedVehicleEvent(RED: NodeAPI, node: Node, config: NodeDef 
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): string => {
       const ownPart = messageOf(event, vin);
-      send({ ...RED.util.cloneMessage(msg), ...ownPart });
+      send({ ...own.RED.util.cloneMessage(msg), ...ownPart });
       nodeStatus.showWithTime('good', 'value', { value: ownPart.payload.text });
       showsEvent = true;
       return ownPart.payload.text;

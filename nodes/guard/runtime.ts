@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   CarRunner,
   Guard,
@@ -12,13 +12,12 @@ import { guardWordsOf, showGuardState } from './status';
 import { onInput } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
-export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef & Partial<GuardOptions>): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<GuardOptions>): void {
   const nodeStatus = own.status;
   const payloadOf = (event: GuardEvent) => ({ text: guardText(event, guardWordsOf(own)), ...event });
 
@@ -56,7 +55,7 @@ export function connectedVehicleGuard(RED: NodeAPI, node: Node, config: NodeDef 
         events,
         (event) => {
           const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event), vehicle: { vin } };
-          const out = { ...RED.util.cloneMessage(msg), ...ownPart };
+          const out = { ...own.RED.util.cloneMessage(msg), ...ownPart };
           send(event.type === 'clear' ? [null, out] : [out, null]);
           return ownPart.payload.text;
         },

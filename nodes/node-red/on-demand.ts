@@ -10,13 +10,13 @@ const loadRuntime = (): typeof Runtime => require('../runtime') as typeof Runtim
  */
 export function registerOnDemand(
   RED: NodeAPI,
-  type: keyof typeof Runtime.nodeTypes,
+  type: Parameters<typeof Runtime.startNode>[2],
   options: Parameters<NodeAPI['nodes']['registerType']>[2] = {},
 ): void {
   RED.nodes.registerType(
     type,
     function (this: Node, config: NodeDef) {
-      loadRuntime().nodeTypes[type](RED, this, config);
+      loadRuntime().startNode(RED, this, type, config);
     },
     options,
   );

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   cancelledId,
   followCommand,
@@ -10,7 +10,7 @@ import {
   type FollowReport,
   type Subscription,
 } from '../../src/index';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf, type Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
@@ -22,12 +22,8 @@ import { clock } from '../node-red/time';
 import { overviewsOf } from '../cars/runtime/overview';
 
 /** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
-export function connectedVehicleCommandStatus(
-  RED: NodeAPI,
-  node: Node,
-  config: NodeDef & Partial<CommandStatusOptions>,
-): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & Partial<CommandStatusOptions>): void {
+  const { RED, node } = own;
   if (config.vehicle) own.showMissingVehicle();
   const nodeStatus = own.status;
   const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { NodeDef } from 'node-red';
 import {
   LastReadings,
   needsVehicle,
@@ -11,7 +11,7 @@ import {
   type DuePoll,
   type Reading,
 } from '../../src/index';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { parseOptions } from '../node-red/options';
@@ -21,8 +21,7 @@ import { safeError } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/message-contract.md 3): one read or several, on a message or by itself, into the message. */
-export function connectedVehicleStatus(RED: NodeAPI, node: Node, config: NodeDef & Partial<StatusOptions>): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicleStatus(own: FlowNode, config: NodeDef & Partial<StatusOptions>): void {
   own.showMissingVehicle();
   const nodeStatus = own.status;
   const last = new LastReadings();

@@ -1,18 +1,18 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { Node, NodeDef } from 'node-red';
 import { openAccount, VehicleError, type Account } from '../../src/index';
 import { accountOptionsOf } from './account-options';
-import { forgetSignIns, removeStoredGrants } from '../admin/sign-in';
+import { signInsOf } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
-import { FlowNode } from '../node-red/flow-node';
+import type { FlowNode } from '../node-red/flow-node';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
 
 /** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
-export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): void {
-  const own = new FlowNode(RED, node, config);
+export function connectedVehicle(own: FlowNode, config: NodeDef): void {
+  const { RED, node } = own;
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let demoVin: string | undefined;
@@ -68,12 +68,12 @@ export function connectedVehicle(RED: NodeAPI, node: Node, config: NodeDef): voi
   own.onClose(async (isDeleted) => {
     clearImmediate(openEarly);
     if (isDeleted) {
-      forgetSignIns(RED, node.id);
+      signInsOf(RED).forget(node.id);
       overviewsOf(RED).forget(node.id);
     }
     await (await opened?.catch(() => undefined))?.close();
     if (!isDeleted) return;
     await own.pack.log.clear(node.id);
-    await removeStoredGrants(RED, config, node.credentials);
+    await signInsOf(RED).removeGrants(config, node.credentials);
   });
 }
