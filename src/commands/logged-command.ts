@@ -148,15 +148,12 @@ export class LoggedCommand {
     if (!parsed.success) return null;
     try {
       const { record, account, sentBy, ...facts } = parsed.data;
-      return Object.assign(new LoggedCommand(parseRecord(record), account, { sentBy }, 0), facts).#restored();
+      const command = Object.assign(new LoggedCommand(parseRecord(record), account, { sentBy }, 0), facts);
+      command.#isRestored = true;
+      return command;
     } catch {
       return null;
     }
-  }
-
-  #restored(): this {
-    this.#isRestored = true;
-    return this;
   }
 
   /** Whether the car may still act on it, as far as the answers say. */

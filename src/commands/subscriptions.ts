@@ -78,7 +78,7 @@ export class Subscriptions {
       const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
       const added: Record<string, unknown> = Object.fromEntries(others);
       const subscription = { command, startedAt: now, msg, added, result: null };
-      const stored = { startedAt: now, msg: keptProperties(msg), added: keptProperties(subscription.added) };
+      const stored = { startedAt: now, msg: keptProperties(msg), added: keptProperties(added) };
       if (!this.#isCleared) await this.#try(() => log.store.write(this.#prefix + id, stored));
       return subscription;
     } catch (error) {

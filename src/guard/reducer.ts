@@ -66,7 +66,6 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     const open = openKeys(state, watched);
     return {
       open: describe(state, open, at),
-      unknown: unknownKeys(state, watched).map(named),
       allClosed: isAllClosed(state, watched),
       closed: closed.map(named),
       everything: isEverything(state, closed),

@@ -85,17 +85,14 @@ export function parseGuardState(stored?: unknown): GuardState {
 
 /** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
-  return state.at !== null && at < state.at
-    ? {
-        ...mapTimes(
-          state,
-          (when) => Math.min(when, at),
-          at,
-          (when) => receiptAsOf(when, at),
-        ),
-        at,
-      }
-    : { ...mapTimes(state, (when) => when, Infinity), at };
+  if (state.at === null || at >= state.at) return { ...structuredClone(state), at };
+  const moved = mapTimes(
+    state,
+    (when) => Math.min(when, at),
+    at,
+    (when) => receiptAsOf(when, at),
+  );
+  return { ...moved, at };
 }
 
 /**

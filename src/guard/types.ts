@@ -82,8 +82,6 @@ export type NamedOpening = Pick<OpenOpening, 'kind' | 'name'>;
 export interface GuardView {
   /** In the order of the car. */
   open: OpenOpening[];
-  /** The openings whose state is unknown and that were not open when it was last known. */
-  unknown: NamedOpening[];
   /** True only if every watched opening is known to be closed. */
   allClosed: boolean;
   /** The openings that are known to be closed; `everything` as in the event `clear`. */
