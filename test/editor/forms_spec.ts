@@ -78,6 +78,13 @@ flow.push({
   complete: 'payload.text',
 });
 
+/** A tab whose nodes all use one of the cars, and a node without one. */
+const secondTab = [
+  { id: 'second', type: 'tab', label: 'Volvo' },
+  { id: 'neighbor', type: 'connected-vehicle-status', z: 'second', vehicle: 'volvo', x: 300, y: 40, wires: [] },
+  { id: 'beside', type: 'connected-vehicle-guard', z: 'second', vehicle: '', x: 300, y: 80, wires: [] },
+];
+
 const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ id }) => id);
 const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
 
@@ -91,7 +98,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   before(async function () {
     browser = await launchBrowser(this);
     nodeRed = await startNodeRed();
-    await nodeRed.admin('POST', 'flows', { flows: flow });
+    await nodeRed.admin('POST', 'flows', { flows: [...flow, ...secondTab] });
     page = await open('en-US');
   });
 
@@ -133,6 +140,13 @@ describe(`The forms in a browser${pendingNote}`, function () {
       if (nodes.includes(id)) assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
       assert.equal(await asSaved(id), before, id);
     }
+  });
+
+  it('choose the car that the other nodes of the tab use', async () => {
+    await openForm('beside');
+    assert.equal(await page.locator('#node-input-vehicle').inputValue(), 'volvo');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
   it('say in a command that its car is read-only', async () => {
