@@ -157,7 +157,8 @@ describe('the control interface of the simulator', () => {
     const open = async () => {
       const gone = new AbortController();
       const response = await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal });
-      return { status: response.status, end: () => gone.abort() };
+      // The response is kept: undici ends the connection of one that the garbage collector takes.
+      return { response, status: response.status, end: () => gone.abort() };
     };
     const readers = await Promise.all(Array.from({ length: 50 }, open));
     assert.deepEqual([...new Set(readers.map(({ status }) => status))], [200]);
