@@ -26,7 +26,7 @@ const flows = await Promise.all(
 );
 const nodeRed = await realNodeRed.startNodeRed(
   [...new Map(flows.flat().map((node) => [node.id, node])).values()],
-  undefined,
+  realNodeRed.linkDashboard,
   { editorTheme: { tours: false, palette: { catalogues: [] } } },
 );
 const browser = await chromium.launch({
@@ -76,6 +76,12 @@ for (const file of files) {
   const picture = `${pictures}/${label.toLowerCase().replaceAll(/\W+/g, '-')}.png`;
   await page.screenshot({ path: picture, clip: { x: box.x, y: box.y, width: 777, height } });
 }
+
+await page.setViewportSize({ width: 390, height: 844 });
+await page.goto(`${nodeRed.url}dashboard/car`);
+await page.locator('.car-view [data-part=lock][data-state=locked]').waitFor();
+await page.waitForTimeout(1000);
+await page.screenshot({ path: `${pictures}/a-page-with-dashboard-2-on-a-phone.png` });
 
 await browser.close();
 await nodeRed.stop();

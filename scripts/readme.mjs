@@ -1,4 +1,5 @@
-// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, and what the example flows cost into their infos and docs/cookbook.md:
+// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, what the example flows cost into their infos and docs/cookbook.md,
+// and the drawing of the car into the example of a dashboard:
 // `npm run readme`. With --check it only says whether they are up to date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -178,18 +179,21 @@ async function rewrite(path, change) {
   else await writeFile(pathTo(path), after);
 }
 
-/** The estimate of the editor, for nodes that are those of an example with an own Volvo. */
-const estimate = pathTo('dist/test/scripts/requests-per-day.cjs');
+/** The estimate of the editor, for nodes that are those of an example with an own Volvo, and the drawing of the tab “Cars”. */
+const scripts = pathTo('dist/test/scripts/');
 await build({
-  entryPoints: [pathTo('nodes/editor/requests-per-day.ts')],
-  outfile: estimate,
+  entryPoints: [pathTo('nodes/editor/requests-per-day.ts'), pathTo('src/simulator/page/car-view.ts')],
+  outdir: scripts,
+  entryNames: '[name]',
+  outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
   // From there, it is that of dist.
   external: ['../../src/index'],
   logLevel: 'error',
 });
-const { callsOf } = await import(pathToFileURL(estimate));
+const { callsOf } = await import(pathToFileURL(`${scripts}requests-per-day.cjs`));
+const { carSvg } = await import(pathToFileURL(`${scripts}car-view.cjs`));
 const callsOfNodes = (nodes) => {
   globalThis.RED = { nodes: { node: () => ({ service: 'volvo-cars' }), eachNode: (visit) => nodes.forEach(visit) } };
   const sums = { connected: 0, energy: 0, location: 0 };
@@ -233,7 +237,11 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
     const { info } = flow[0];
     const line = `Requests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
     const stated = `${info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '')}\n\n${line}`;
-    return text.replace(JSON.stringify(info), () => JSON.stringify(stated));
+    const drawing = flow.find(({ type, name }) => type === 'template' && name === 'Drawing');
+    const drawn = drawing && { ...drawing, template: carSvg() };
+    return text
+      .replace(JSON.stringify(info), () => JSON.stringify(stated))
+      .replace(JSON.stringify(drawing), () => JSON.stringify(drawn));
   });
 }
 tables.costs = () => table(['example', 'requests'], costs);

@@ -17,7 +17,7 @@ export async function deployExample(
   change: (node: FlowNode) => FlowNode = (node) => node,
   credentials: Record<string, object> = {},
 ): Promise<FlowNode[]> {
-  const nodes = examples.find((example) => example.name.endsWith(name))?.nodes ?? [];
+  const nodes = withoutPages(examples.find((example) => example.name.endsWith(name))?.nodes ?? []);
   const held = nodes.map((node) =>
     change(
       node.type === 'connected-vehicle'
@@ -29,6 +29,10 @@ export async function deployExample(
   await nodeRed.admin('POST', 'flows', { flows: held, credentials: { [vehicle]: demoCredentials, ...credentials } });
   return held;
 }
+
+/** Without the nodes of Dashboard 2, which are installed for dashboard_spec only. */
+export const withoutPages = <Node extends { type: string }>(nodes: readonly Node[]): Node[] =>
+  nodes.filter(({ type }) => !type.startsWith('ui-'));
 
 /** Presses the button of an inject node. Node-RED answers a deploy before its nodes are there. */
 export async function pressButton({ url }: Pick<RealNodeRed, 'url'>, inject: string): Promise<void> {

@@ -6,7 +6,7 @@ import { languages } from '../support/editor-halves';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { pressButton } from './example-flow';
+import { pressButton, withoutPages } from './example-flow';
 import { installTarball, packTarball, type Tarball } from './tarball';
 import { chargingMemberNames, connectedReadNames, resourceNames } from '../../src/catalogue/reads';
 import { eventNames, eventTour, type EventRow } from './event-tour';
@@ -256,7 +256,7 @@ describe('The packed tarball', function () {
             }[],
         ),
       );
-      const flows = [...new Map(imported.flat().map((node) => [node.id, node])).values()];
+      const flows = [...new Map(withoutPages(imported.flat()).map((node) => [node.id, node])).values()];
       const sidebar = await DebugSidebar.open(nodeRed.url);
       try {
         await nodeRed.admin('POST', 'flows', { flows });

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { removeFolder } from './remove-folder';
 
 const root = resolve(__dirname, '../../..');
@@ -18,15 +18,26 @@ export interface RealNodeRed {
 /** Brings the pack into a user directory. */
 export type Install = (userDir: string) => Promise<void>;
 
+/** Packages in these folders as installed packs, by name. */
+const link =
+  (folders: Record<string, string>): Install =>
+  async (userDir) => {
+    for (const [name, folder] of Object.entries(folders)) {
+      const place = join(userDir, 'node_modules', name);
+      await mkdir(dirname(place), { recursive: true });
+      await symlink(folder, place);
+    }
+    await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: folders }));
+  };
+
 /** This checkout as an installed pack. */
-export const linkCheckout: Install = async (userDir) => {
-  await mkdir(join(userDir, 'node_modules/@connected-vehicle'), { recursive: true });
-  await symlink(root, join(userDir, 'node_modules/@connected-vehicle/node-red'));
-  await writeFile(
-    join(userDir, 'package.json'),
-    JSON.stringify({ dependencies: { '@connected-vehicle/node-red': '*' } }),
-  );
-};
+export const linkCheckout = link({ '@connected-vehicle/node-red': root });
+
+/** The checkout and Dashboard 2. */
+export const linkDashboard = link({
+  '@connected-vehicle/node-red': root,
+  '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
+});
 
 /**
  * A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it.
