@@ -55,22 +55,16 @@ interface VehicleClientOptions {
 /** The reads of the vehicle service. Every method throws VehicleError with a code of docs/message-contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
-  readonly #requests: Requests;
-  readonly #observer: VehicleObserver;
-  readonly #facts: CarFacts;
-  readonly #clock: Clock;
+  readonly #options: VehicleClientOptions;
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
-    this.#requests = options.requests;
-    this.#observer = options.observer;
-    this.#facts = options.facts;
-    this.#clock = options.clock;
+    this.#options = options;
   }
 
   /** How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date of its last answer. */
   get clockSkewMs(): number {
-    return this.#requests.clockSkewMs;
+    return this.#options.requests.clockSkewMs;
   }
 
   /**
@@ -79,7 +73,7 @@ export class VehicleClient {
    * @throws VehicleError VIN_INVALID, and what getting a token throws
    */
   async requireVin(vin: unknown, signal?: AbortSignal): Promise<string> {
-    if (vin === undefined || vin === null || vin === '') await this.#requests.assertSignedIn(signal);
+    if (vin === undefined || vin === null || vin === '') await this.#options.requests.assertSignedIn(signal);
     return parseVin(vin);
   }
 
@@ -91,7 +85,7 @@ export class VehicleClient {
     const { interface: iface } = route;
     const fuel = route.needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
     try {
-      const answer = await this.#requests.get({
+      const answer = await this.#options.requests.get({
         api: apiOf[iface],
         url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
         accept: mediaType(this.service, route.accept),
@@ -106,14 +100,15 @@ export class VehicleClient {
       const parsed = await this.#parse(read, vin, answer.body, context);
       const reading = readingOf(parsed, answer, { vin, read, interface: iface });
       if (vin !== null) {
-        await this.#facts.observe(vin, read, reading.payload, this.#clock.now());
-        this.#observer.observe(read, vin, reading);
+        await this.#options.facts.observe(vin, read, reading.payload, this.#options.clock.now());
+        this.#options.observer.observe(read, vin, reading);
       }
       return reading;
     } catch (error) {
       const failure = asVehicleError(error);
       // Another interface than the chosen one may have the value.
-      if (vin !== null && choice === 'auto' && failure.code === 'NOT_SUPPORTED') await this.#facts.lacks(vin, read);
+      if (vin !== null && choice === 'auto' && failure.code === 'NOT_SUPPORTED')
+        await this.#options.facts.lacks(vin, read);
       throw failure;
     }
   }
@@ -136,7 +131,7 @@ export class VehicleClient {
         'NOT_SUPPORTED',
         'The service gave no link to follow this command. Check at the car whether it acted.',
       );
-    const answer = await this.#requests.get({
+    const answer = await this.#options.requests.get({
       api: 'connected',
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
@@ -163,7 +158,7 @@ export class VehicleClient {
 
   /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not report it. */
   #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
-    return this.#facts.fuelType(vin, async () => {
+    return this.#options.facts.fuelType(vin, async () => {
       try {
         return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
       } catch (error) {
@@ -182,9 +177,9 @@ export class VehicleClient {
   ): Promise<Parsed<ReadPayload<Name>>> {
     const opening = openingIfFitted(read);
     if (opening === undefined || vin === null) return parseRead(read, body, context);
-    const isFitted = await this.#facts.isFitted(vin, opening);
+    const isFitted = await this.#options.facts.isFitted(vin, opening);
     const parsed = parseRead(read, body, { ...context, isFitted });
-    if (isFitted !== true && parsed.provesFitted) await this.#facts.learnFitted(vin, opening);
+    if (isFitted !== true && parsed.provesFitted) await this.#options.facts.learnFitted(vin, opening);
     return parsed;
   }
 }

@@ -93,13 +93,12 @@ type Sent =
 /** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
-  readonly reason: VehicleError;
-  /** Whether the car itself answered with an error. Then nothing of the command is under way any more. */
-  readonly isAnswerOfCar: boolean;
-  constructor(reason: VehicleError, isAnswerOfCar: boolean) {
+  /** @param isAnswerOfCar whether the car itself answered with an error: then nothing of the command is under way any more */
+  constructor(
+    readonly reason: VehicleError,
+    readonly isAnswerOfCar: boolean,
+  ) {
     super(reason.message);
-    this.reason = reason;
-    this.isAnswerOfCar = isAnswerOfCar;
   }
 }
 

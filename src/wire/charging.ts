@@ -2,15 +2,10 @@ import { chargingMemberNames, chargingMembers, type ChargingMemberName, type Mem
 import { unitInWords } from '../catalogue/units';
 import { isRecord, memberOf } from '../util/json';
 import { oddAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
-import { parseMeasured, type Scalar } from './schemas';
+import { parseMeasured, type Measured } from './schemas';
 
-/** One member of the energy state (docs/message-contract.md 3). */
-export interface ChargingMember {
-  value: Scalar | null;
-  /** In words; null for words, and where the service does not say whether a range is in kilometers or miles. */
-  unit: string | null;
-  /** ISO-8601, or null. */
-  timestamp: string | null;
+/** One member of the energy state (docs/message-contract.md 3). Its unit is null where the service does not say kilometers or miles. */
+export interface ChargingMember extends Measured {
   /**
    * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member,
    * `UNREADABLE` where it holds something else than the member's kind of value, and `NOT_CHARGING` (src/wire/charging `doneAt`).

@@ -1,15 +1,9 @@
 import type * as z from 'zod/mini';
 import { isRecord } from '../util/json';
-import { invocationShape, toTimestamp } from './schemas';
+import { invocationShape, toTimestamp, type asyncShape } from './schemas';
 
 /** The link to the details of a v1 command (docs/service.md 2.5). */
-export interface AsyncLink {
-  status: string | null;
-  id: string | null;
-  href: string | null;
-  /** ISO-8601, or null. */
-  expires: string | null;
-}
+export type AsyncLink = z.infer<typeof asyncShape>;
 
 /** The content of an answer to a command, or of a poll of its link; null stands for a missing value. */
 export interface Invocation {

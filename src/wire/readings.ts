@@ -25,14 +25,8 @@ import {
   type Scalar,
 } from './schemas';
 
-/** One member of a window or door status: the service's word as it came, and when the car last reported it (docs/message-contract.md 3). */
-interface MemberState {
-  value: Scalar | null;
-  /** ISO-8601, or null. */
-  timestamp: string | null;
-}
-
-export type Members = Record<string, MemberState>;
+/** A window or door status by member: the service's word as it came, and when the car last reported it (docs/message-contract.md 3). */
+export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
 /** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
 export interface Parsed<Payload> {
@@ -44,30 +38,10 @@ export interface Parsed<Payload> {
   provesFitted?: boolean;
 }
 
-export interface ResourceReading {
-  value: Scalar | null;
-  /** In words: that of docs/service.md 2.8, or another one that the service gave; null for words and booleans. */
-  unit: string | null;
-  timestamp: string | null;
+/** Its unit is in words: that of docs/service.md 2.8, or another one that the service gave; null for words and booleans. */
+export interface ResourceReading extends Measured {
   /** The service's own value, if the type of docs/service.md 2.8 cannot hold all of it. */
   raw?: { value: Scalar; unit: string | null };
-}
-
-interface VehicleDetails {
-  vin: string | null;
-  modelYear: number | null;
-  gearbox: string | null;
-  fuelType: string | null;
-  externalColour: string | null;
-  /** Kilowatt-hours; only there where the service gives it (docs/service.md 2.2). */
-  batteryCapacityKWH?: number | null | undefined;
-  images: {
-    exteriorImageUrl: string | null;
-    internalImageUrl: string | null;
-    /** Addresses of the outside from its sides; empty where that of `exteriorImageUrl` has no form that is known to offer them. */
-    sides: Partial<Record<CarSide, string>>;
-  };
-  descriptions: { model: string | null; steering: string | null; upholstery?: string | null | undefined };
 }
 
 interface CommandOffer {
@@ -75,12 +49,6 @@ interface CommandOffer {
   command: string;
   /** Verbatim. */
   href: string | null;
-}
-
-interface Accessibility {
-  value: string | null;
-  unavailableReason: string | null;
-  timestamp: string | null;
 }
 
 /** An answer that is not what was asked for. */
@@ -122,7 +90,7 @@ export function parseOpenings(
   { interface: iface, isFitted }: AnswerContext,
 ): Parsed<Members> {
   const data = unwrap(body);
-  const members: [string, MemberState][] = [];
+  const members: [string, Members[string]][] = [];
   const known = new Set<string>();
   let isProven = false;
   for (const { name, v2, ifFitted } of openingsOf(read)) {
@@ -246,8 +214,11 @@ function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
   );
 }
 
-/** docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. */
-export function parseDetails(body: unknown): Parsed<VehicleDetails> {
+/**
+ * docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. `sides` has the addresses of the outside from its sides;
+ * it is empty where that of `exteriorImageUrl` has no form that is known to offer them.
+ */
+export function parseDetails(body: unknown) {
   const parsed = detailsShape.safeParse(unwrap(body));
   if (!parsed.success) throw oddAnswer();
   const { images, ...details } = parsed.data;
@@ -278,7 +249,7 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 }
 
 /** docs/service.md 2.7. */
-export function parseAccessibility(body: unknown): Parsed<Accessibility> {
+export function parseAccessibility(body: unknown) {
   const parsed = accessibilityShape.safeParse(unwrap(body));
   if (!parsed.success) throw oddAnswer();
   const { availabilityStatus: status, unavailableReason: outerReason } = parsed.data;

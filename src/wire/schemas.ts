@@ -94,6 +94,7 @@ export const detailsShape = z.lazy(() =>
     gearbox: text,
     fuelType: text,
     externalColour: text,
+    /** Kilowatt-hours; only there where the service gives it (docs/service.md 2.2). */
     batteryCapacityKWH: z.optional(number),
     images: z.catch(images, noImages),
     descriptions: z.catch(descriptions, noDescriptions),
@@ -123,7 +124,7 @@ export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 
 /** The link of a v1 command (docs/service.md 2.5). */
-const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
+export const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
 /** Every place in which an answer may hold the status of a command (docs/service.md 2.5, docs/field-notes.md 1.9, 2.2). */
 export const invocationShape = z.lazy(() =>
