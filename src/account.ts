@@ -160,7 +160,7 @@ export function openAccount(options: AccountOptions): Account {
         isRequired: signInRequiredSince !== null || requests.isKeyRefused,
       };
     },
-    refreshToken: (signal) => tokens.get(signal).then(ignore),
+    refreshToken: (signal) => tokens.get(signal).then(() => undefined),
     connection: connectionNotes(new URL(service.baseUrl)),
     recentRequests: () => requests.recent(),
     async close() {
@@ -185,5 +185,3 @@ const bothObservers = (poller: Poller, other: VehicleObserver | undefined): Vehi
     other?.commandSent(vin);
   },
 });
-
-const ignore = (): void => undefined;

@@ -67,16 +67,12 @@ const unverified = (): VehicleError =>
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
   // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
-  const noToken = await account.refreshToken(signal).then(none, asVehicleError);
+  const noToken = await account.refreshToken(signal).then(() => null, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
-  let listed: string[] | null = null;
-  let failure: VehicleError | null = null;
-  try {
-    const { payload } = await account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
-    listed = payload.map((vehicle) => vehicle.vin);
-  } catch (error) {
-    failure = asVehicleError(error);
-  }
+  const read = account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
+  const answer = await read.catch(asVehicleError);
+  const failure = answer instanceof VehicleError ? answer : null;
+  const listed = answer instanceof VehicleError ? null : answer.payload.map((vehicle) => vehicle.vin);
   const token = account.token();
   // A new token is requested by itself after a 401, so the code says that the service is at fault.
   const isTokenRefused = failure?.code === 'SERVICE_ERROR' && failure.httpStatus === 401;
@@ -92,8 +88,6 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
 /** The findings before `about`, all with the same result. */
 const before = (about: (typeof order)[number], result: Finding['result']): Finding[] =>
   order.slice(0, order.indexOf(about)).map((name) => finding(name, result));
-
-const none = (): null => null;
 
 function vehicleFinding(vin: unknown, listed: string[] | null): Finding {
   try {

@@ -22,14 +22,6 @@ export interface PackOptions {
   onCommand?: () => void;
 }
 
-/** What all accounts with one API key at one service share. */
-interface KeyState {
-  /** The quota counts for the key (docs/field-notes.md 4.3, 5). */
-  limiter: RateLimiter;
-  /** The answer to one account serves another that reads with the same token. */
-  shared: SharedReads<Answer>;
-}
-
 /** What the accounts of a process share: clock, store, redactor, quotas with the answers to reads, facts about the cars, their commands and the turns of these. */
 export class Pack {
   readonly clock: Clock;
@@ -37,7 +29,7 @@ export class Pack {
   readonly redactor: Redactor;
   readonly facts: CarFacts;
   readonly log: CommandLog;
-  readonly #keys = new Map<string, KeyState>();
+  readonly #keys = new Map<string, { limiter: RateLimiter; shared: SharedReads<Answer> }>();
   readonly #queues = new Map<string, VehicleCommandQueue>();
 
   constructor(options: PackOptions = {}) {
@@ -55,7 +47,11 @@ export class Pack {
     this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 
-  stateOfKey(baseUrl: string, apiKey: string): KeyState {
+  /**
+   * What all accounts with one API key at one service share: the quota counts for the key (docs/field-notes.md 4.3, 5), and the answer to
+   * one account serves another that reads with the same token.
+   */
+  stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.
     const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
     const { clock, store } = this;

@@ -35,10 +35,11 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     profile.availableInterfaces = interfaceNames.filter((name) => interfaces.includes(name));
   }
   profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/(?<!\/)\/+$/, '');
-  for (const name of ['authorizeUrl', 'tokenUrl'] as const) {
-    if (profile[name] !== '')
-      profile[name] = parseAddress(profile[name], signInAddresses[name], { mayHaveQuery: true }).href;
-  }
+  for (const [name, what] of [
+    ['authorizeUrl', 'sign-in address'],
+    ['tokenUrl', 'token address'],
+  ] as const)
+    if (profile[name] !== '') profile[name] = parseAddress(profile[name], what, { mayHaveQuery: true }).href;
   if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase()))
     throw new VehicleError(
       'CONFIG',
@@ -48,9 +49,6 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     throw new VehicleError('CONFIG', 'The media type vendor may contain letters, digits and hyphens only.');
   return profile;
 }
-
-/** The names of the sign-in addresses in an error. */
-const signInAddresses = { authorizeUrl: 'sign-in address', tokenUrl: 'token address' } as const;
 
 /** A key under one of these names would replace the token, the media type or the framing of the request. */
 const reservedHeaders = new Set(

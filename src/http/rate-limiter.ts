@@ -35,9 +35,7 @@ export interface QuotaSnapshot {
   usedToday: number;
   perDay: number;
   usedThisMinute: number;
-  perMinute: number;
   commandsThisMinute: number;
-  commandsPerMinute: number;
   /** The part of day and minute that plain reads may use; the rest is reserved for commands. */
   readsPerDay: number;
   readsPerMinute: number;
@@ -123,8 +121,6 @@ const blockReasons = {
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
 
-const unlimited: Quota = { requestsPerDay: Infinity, requestsPerMinute: Infinity, commandsPerMinute: Infinity };
-
 /**
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
@@ -140,7 +136,6 @@ export class RateLimiter {
   readonly #apis: Record<ApiName, ApiState>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
-  #quota = unlimited;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
   /** Settled when the stored counts were read, or cannot be; null where nobody began to read them. */
   #beginning: Promise<void> | null = null;
@@ -174,25 +169,19 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#setQuota();
+    this.#serveWaiting();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
-      if (this.#users.size > 0) return this.#setQuota();
+      if (this.#users.size > 0) return this.#serveWaiting();
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
       for (const api of apiNames) this.#apis[api].reserved = 0;
       await this.#save();
     };
   }
 
-  #setQuota(): void {
-    const least = (name: keyof Quota): number => Math.min(...[...this.#users].map((quota) => quota[name]));
-    this.#quota = {
-      requestsPerDay: least('requestsPerDay'),
-      requestsPerMinute: least('requestsPerMinute'),
-      commandsPerMinute: least('commandsPerMinute'),
-    };
-    this.#serveWaiting();
+  #limit(of: keyof Quota): number {
+    return Math.min(...[...this.#users].map((quota) => quota[of]));
   }
 
   /**
@@ -230,7 +219,7 @@ export class RateLimiter {
 
   snapshot(): QuotaSnapshot {
     const time = this.#clock.monotonic();
-    const { requestsPerDay, requestsPerMinute, commandsPerMinute } = this.#quota;
+    const requestsPerDay = this.#limit('requestsPerDay');
     const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
       usedToday: this.#apis[api].windows.requestsPerDay.total(time),
       blockedUntil: this.#blockedUntil(api, time),
@@ -241,11 +230,9 @@ export class RateLimiter {
       rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
       perDay: requestsPerDay,
       usedThisMinute: this.#minute.total(time),
-      perMinute: requestsPerMinute,
       commandsThisMinute: this.#commands.total(time),
-      commandsPerMinute,
       readsPerDay: this.#leftToReads(requestsPerDay),
-      readsPerMinute: this.#leftToReads(requestsPerMinute),
+      readsPerMinute: this.#leftToReads(this.#limit('requestsPerMinute')),
       waiting: kinds.reduce((sum, kind) => sum + this.#waiting[kind].size, 0),
       apis,
     };
@@ -271,7 +258,7 @@ export class RateLimiter {
     for (const { of } of limits) if (kind === 'command' || of !== 'commandsPerMinute') state.windows[of].add(time);
     if (state.reserved > 0) state.reserved -= 1;
     else {
-      const most = Math.min(maxReserved, Math.floor(this.#quota.requestsPerMinute / 5));
+      const most = Math.min(maxReserved, Math.floor(this.#limit('requestsPerMinute') / 5));
       state.reservation = Math.max(1, Math.min(2 * state.reservation, most));
       state.reserved = state.reservation - 1;
       state.storing = this.#save();
@@ -285,7 +272,7 @@ export class RateLimiter {
     let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: asSentence('Too many requests wait') };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
-      const size = this.#quota[of];
+      const size = this.#limit(of);
       const at = windows[of].freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
       if (at > latest.at)
         latest = { at, code, reason: sentence`The limit of ${withThousands(size)} ${asSentence(what)} is reached` };

@@ -266,7 +266,9 @@ export class Requests {
     const fromCar = isAnswerOfCar(response);
     if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
-    if (failure.code === 'SIGN_IN_REQUIRED' && (await this.#hasNewToken(token, signal))) throw tokenReplaced();
+    const { tokens } = this.#options;
+    const isTokenRefused = failure.code === 'SIGN_IN_REQUIRED' && (await tokens.onUnauthorized(token, signal));
+    if (isTokenRefused && (await tokens.get(signal)) !== token) throw tokenReplaced();
     throw failure;
   }
 
@@ -320,12 +322,6 @@ export class Requests {
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     log(response.status, failure?.code ?? null);
     return { response, failure };
-  }
-
-  /** Reports a refused token. @returns true where there is another one now */
-  async #hasNewToken(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { tokens } = this.#options;
-    return (await tokens.onUnauthorized(refused, signal)) && (await tokens.get(signal)) !== refused;
   }
 
   #answer(response: TransportResponse): Answer {

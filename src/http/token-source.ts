@@ -115,15 +115,6 @@ export const unusable = (what: string): Sentence =>
 /** Milliseconds since 1970 as ISO-8601. */
 export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** The claims of an access token that is a JWT (docs/field-notes.md 4.2). */
-interface Claims {
-  /** Milliseconds since 1970. */
-  expiresAt: number | null;
-  scopes: string[] | null;
-}
-
-const noClaims: Claims = { expiresAt: null, scopes: null };
-
 /** `scope` is one string of words (RFC 9068) or, from some servers, a list. */
 export const scopesSchema = z.union([
   z.pipe(
@@ -143,12 +134,13 @@ const claimsSchema = z.lazy(() =>
   }),
 );
 
-/** Reads `exp` and `scope` without verifying the signature: for display and timing, never for trust. Both are null where the token is no JWT. */
-export function readClaims(token: string): Claims {
-  const payload = token.split('.', 3)[1];
-  if (payload === undefined) return noClaims;
+/**
+ * Reads `exp`, in milliseconds since 1970, and `scope` of an access token that is a JWT (docs/field-notes.md 4.2), without verifying the signature: for display and timing, never for trust. Both are null where the token is
+ * no JWT.
+ */
+export function readClaims(token: string): { expiresAt: number | null; scopes: string[] | null } {
+  const payload = token.split('.', 3)[1] ?? '';
   const parsed = claimsSchema.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
-  if (!parsed.success) return noClaims;
-  const { exp, scope } = parsed.data;
+  const { exp, scope } = parsed.success ? parsed.data : { exp: null, scope: null };
   return { expiresAt: exp === null ? null : Math.floor(exp * 1000), scopes: scope };
 }

@@ -119,13 +119,11 @@ class Connections {
   readonly dispatcher: Dispatcher;
   /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
   readonly #sockets = new Set<Socket>();
-  readonly #clock: Clock;
-  readonly #connector: buildConnector.connector;
+  readonly #options: ConnectionOptions;
 
-  constructor(origin: string, connections: number, { clock, proxyOf, connector }: ConnectionOptions) {
-    this.#clock = clock;
-    this.#connector = connector;
-    const proxy = proxyOf(new URL(origin));
+  constructor(origin: string, connections: number, own: ConnectionOptions) {
+    this.#options = own;
+    const proxy = own.proxyOf(new URL(origin));
     const options = dispatcherOptions((target) => this.#connect(target, proxy));
     this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
   }
@@ -147,7 +145,7 @@ class Connections {
   /** Asks the proxy for a tunnel to the target (CONNECT, RFC 9110 9.3.6). */
   async #openTunnel({ host = '', port, protocol }: buildConnector.Options, proxy: Proxy): Promise<Socket> {
     const limit = new AbortController();
-    const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
+    const cancelTimer = this.#options.clock.after(connectTimeoutMs, () =>
       limit.abort(lateFault(connectTimeoutMs / 1000, proxy, true)),
     );
     // undici would take the server name from the header `host`.
@@ -173,14 +171,14 @@ class Connections {
   #open(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
     return new Promise((resolve, reject) => {
       // The declared type leaves out that the connector returns its socket.
-      const socket: unknown = this.#connector(target, (error, connected) => {
+      const socket: unknown = this.#options.connector(target, (error, connected) => {
         cancelTimer();
         if (error === null) resolve(connected);
         else reject(connectionFault(error, proxy));
       });
       if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
       let hasAddress = target.httpSocket !== undefined || isIP(target.hostname) !== 0;
-      const cancelTimer = this.#clock.after(connectTimeoutMs, () =>
+      const cancelTimer = this.#options.clock.after(connectTimeoutMs, () =>
         socket.destroy(lateFault(connectTimeoutMs / 1000, proxy, hasAddress)),
       );
       this.#sockets.add(socket);

@@ -40,6 +40,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   });
 }
 
+/** The pasted tokens; a refresh token counts for more than an access token. */
 interface Pasted {
   refreshToken: string;
   accessToken: string;

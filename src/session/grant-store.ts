@@ -69,12 +69,6 @@ export class GrantStore {
     return version === null ? null : { grant, version };
   }
 
-  /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
-  async replace(key: string, grant: SavedSignIn): Promise<void> {
-    const before = await this.read(key).catch(() => null);
-    await this.write(key, { ...grant, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
-  }
-
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
     await withSentence(() => this.#options.state.remove(entryOf(key)));

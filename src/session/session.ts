@@ -56,7 +56,8 @@ export class Session {
 
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async save(key: string, signIn: SavedSignIn): Promise<void> {
-    await this.store.replace(key, signIn);
+    const before = await this.store.read(key).catch(() => null);
+    await this.store.write(key, { ...signIn, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
     await Promise.all(this.#of(key).map((manager) => manager.reload()));
   }
 

@@ -221,7 +221,8 @@ export class TokenManager {
       this.#grant = stored?.grant ?? this.#grant;
       const known = this.#grant ?? this.#imported();
       if (known === null) throw nobodySignedIn();
-      if (this.#needsNoRefresh(known)) return known;
+      const isRecent = Math.abs(this.#clock.now() - known.refreshedAt) < keepAliveIntervalMs;
+      if (isRecent && !known.isRefreshing && this.#isFresh(known)) return known;
       // Another configuration may have a refresh token that was not refused; for a refused client none helps.
       if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === known.refreshToken))
         throw this.#refusal.error;
@@ -310,15 +311,6 @@ export class TokenManager {
     return expiresAt === null || expiresAt - this.#clock.now() > renewalMargin(expiresAt - refreshedAt);
   }
 
-  /** True where the grant needs no refresh. */
-  #needsNoRefresh(grant: Grant): boolean {
-    return (
-      this.#isFresh(grant) &&
-      Math.abs(this.#clock.now() - grant.refreshedAt) < keepAliveIntervalMs &&
-      !grant.isRefreshing
-    );
-  }
-
   #refuse(refusal: Refusal, refreshToken: string): void {
     const isOfClient = refusal.refusal !== 'invalid_grant' && refusal.refusal !== '';
     const error = new VehicleError('SIGN_IN_REQUIRED', refusalSentence(refusal));
@@ -361,13 +353,9 @@ export class TokenManager {
 
   /** Waits until the work is settled, but no longer than `ms`. */
   async #waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(ms, resolve);
-      void work.catch(ignore).finally(() => {
-        cancel();
-        resolve();
-      });
-    });
+    const settled = new AbortController();
+    await Promise.race([work, this.#clock.sleep(ms, settled.signal)]).catch(ignore);
+    settled.abort();
   }
 }
 

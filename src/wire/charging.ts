@@ -51,14 +51,13 @@ function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLeve
   const status = chargingStatus?.value ?? null;
   if (status === null) return cannotTell(chargingStatus?.reason ?? null);
   const word = String(status).trim().toUpperCase();
-  if (word !== 'CHARGING') return cannotTell(isStatus(word) ? 'NOT_CHARGING' : 'UNREADABLE');
+  const isStatus = chargingMembers.chargingStatus.values.some((known) => known === word);
+  if (word !== 'CHARGING') return cannotTell(isStatus ? 'NOT_CHARGING' : 'UNREADABLE');
   const { value, timestamp, reason = null } = left ?? cannotTell(null);
   if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || timestamp === null)
     return cannotTell(reason);
   return { value: new Date(Date.parse(timestamp) + value * 60_000).toISOString(), unit: null, timestamp };
 }
-
-const isStatus = (word: string): boolean => chargingMembers.chargingStatus.values.some((known) => known === word);
 
 const isMember = (input: unknown): boolean =>
   isRecord(input) && (Object.hasOwn(input, 'value') || Object.hasOwn(input, 'status'));

@@ -8,11 +8,11 @@ import {
   type ChargingMember,
 } from './charging';
 import { fromGroup, parseGroup } from './grouped';
-import { parseLocation } from './location';
 import {
   parseAccessibility,
   parseCommands,
   parseDetails,
+  parseLocation,
   parseOpenings,
   parseResource,
   parseStatistic,

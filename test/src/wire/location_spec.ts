@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { parseLocation } from '../../../src/wire/location';
+import { parseLocation } from '../../../src/wire/readings';
 
 const feature = (
   coordinates: unknown,
