@@ -90,20 +90,20 @@ describe('The examples with events', function () {
   it('“Tell me when something happens” says what happened', async () => {
     await deploy('Tell me when something happens', away, '/doors');
     service.car().set({ lock: 'UNLOCKED' });
-    assert.equal(await sidebar.next('Notify'), 'Car is unlocked');
+    assert.equal(await sidebar.next('Not sent: no topic'), 'Car is unlocked');
     sidebar.clear();
     service.car().openWindow('frontLeft');
-    assert.equal(await sidebar.next('Notify'), 'Front-left window is open');
+    assert.equal(await sidebar.next('Not sent: no topic'), 'Front-left window is open');
   });
 
   it('“Charged, tell me” says that charging has started and is done', async () => {
     const car = { ...electricCar, battery: { ...electricCar.battery, level: 89 } };
     await deploy('Charged, tell me', { ...car, charger: { connection: 'CONNECTED', hasPower: false } }, '/state');
     service.car().set({ charger: { hasPower: true } });
-    assert.equal(await sidebar.next('Notify'), 'Charging has started');
+    assert.equal(await sidebar.next('Not sent: no topic'), 'Charging has started');
     sidebar.clear();
     service.car().set({ battery: { level: 90 } });
-    assert.equal(await sidebar.next('Notify'), 'Charging is done');
+    assert.equal(await sidebar.next('Not sent: no topic'), 'Charging is done');
   });
 
   it('“Start here” says that a window was opened', async () => {

@@ -162,9 +162,8 @@ describe('The examples in trouble', function () {
         if (node.type === 'connected-vehicle-event') return { ...node, poll: 1 };
         if (node.type === 'http request')
           return { ...node, url: String(node['url']).replace('https://ntfy.sh', `http://127.0.0.1:${port}`) };
-        const rules = node['rules'] as { p?: string }[] | undefined;
-        return node.type === 'change' && rules
-          ? { ...node, rules: rules.map((rule) => (rule.p === 'ntfy' ? { ...rule, to: topic } : rule)) }
+        return node.type.startsWith('subflow:')
+          ? { ...node, env: [{ name: 'topic', type: 'str', value: topic }] }
           : node;
       });
     };

@@ -39,10 +39,14 @@ function coreTypes(): Set<string> {
 }
 
 /** Configurations that several tabs may use. */
-const isShared = /^(connected-vehicle|ui-(base|page|group|theme))$/;
+const sharedTypes = /^(connected-vehicle|ui-(base|page|group|theme))$/;
 
 describe('The example flows', () => {
   const all = examples.flatMap(({ nodes }) => nodes);
+  const subflows = new Set(all.flatMap(({ id, type }) => (type === 'subflow' ? [id] : [])));
+  /** Configurations and subflows, which several examples may have. */
+  const isShared = ({ id, type, z = '' }: FlowNode): boolean =>
+    sharedTypes.test(type) || subflows.has(id) || subflows.has(z);
   const isOurs = ({ type }: FlowNode): boolean => nodeTypes.includes(type);
 
   it('are in folders by task, with names that sort', () => {
@@ -63,7 +67,13 @@ describe('The example flows', () => {
   });
 
   it('need no other pack, but for the page with Dashboard 2', () => {
-    const known = new Set([...coreTypes(), ...nodeTypes, 'tab']);
+    const known = new Set([
+      ...coreTypes(),
+      ...nodeTypes,
+      'tab',
+      'subflow',
+      ...[...subflows].map((id) => `subflow:${id}`),
+    ]);
     assert.deepEqual([...new Set(all.filter(({ type }) => !known.has(type)).map(({ type }) => type))].sort(), [
       'ui-base',
       'ui-group',
@@ -84,9 +94,19 @@ describe('The example flows', () => {
     assert.deepEqual([...cars.values()].map((car) => car['demoCar']).sort(), ['electric', 'petrol']);
   });
 
-  it('can be imported side by side', () => {
-    const ids = all.filter(({ type }) => type !== 'connected-vehicle').map(({ id }) => id);
+  it('can be imported side by side, and share one subflow for notifications', () => {
+    const ids = all.filter((node) => !isShared(node)).map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
+    const parts = all.filter(({ id, z = '' }) => subflows.has(id) || subflows.has(z));
+    assert.equal(subflows.size, 1);
+    for (const part of parts)
+      assert.deepEqual(
+        part,
+        parts.find(({ id }) => id === part.id),
+      );
+    const users = examples.filter(({ nodes }) => nodes.some(({ type }) => type.startsWith('subflow:')));
+    assert.equal(users.length, 3);
+    assert.equal(parts.length, 3 * new Set(parts.map(({ id }) => id)).size, 'each of them has the whole subflow');
   });
 
   it('hold no secret and no vehicle', () => {
@@ -99,7 +119,7 @@ describe('The example flows', () => {
 
   for (const { name, nodes } of examples) {
     describe(name, () => {
-      const canvas = nodes.filter((node) => typeof node['x'] === 'number');
+      const canvas = nodes.filter((node) => typeof node['x'] === 'number' && !isShared(node));
       const wires = wiresOf(canvas);
 
       it('is a tab that explains itself, on the canvas and in its info', () => {
@@ -107,7 +127,7 @@ describe('The example flows', () => {
         assert.equal(tab?.type, 'tab');
         assert.equal(tab['label'], basename(name).slice(3));
         assert.ok(String(tab['info']).length > 100);
-        assert.ok(others.every(({ type, z }) => isShared.test(type) || z === tab.id));
+        assert.ok(others.every((node) => isShared(node) || node.z === tab.id));
         const steps = canvas.filter(({ type }) => type === 'comment');
         assert.ok(steps.length >= 2);
         assert.ok(canvas.every((node) => node['name'] !== '' || node.type.startsWith('link ')));
