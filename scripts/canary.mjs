@@ -3,9 +3,10 @@
 import { createRequire } from 'node:module';
 
 const { runCanary } = createRequire(import.meta.url)('../dist/test/support/canary.js');
-const { hits, searched, ...used } = await runCanary('whole');
+const { hits, searched, debug, ...used } = await runCanary('whole');
 console.log('in use:  ', used);
 console.log('searched:', searched);
+console.log('debug:   ', `${debug.length} lines of NODE_DEBUG=connected-vehicle`);
 for (const hit of hits) console.log(hit);
 console.log(`hits:     ${hits.length}`);
 process.exit(hits.length === 0 ? 0 : 1);

@@ -12,6 +12,7 @@ import { Poller } from './polling/poller';
 import type { Quota, QuotaSnapshot } from './http/rate-limiter';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
+import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
 
@@ -71,6 +72,8 @@ export interface Account {
   readonly connection: ConnectionNotes;
   /** The last requests, oldest first, safe to show. */
   recentRequests(): LoggedRequest[];
+  /** The last answer of each address, without VIN, position, ids and addresses. */
+  lastAnswers(): AnonymousAnswer[];
   close(): Promise<void>;
 }
 
@@ -163,6 +166,7 @@ export function openAccount(options: AccountOptions): Account {
     refreshToken: (signal) => tokens.get(signal).then(() => undefined),
     connection: connectionNotes(new URL(service.baseUrl)),
     recentRequests: () => requests.recent(),
+    lastAnswers: () => requests.answers(),
     async close() {
       poller.close();
       requests.close();

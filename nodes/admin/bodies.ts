@@ -50,5 +50,8 @@ export const readBody = z.object({
 /** The event that a test sends. */
 export const testBody = z.object({ event: z.optional(shortText) });
 
+/** Whether the last answers of the service are wanted as well. */
+export const diagnosticsBody = z.object({ answers: z._default(z.boolean(), false) });
+
 /** The vehicle of a node; empty: that of the configuration. */
 export const vehicleBody = z.object({ vin: z._default(shortText, '') });

@@ -3,12 +3,14 @@ import { version } from '../../package.json';
 import { redactor, safeError } from '../vehicle/redaction';
 import type { VehicleNode } from '../vehicle/vehicle-node';
 import { storedNodes } from '../node-red/flows';
+import { LastFailures } from '../node-red/failures';
+import { partOf } from '../pack';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { shortVin } from '../../src/index';
 
-/** The text of "Copy diagnostics", without anything private. @throws VehicleError */
-export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<unknown> {
+/** The text of "Copy diagnostics", without anything private. The answers have the form of `test/fixtures/answers`. @throws VehicleError */
+export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers: boolean): Promise<unknown> {
   const options = parseOptions(vehicleOptions, node.config);
   const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
   const account = await node.account().catch(safeError);
@@ -28,6 +30,8 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode): Promise<un
     token: opened?.token(),
     quota: opened?.quota(),
     requests: opened?.recentRequests(),
+    failures: partOf(RED, LastFailures).list,
+    answers: withAnswers ? opened?.lastAnswers() : undefined,
   });
 }
 

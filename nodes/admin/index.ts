@@ -4,17 +4,18 @@ import { diagnosticsOf } from './diagnostics';
 import { readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { signInsOf } from './sign-in';
-import { redactor, safeError, shownFailure } from '../vehicle/redaction';
+import { redactor, shownFailure } from '../vehicle/redaction';
 import { packOf } from '../vehicle/state-store';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { inLanguage, languageOfRequest } from '../node-red/sentences';
+import { reportedError } from '../node-red/failures';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../cars/runtime/demo';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
-import { finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
+import { diagnosticsBody, finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
 import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../src/index';
 
 /** A person does not wait longer than this for a dialog. */
@@ -48,7 +49,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
         // Diagnostics are for a report to the maintainers, so they stay in English.
         response.json(inLanguage(action === 'diagnostics' ? 'en-US' : language, result));
       } catch (error) {
-        const { code, sentence, retryAt } = safeError(error, (stack) => RED.log.debug(stack));
+        const { code, sentence, retryAt } = reportedError(RED, action, error, RED.log);
         response.json({ error: inLanguage(language, { code, message: sentence, retryAt }) });
       }
     };
@@ -95,7 +96,10 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     return { scopes, missing, expiresAt };
   });
 
-  route('diagnostics', 'write', async (id) => ({ diagnostics: await diagnosticsOf(RED, deployed(id)) }));
+  route('diagnostics', 'write', async (id, input) => {
+    const { answers } = parseBody(diagnosticsBody, input);
+    return { diagnostics: await diagnosticsOf(RED, deployed(id), answers) };
+  });
 
   route('state', 'read', async (id) => {
     const account = await findVehicle(RED, id)

@@ -4,6 +4,7 @@ import type { NodeStatus } from './node-status';
 import type { Message } from './message';
 import { notifyEditors } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
+import { reportedError } from './failures';
 import { isInUse, onUse, throwIfInUse } from '../vehicle/state-store';
 
 /** The work that one message started. */
@@ -48,7 +49,7 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
       if (sent !== undefined) takeOver(task.msg, sent);
       done();
     } catch (error) {
-      const failure = safeError(error, (stack) => node.debug(stack));
+      const failure = reportedError(RED, node.type, error, node);
       addError(task.msg, errorOf(failure, nodeStatus));
       if (!isShown && !task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
       // It can be news about the session or the quota.

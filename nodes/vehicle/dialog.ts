@@ -283,10 +283,15 @@ export function prepareDialog(node: EditorNode<object>): void {
     );
   });
   on('diagnostics', () =>
-    ask<{ diagnostics: object }>(id, 'diagnostics', {}, ({ diagnostics, error }) => {
-      if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
-      showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
-    }),
+    ask<{ diagnostics: object }>(
+      id,
+      'diagnostics',
+      { answers: $('#connected-vehicle-answers').is(':checked') },
+      ({ diagnostics, error }) => {
+        if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
+        showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
+      },
+    ),
   );
   on('copy-scopes', () => RED.clipboard.copyText(scopesToTick().join('\n')));
   on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));

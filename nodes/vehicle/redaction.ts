@@ -1,4 +1,4 @@
-import { createRedactor, isRecord, type VehicleError } from '../../src/index';
+import { createRedactor, type VehicleError } from '../../src/index';
 import type { VehicleCredentials } from './options';
 
 const shared = createRedactor();
@@ -27,12 +27,5 @@ export const safeRecord = <Told extends { message: string; reason?: string; text
   ...(record.text !== undefined && { text: redactor().text(record.text) }),
 });
 
-/**
- * Anything that was thrown, as an error that may be shown.
- * @param debug gets the stack of a fault of the pack itself, without secrets: what a report to the maintainers needs
- */
-export function safeError(error: unknown, debug?: (stack: string) => void): VehicleError {
-  const failure = redactor().error(error);
-  if (failure.code === 'INTERNAL' && isRecord(failure.cause)) debug?.(String(failure.cause['stack']));
-  return failure;
-}
+/** Anything that was thrown, as an error that may be shown. */
+export const safeError = (error: unknown): VehicleError => redactor().error(error);

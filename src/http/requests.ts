@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { debuglog } from 'node:util';
 import type { Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
@@ -6,6 +7,7 @@ import { sentence } from '../sentence';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
+import { anonymousAnswer, type AnonymousAnswer } from '../wire/anonymous';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf } from '../util/abort';
@@ -29,7 +31,7 @@ interface RequestsOptions {
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
-  redactor: Pick<Redactor, 'answer' | 'error' | 'known'>;
+  redactor: Pick<Redactor, 'answer' | 'error' | 'known' | 'text'>;
   clock: Clock;
   /** 0 to 1, for the jitter of pauses. */
   random: () => number;
@@ -131,6 +133,11 @@ const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 /** The number of requests that "Copy diagnostics" lists. */
 const maxLogged = 30;
+/** How many answers it can list, and the longest one in characters. */
+const maxAnswers = 30;
+const maxAnswerLength = 20_000;
+/** Prints with `NODE_DEBUG=connected-vehicle`. */
+const debug = debuglog('connected-vehicle');
 
 /**
  * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
@@ -140,6 +147,8 @@ export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
   readonly #log: LoggedRequest[] = [];
+  /** The last answer of each address. */
+  readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
   #clockSkewMs = 0;
   #closed = false;
   /** The APIs that refuse the key. */
@@ -160,6 +169,11 @@ export class Requests {
   /** The last requests, oldest first. */
   recent(): LoggedRequest[] {
     return [...this.#log];
+  }
+
+  /** The last answer of each address, without what says whose car it is. */
+  answers(): AnonymousAnswer[] {
+    return [...this.#answers.values()].map((answer) => anonymousAnswer(...answer));
   }
 
   /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */
@@ -298,7 +312,7 @@ export class Requests {
     token: string,
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
   ): Promise<Sent> {
-    const { apiKeyHeader, apiKey, transport, tokens } = this.#options;
+    const { apiKeyHeader, apiKey, transport, tokens, redactor } = this.#options;
     // Two of the three mandatory headers; the third is the media type (docs/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
     const { method, url } = request;
@@ -309,6 +323,7 @@ export class Requests {
       const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, (vin) => shortVin(vin));
       this.#log.push({ at, method, host: url.host, path, status, ms, code });
       if (this.#log.length > maxLogged) this.#log.shift();
+      debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
     };
     const response = await transport.send({ ...request, headers }).catch(asVehicleError);
     if (response instanceof VehicleError) {
@@ -321,6 +336,9 @@ export class Requests {
     if (failure?.code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     log(response.status, failure?.code ?? null);
+    const { status, body } = response;
+    if (body.length <= maxAnswerLength)
+      setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, status, body], maxAnswers);
     return { response, failure };
   }
 

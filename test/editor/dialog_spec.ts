@@ -227,7 +227,10 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       ['✓', '✓', '✓', '✓', '✓', '✓'],
     );
     await picture(page, 'checked');
+    const request = page.waitForRequest(/\/diagnostics$/);
+    await page.getByLabel('with the last answers of the car').check();
     await press('diagnostics');
+    assert.deepEqual((await request).postDataJSON(), { answers: true });
     await part('result').getByText('Copied, without anything private.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests today$/);
   });

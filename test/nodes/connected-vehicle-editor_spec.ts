@@ -2,6 +2,8 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
 import { askEditor, formOf } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -438,6 +440,53 @@ describe('What the dialogs ask of the runtime', () => {
         [request?.['method'], request?.['path'], request?.['status'], request?.['code']],
         ['GET', '/connected-vehicle/v2/vehicles/…570982/windows', 200, null],
       );
+    });
+
+    it('lists the last failures with code, sentence and stack, without secrets and without the home directory', async () => {
+      const accessToken = service.issueToken();
+      await load({}, { apiKey: 'demo-key', accessToken });
+      await flow.fail({ read: 'no demo-key' });
+      let reads = 0;
+      await flow.fail({
+        // Node-RED copies the message for the Catch node, which reads it again.
+        get read(): string {
+          if (reads++ > 0) return 'windows';
+          throw new TypeError(`no read for ${accessToken} in ${join(homedir(), 'flows.json')}`);
+        },
+      });
+      await askEditor('diagnostics', {}, { id: 'none' });
+      const { diagnostics } = await askEditor('diagnostics');
+      const failures = (diagnostics as { failures: Record<string, string>[] }).failures;
+      assert.deepEqual(
+        failures.map(({ from, code }) => [from, code]),
+        [
+          ['connected-vehicle-status', 'INPUT_INVALID'],
+          ['connected-vehicle-status', 'INTERNAL'],
+          ['diagnostics', 'CONFIG'],
+        ],
+      );
+      assert.match(failures[0]?.['message'] ?? '', /^There is no value “no \[secret\]”/);
+      assert.match(failures[1]?.['stack'] ?? '', /^TypeError: no read for \[secret\] in ~.flows\.json\n +at /);
+      assert.ok(!JSON.stringify(diagnostics).includes(homedir()));
+    });
+
+    it('lists the last answers where that is asked for, in the form of test/fixtures/answers and without the VIN', async () => {
+      await load();
+      await flow.ask({ read: 'doors' });
+      await flow.ask({ read: 'commands' });
+      const { diagnostics } = await askEditor('diagnostics', { answers: true });
+      const { answers } = diagnostics as { answers: Record<string, unknown>[] };
+      assert.deepEqual(
+        answers.map(({ method, path, status }) => [method, path, status]),
+        [
+          ['GET', '/connected-vehicle/v2/vehicles/{vin}/doors', 200],
+          ['GET', '/connected-vehicle/v2/vehicles/{vin}/commands', 200],
+        ],
+      );
+      assert.match(JSON.stringify(answers[0]), /"carLocked":\{"value":"LOCKED"/);
+      assert.match(JSON.stringify(answers[1]), /"href":"[/a-z\d-]*\/vehicles\/\{vin\}\/commands\/lock"/);
+      assert.ok(!JSON.stringify(answers).includes(service.car().vin));
+      assert.equal('answers' in ((await askEditor('diagnostics'))['diagnostics'] as object), false);
     });
 
     it('tells why a configuration does not work', async () => {

@@ -51,7 +51,8 @@ describe('An answer of a real car', () => {
   before(async () => {
     server = createServer((request, response) => {
       const { status, body } = respond(request.method ?? '', (request.url ?? '').replace(vin, '{vin}'));
-      const text = typeof body === 'string' ? body : JSON.stringify(body).replaceAll('{base}', base);
+      const text =
+        typeof body === 'string' ? body : JSON.stringify(body).replaceAll('{base}', base).replaceAll('{vin}', vin);
       request.resume().on('end', () => {
         response.writeHead(status, typeof body === 'string' ? {} : { 'content-type': 'application/json' }).end(text);
       });
@@ -139,6 +140,163 @@ describe('An answer of a real car', () => {
         );
         assert.deepEqual(golden.unused, []);
       });
+    });
+  });
+
+  describe('that an owner shares', () => {
+    const serve = (answers: readonly Pick<Answer, 'method' | 'path' | 'status' | 'body'>[]): void => {
+      respond = (method, path) =>
+        answers.find((one) => one.method === method && one.path === path) ?? { status: 404, body: '{}' };
+    };
+    /** Sends the commands, and reads. @returns what *Copy diagnostics* has of the answers, and the messages */
+    const ask = async (
+      answers: readonly Answer[],
+      names: readonly ReadName[] = reads,
+    ): Promise<{ shared: Answer[]; messages: Map<string, unknown> }> => {
+      serve(answers);
+      const interfaces = new Set(answers.flatMap(({ path }) => interfaceOf(path) ?? []));
+      const messages = new Map<string, unknown>();
+      const shared: Answer[] = [];
+      const used = async (work: (opened: Account) => Promise<void>): Promise<void> => {
+        const opened = open([...interfaces], false);
+        await work(opened);
+        await opened.close();
+        for (const answer of opened.lastAnswers())
+          if (answers.some(({ path, method }) => path === answer.path && method === answer.method)) shared.push(answer);
+      };
+      await used(async (opened) => {
+        for (const name of names) messages.set(name, await messageOf(name, opened).catch(failureOf));
+      });
+      // A command without a clear answer would keep the next one waiting.
+      for (const { method, path } of answers) {
+        const command = path.split('/').at(-1) ?? '';
+        if (method === 'POST' && isCommandName(command))
+          await used(async (opened) => void (await sentBy(command, opened).catch(failureOf)));
+      }
+      return { shared, messages };
+    };
+    const ofService = recorded.map(({ name, answers }) => ({
+      name,
+      answers: answers.filter(({ path }) => path !== tokenPath && !path.includes('/requests/')),
+    }));
+
+    /** What says whose car it is or where it stands; none of it is in a fixture. */
+    const canaries: Record<string, string | number> = {
+      'a VIN': 'CN1A2B3C4D5E6F7G8',
+      'a VIN in lower case': 'cn1a2b3c4d5e6f7g8',
+      'a VIN of letters': 'QWERTYUIOPASDFGHJ',
+      'a VIN of digits': '12312312312312312',
+      'a UUID': '5432eff4-7d1c-4b0e-9f3a-0c5d8e1f2a3b',
+      'an id of hex digits': '9f86d081884c7d659a2feaa0c55ad015',
+      'an id of digits': '987654321098',
+      'a number as an id': 987_654_321_098,
+      'a latitude': 57.708_87,
+      'a latitude as text': '57.70887',
+      'a position as text': '57.70887,11.97456',
+      'an address': 'https://cas.example/4711/default.png?client=private&angle=0',
+      'an address without a scheme': '//cas.example/4711/private.png',
+      'a path': '/4711/private.png',
+      'an e-mail address': 'driver@private.example',
+      'a telephone number': '+46311234567',
+      'a token': 'eyJhbGciOiJub25lIn0.eyJwcml2YXRlIjoxfQ.c2lnbmF0dXJl',
+    };
+    /** A copy with some canaries in the place of each value, in a sentence there, or as a name beside each name. */
+    const filled = (value: unknown, where: 'values' | 'sentences' | 'names', all: readonly unknown[]): unknown => {
+      if (Array.isArray(value)) return value.map((item) => filled(item, where, all));
+      if (typeof value === 'object' && value !== null)
+        return Object.fromEntries(
+          Object.entries(value).flatMap(([name, member]) => [
+            [name, filled(member, where, all)],
+            ...(where === 'names' ? all.map((canary) => [String(canary), member]) : []),
+          ]),
+        );
+      if (where === 'names') return value;
+      return where === 'values' ? all : all.map((canary) => `The car ${String(canary)} of (${String(canary)}).`);
+    };
+
+    /** A read for each answer of a file. */
+    const readsFor = new Map<string, ReadName[]>();
+    before(async () => {
+      for (const { name, answers } of ofService) {
+        serve(answers);
+        const opened = open([...new Set(answers.flatMap(({ path }) => interfaceOf(path) ?? []))], false);
+        const needed: ReadName[] = [];
+        const asked = new Set<string>();
+        for (const read of reads) {
+          await messageOf(read, opened).catch(failureOf);
+          const { path = '', status } = opened.lastAnswers().at(-1) ?? {};
+          if (status === 200 && !asked.has(path)) needed.push(read);
+          asked.add(path);
+        }
+        await opened.close();
+        readsFor.set(name, needed);
+      }
+    });
+
+    for (const where of ['values', 'sentences', 'names'] as const)
+      it(`has no longer ${Object.keys(canaries).join(', ')}, in whatever place of whatever answer (${where})`, async () => {
+        const kinds = Object.entries(canaries);
+        // A longer answer is not shared.
+        while (kinds.length > 0) {
+          const some = kinds.splice(0, 4);
+          for (const { name, answers } of ofService) {
+            const values = some.map(([, canary]) => canary);
+            const personal = answers.map((answer) => ({ ...answer, body: filled(answer.body, where, values) }));
+            const { shared } = await ask(personal, readsFor.get(name));
+            assert.equal(shared.length, answers.length, name);
+            const text = JSON.stringify(shared).toLowerCase();
+            for (const [kind, canary] of some)
+              for (const part of String(canary)
+                .toLowerCase()
+                .split(/[,/?&]/))
+                assert.ok(part.length < 4 || !text.includes(part), `${part} of ${kind} in ${name}: ${text}`);
+          }
+        }
+      });
+
+    it('has no position and no id, however short they are', async () => {
+      const { answers } = ofService.find(({ name }) => name === 'location-without-time') ?? assert.fail();
+      const [answer = assert.fail()] = answers;
+      const { shared } = await ask([
+        { ...answer, body: { operationId: '654321', userId: 654_321, ...(answer.body as object) } },
+      ]);
+      assert.deepEqual(shared[0]?.body, {
+        operationId: '[text]',
+        userId: 0,
+        data: { type: 'Feature', geometry: { type: 'Point', coordinates: [11.5, 57.5] }, properties: {} },
+      });
+    });
+
+    it('gives the same messages as before, but for the position and for names, colors and addresses', async () => {
+      const personal = new Set<string>(['location', 'details', 'vehicles', 'commands']);
+      let same = 0;
+      for (const { name, answers } of ofService) {
+        const before = await ask(answers);
+        const after = await ask(before.shared);
+        assert.deepEqual(after.shared, before.shared, name);
+        for (const [read, message] of before.messages) {
+          // Its text is the placeholder of the OpenAPI.
+          if (personal.has(read) || `${name} ${read}` === 'extended-v1 fuelAmount') continue;
+          assert.deepEqual(after.messages.get(read), message, `${name} ${read}`);
+          same += 1;
+        }
+      }
+      assert.ok(same > 1_000, String(same));
+    });
+
+    it('keeps what a failure says', async () => {
+      for (const { status, body } of recordedFailures.filter(({ read }) => read !== 'token')) {
+        respond = () => ({ status, body });
+        const opened = open(['connected-v2'], false);
+        await messageOf('windows', opened).catch(failureOf);
+        const [answer = assert.fail()] = opened.lastAnswers();
+        const said = (text: unknown): unknown =>
+          JSON.stringify(text)
+            .replaceAll(/"(?:operationId|exve\w+)":"[^"]*"/g, '')
+            .replaceAll(/https:[^" ]*|\bVCC-\S+/g, '…');
+        assert.deepEqual(said(answer.body), said(body));
+        await opened.close();
+      }
     });
   });
 

@@ -306,7 +306,8 @@ class Run {
     const nodes = [{ label: 'Windows', reads: ['windows'], commands: ['lock'] }];
     const form = formOf(this.#vehicle(), {}, { nodes, callback });
     for (const action of ['vehicles', 'check']) await this.#ask(action, form);
-    for (const action of ['state', 'commands', 'diagnostics']) await this.#ask(action, {});
+    for (const action of ['state', 'commands']) await this.#ask(action, {});
+    await this.#ask('diagnostics', { answers: true });
     await this.#ask('check', formOf(this.#vehicle({ baseUrl: 'http://127.0.0.1:9' })));
     await this.#ask(
       'check',

@@ -15,6 +15,8 @@ export interface CanaryReport {
   /** `output`: lines on stdout and stderr. */
   searched: CanaryRun['searched'] & { output: number };
   hits: string[];
+  /** What NODE_DEBUG=connected-vehicle printed. */
+  debug: string[];
 }
 
 const timeLimitMs = { whole: 20 * 60_000, some: 110_000, leak: 60_000 };
@@ -31,7 +33,7 @@ export async function runCanary(scenario: keyof typeof timeLimitMs): Promise<Can
     for (const made of [home, temporary]) await mkdir(made);
     const places = { HOME: home, USERPROFILE: home, TMPDIR: temporary, TMP: temporary, TEMP: temporary };
     const child = fork(join(__dirname, 'canary-process.js'), [scenario, folder], {
-      env: { ...process.env, ...places },
+      env: { ...process.env, ...places, NODE_DEBUG: 'connected-vehicle' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const timeLimit = setTimeout(() => child.kill('SIGKILL'), timeLimitMs[scenario]);
@@ -51,7 +53,15 @@ export async function runCanary(scenario: keyof typeof timeLimitMs): Promise<Can
         if (at >= 0) hits.push(`${name}: ${text.slice(Math.max(0, at - 80), at + word.length)}`);
       }
     const lines = `${output.stdout}\n${output.stderr}`.split('\n').filter((line) => line !== '').length;
-    return { secrets: secrets.length, vins: vins.length, requests, searched: { ...searched, output: lines }, hits };
+    const debug = output.stderr.split('\n').filter((line) => line.startsWith('CONNECTED-VEHICLE'));
+    return {
+      secrets: secrets.length,
+      vins: vins.length,
+      requests,
+      searched: { ...searched, output: lines },
+      hits,
+      debug,
+    };
   } finally {
     await removeFolder(folder);
   }
