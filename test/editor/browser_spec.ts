@@ -226,8 +226,8 @@ describe(`The editor in a browser${pendingNote}`, function () {
     const id = await addNode('connected-vehicle-command-status', 600, 300);
     assert.equal(
       await page.locator('#node-input-vehicle option:checked').innerText(),
-      'Demo car',
-      'the only vehicle is chosen by itself',
+      'as in the message',
+      'the vehicle of the command',
     );
     await type('#node-input-timeout', '${WATCH_SECONDS}');
     await page.locator('.car-form summary').click();

@@ -410,6 +410,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
   });
 
   it('send a test through the deployed node, one for a double click, and none while something is not deployed', async () => {
+    // The tests before this one have changed other nodes.
+    await page.evaluate('RED.nodes.dirty(false)');
     await openForm('event');
     const test = partOf(page, 'test');
     await test.locator('select').selectOption({ label: 'Arrived at a place' });
