@@ -99,15 +99,13 @@ export function parseOpenings(
     known.add(name).add(v2);
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
     if (ifFitted && isMissing && !(isFitted === true && iface === 'connected-v2')) continue;
-    const { value, timestamp } = measuredIn(data, [name, v2]);
-    members.push([name, { value, timestamp }]);
-    if (ifFitted) isProven = provesFitted(value);
+    const state = stateOf(measuredIn(data, [name, v2]));
+    members.push([name, state]);
+    if (ifFitted) isProven = provesFitted(state.value);
   }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (known.has(name) || !isMeasured(data[name])) continue;
-    const { value, timestamp } = parseMeasured(data[name]);
-    members.push([name, { value, timestamp }]);
+    if (!known.has(name) && isMeasured(data[name])) members.push([name, stateOf(parseMeasured(data[name]))]);
   }
   // fromEntries defines own properties, so a member called `__proto__` stays a member.
   const payload = Object.fromEntries(members);
@@ -121,6 +119,12 @@ export function parseOpenings(
     ),
   };
 }
+
+/** An unknown value has no time. */
+const stateOf = ({ value, timestamp }: Measured): Pick<Measured, 'value' | 'timestamp'> => ({
+  value,
+  timestamp: value === null ? null : timestamp,
+});
 
 /** The spelling of a member that says something; nothing where two say different things. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
