@@ -7,6 +7,7 @@ import { partOf } from '../pack';
 import { sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { wordsOf } from '../node-red/i18n';
+import { languageOfRequest } from '../node-red/sentences';
 import type { Form } from './form-routes';
 import { storedNodes } from '../node-red/flows';
 import { findVehicle } from '../vehicle/vehicle-node';
@@ -131,7 +132,7 @@ class SignInRoutes {
 
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
-    const { say, word } = wordsOf(this.#RED);
+    const { say, word } = wordsOf(this.#RED, '', languageOfRequest(request));
     const { status, words } = await this.finish(request.originalUrl).then(
       () => ({ status: 200, words: say('callback.done') }),
       (error: unknown) => ({ status: 400, words: `${say('callback.failed')} ${word(safeError(error).sentence)}` }),

@@ -72,12 +72,13 @@ function flat(path: string, value: unknown): [string, Text][] {
 
 /**
  * The texts in the language of a vehicle configuration, or in that of Node-RED where the configuration names none.
- * @param vehicle id of the config node; without one: in the language of Node-RED
+ * @param vehicle id of the config node; without one: in the other language
+ * @param other BCP 47 tag; without one: the language of Node-RED
  */
-export function wordsOf(RED: NodeAPI, vehicle = ''): Words {
+export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
   // Null for a config node that is deleted or disabled; any node has other properties.
   const node = RED.nodes.getNode(vehicle) as { config?: { language?: unknown } } | null;
-  return partOf(RED, Texts).in(knownLanguage(node?.config?.language));
+  return partOf(RED, Texts).in(knownLanguage(node?.config?.language) ?? other);
 }
 
 /** A line in the log of Node-RED, in its language. */

@@ -294,9 +294,9 @@ const deletedMeanwhile = (): VehicleError =>
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
-/** Accepts a whole address, or a query with or without its question mark. */
+/** Accepts a whole address, or a query with or without its question mark; also in quotation marks, and with a fragment. */
 function queryOf(redirected: string): URLSearchParams {
-  const text = redirected.trim();
+  const text = redirected.trim().replace(/^["'<]|["'>]$|#.*$/g, '');
   if (URL.canParse(text)) return new URL(text).searchParams;
   return new URLSearchParams(text.slice(text.indexOf('?') + 1));
 }

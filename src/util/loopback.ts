@@ -3,7 +3,8 @@ export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1
 
 /** Whether a service takes it for a redirect URL. It is compared as text: https, or http on `localhost` (docs/field-notes.md 4.3). */
 export const isRedirectUrl = (input: string): boolean =>
-  addressFault(input, { mayHaveQuery: true }) === null && /^(https:|http:\/\/localhost(?![^:/?]))/.test(input);
+  addressFault(input, { mayHaveQuery: true }) === null &&
+  /^(https:\/\/|http:\/\/localhost(?![^:/?]))[^\s\\]*$/.test(input);
 
 /** What is wrong with an address that keys, tokens or a sign-in go to; null where nothing is. Browsers use it, too. */
 export function addressFault(

@@ -246,6 +246,8 @@ describe('The validators', () => {
       'HTTPS://red.example/',
       'https://red.example/#top',
       'https://user:word@red.example/',
+      'https:/red.example/connected-vehicle/callback',
+      'https://red.example/connected- vehicle/callback',
       'localhost:1880',
     ]) {
       assert.equal(verdict(url), `${shared}redirectUrl`, url);

@@ -124,9 +124,16 @@ describe('Signing in from the editor', () => {
     assert.match(found?.message ?? '', /The pack tries again by itself\.$/);
   });
 
-  it('works by pasting the address back, whole or its query alone', async () => {
+  it('works by pasting the address back, whole or its query alone, and with quotation marks', async () => {
     await load();
-    for (const cut of [(address: string) => ` ${address}\n`, (address: string) => new URL(address).search]) {
+    const pasted: ((address: string) => string)[] = [
+      (address) => ` ${address}\n`,
+      (address) => new URL(address).search,
+      (address) => `${new URL(address).search}#`,
+      (address) => `"${address}"`,
+      (address) => `<${address}>`,
+    ];
+    for (const cut of pasted) {
       const { url } = await begin();
       const answer = await finish(cut(await signInAtPage(String(url))));
       assert.equal(answer.error, undefined);
@@ -204,6 +211,8 @@ describe('Signing in from the editor', () => {
     const { url } = await begin();
     const answered = await page(await signInAtPage(String(url), 'deny'));
     assert.match(answered.text, /declined/);
+    const german = await helper.request().get('/connected-vehicle/callback').set('accept-language', 'de');
+    assert.match(german.text, /Anmeldung/, 'in the language of the browser, as the form');
     const again = await begin();
     const { error } = await finish(await signInAtPage(String(again['url']), 'deny'));
     assert.match(`${error?.code} ${error?.message}`, /^SIGN_IN_REQUIRED .*declined/);

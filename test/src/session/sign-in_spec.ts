@@ -480,6 +480,10 @@ describe('a sign-in from the editor', () => {
       'http://127.0.0.1:1880/connected-vehicle/callback',
       'HTTP://localhost:1880/connected-vehicle/callback',
       'HTTPS://red.example/connected-vehicle/callback',
+      'https:/red.example/connected-vehicle/callback',
+      'https:\\\\red.example\\connected-vehicle\\callback',
+      'https://red.example/connected- vehicle/callback',
+      'http://localhost:1880/\nconnected-vehicle/callback',
     ])
       assert.throws(
         () => begin({ redirectUrl: wrong }),
