@@ -203,8 +203,8 @@ describe('a command whose answer nobody was there for', () => {
     const deploy = replaceWatch(200);
     await closing;
     while (!service.requests.some(({ method, status }) => method === 'POST' && status !== 0)) await clock.advance(500);
-    // Long enough for a record that is not held back; what is on the wire and on disk needs real time.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // Long enough for a record that is not held back: each step waits for what is on the wire and on disk.
+    await clock.advanceInSteps(1_000, 100);
     assert.equal(flow.outputs[1]?.length, 0);
     close();
     await deploy;
