@@ -417,6 +417,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await test.locator('select').selectOption({ label: 'Arrived at a place' });
     await test.locator('button').dblclick();
     await test.getByText('Sent: Test: Car is at Home').waitFor();
+    assert.equal(await test.locator('button').isDisabled(), true, 'for a second');
     await picture(page, 'test-sent');
     await test.locator('select').selectOption({ label: 'Car locked' });
     await test.locator('button').click();

@@ -183,6 +183,9 @@ describe('The runner of the events', () => {
       assert.deepEqual((await runner.poll([], signal)).events, []);
       await clock.advance(6 * 60_000);
       assert.equal(wakes, 1);
+      await runner.poll([], signal);
+      await clock.advance(4 * 60_000);
+      assert.equal(wakes, 1);
       await clock.advance(Date.parse('2026-06-01T18:00:00Z') - clock.now());
       assert.deepEqual(
         (await runner.poll([], signal)).events.map(({ event }) => event),
