@@ -236,8 +236,8 @@ export function prepareDialog(node: EditorNode<object>): void {
 
   /** Asks about the open form. An answer that arrives after a change of the form is dropped: it is about other values. */
   const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
-    const asked = changes;
-    ask<Members>(id, action, bodyOf(node), (answer) => (asked === changes ? done(answer) : late()));
+    const changesBefore = changes;
+    ask<Members>(id, action, bodyOf(node), (answer) => (changesBefore === changes ? done(answer) : late()));
   };
   const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
   const showPaste = (): void => void part('paste').toggle(waiting || endsElsewhere());
@@ -338,11 +338,11 @@ export function prepareDialog(node: EditorNode<object>): void {
   });
 
   const showRedirect = (): void => {
-    const verdict = validateRedirectUrl(textOf(field('redirectUrl')));
+    const validity = validateRedirectUrl(textOf(field('redirectUrl')));
     const isProposed = textOf(field('redirectUrl')) === '';
     part('redirect').text(redirectUrl());
-    part('redirectUsed').toggle(verdict === true);
-    if (verdict !== true) showLines('redirectWhy', [verdict, true]);
+    part('redirectUsed').toggle(validity === true);
+    if (validity !== true) showLines('redirectWhy', [validity, true]);
     else
       showLines(
         'redirectWhy',
@@ -366,17 +366,17 @@ export function prepareDialog(node: EditorNode<object>): void {
 /** The addresses that get key, tokens, client ID and client secret. */
 const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 
-/** A stored secret is meant for the place that it was typed for: at another one its field is empty, and saving forgets it. */
+/** A stored secret is for the service and the addresses that it was entered for. With others its field is empty, and saving removes it. */
 function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
-  const place = (): string =>
+  const serviceKey = (): string =>
     [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? addressNames.map(origin) : [])].join(' ');
   const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
-  const before = place();
+  const before = serviceKey();
   const updateSecrets = (): void => {
-    const [from, to] = place() === before ? ['', stored] : [stored, ''];
+    const [from, to] = serviceKey() === before ? ['', stored] : [stored, ''];
     for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
-    showLines('moved', [place() === before || secrets.length === 0 ? '' : say('moved'), true]);
+    showLines('moved', [serviceKey() === before || secrets.length === 0 ? '' : say('moved'), true]);
   };
   for (const name of ['service', ...addressNames]) field(name).on('change', updateSecrets);
 }

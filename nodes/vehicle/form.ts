@@ -29,8 +29,8 @@ const {
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
 /** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
-const ifCustom = (node: Partial<VehicleOptions>, verdict: () => Validity): Validity =>
-  serviceOf(node) !== 'custom' || verdict();
+const ifCustom = (node: Partial<VehicleOptions>, validate: () => Validity): Validity =>
+  serviceOf(node) !== 'custom' || validate();
 
 /** A header's name, or a part of one. */
 const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>

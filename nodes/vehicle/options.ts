@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { accessNames, defaultAccess, interfaceNames, serviceNames } from '../../src/index';
 import { flag, listOf, number, text } from '../node-red/options';
 
-/** `connected-vehicle` (docs/message-contract.md 2). Credentials stand apart, below. */
+/** `connected-vehicle` (docs/message-contract.md 2). The credentials are below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
@@ -26,9 +26,9 @@ export const vehicleOptions = z.lazy(() =>
     commandsPerMinute: number(10, 1),
     /** Seconds that a reading answers other readers; 0: every read is a request of its own. */
     shareFor: number(5, 0),
-    /** How the nodes that poll do so: each at its own seconds, or as often as the car gives reason to. */
+    /** Each node reads at its own interval, or less often while the car is parked. */
     polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),
-    /** Of the texts that reach people: `payload.text`, node status, notifications. Empty: the language of Node-RED. */
+    /** The language of the texts that reach people: `payload.text`, node status, notifications. Empty: the language of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),
 );

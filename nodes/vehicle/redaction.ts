@@ -17,9 +17,9 @@ export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshTok
   redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
 
 /** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
-export const safeRecord = <Told extends { message: string; reason?: string; text?: string; async: object | null }>(
-  record: Told,
-): Told => ({
+export const safeRecord = <Logged extends { message: string; reason?: string; text?: string; async: object | null }>(
+  record: Logged,
+): Logged => ({
   ...record,
   async: record.async && { ...record.async },
   message: redactor().text(record.message),

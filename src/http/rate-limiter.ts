@@ -29,7 +29,7 @@ export interface AcquireOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The use of one API key, for the dialog ("1,204 of 10,000 today") and for diagnostics. */
+/** The use of one API key, for the dialog ("1,204 of 10,000") and for diagnostics. */
 export interface QuotaSnapshot {
   /** The requests to the connected vehicle API; `apis` has those of every API. */
   usedToday: number;

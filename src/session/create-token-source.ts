@@ -1,7 +1,7 @@
 import { cancelledError, VehicleError } from '../errors';
 import { raceAbort } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
-import { fingerprint, importedKey, signInKey } from './grant-store';
+import { fingerprint, pastedKey, signInKey } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
 import type { GrantState, TokenManager } from './token-manager';
 import type { Session } from './session';
@@ -40,7 +40,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   });
 }
 
-/** The pasted tokens; a refresh token counts for more than an access token. */
+/** The pasted tokens; a refresh token takes precedence over an access token. */
 interface Pasted {
   refreshToken: string;
   accessToken: string;
@@ -54,7 +54,7 @@ class ManagedToken implements TokenSource {
   readonly #client: OAuthClient;
   readonly #given: Pasted;
   readonly #signInKey: string;
-  readonly #importedKey: string;
+  readonly #pastedKey: string;
   readonly #cancelStart: () => void;
   /** Null before the first choice, and while the pasted access token is in use. */
   #manager: TokenManager | null = null;
@@ -67,7 +67,7 @@ class ManagedToken implements TokenSource {
     this.#client = client;
     this.#given = given;
     this.#signInKey = signInKey(client, configNodeId);
-    this.#importedKey = importedKey(client, given.refreshToken);
+    this.#pastedKey = pastedKey(client, given.refreshToken);
     // A grant is refreshed even while no request needs its token.
     this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(ignore));
   }
@@ -136,8 +136,8 @@ class ManagedToken implements TokenSource {
     this.#manager = this.#session.acquire({
       key,
       client: this.#client,
-      importedRefreshToken:
-        key === this.#importedKey ? { token: refreshToken, fingerprint: fingerprint(refreshToken) } : null,
+      pastedRefreshToken:
+        key === this.#pastedKey ? { token: refreshToken, fingerprint: fingerprint(refreshToken) } : null,
     });
     return this.#manager;
   }
@@ -149,7 +149,7 @@ class ManagedToken implements TokenSource {
     const signedIn = await this.#session.store.read(this.#signInKey);
     /** True where a person signed in after this token was pasted. */
     const isOutdated = (token: string): boolean => signedIn?.grant.outdated.includes(fingerprint(token)) ?? false;
-    if (refreshToken !== '') return isOutdated(refreshToken) ? this.#signInKey : this.#importedKey;
+    if (refreshToken !== '') return isOutdated(refreshToken) ? this.#signInKey : this.#pastedKey;
     if (signedIn === null) {
       if (pasted === null) throw nobodySignedIn();
       return pasted;

@@ -87,7 +87,7 @@ export class GrantStore {
   }
 }
 
-/** Recognises a secret without holding it. */
+/** Recognizes a secret without holding it. */
 export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /**
@@ -98,7 +98,7 @@ export const signInKey = (client: OAuthClient, configNodeId: string): string =>
   ['signed-in', client.audience, client.tokenUrl, client.clientId, configNodeId].join('\n');
 
 /** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
-export const importedKey = (client: OAuthClient, refreshToken: string): string =>
+export const pastedKey = (client: OAuthClient, refreshToken: string): string =>
   ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
 
 const collection = 'sign-in';

@@ -35,7 +35,7 @@ export class Session {
   }
 
   /** The manager of a grant. Each user releases it once. */
-  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'importedRefreshToken'>): TokenManager {
+  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'pastedRefreshToken'>): TokenManager {
     // A configuration with a mistyped client secret gets a manager of its own, so that it does not stop the others.
     const id = JSON.stringify([options.key, options.client.clientSecret]);
     let manager = this.#managers.get(id);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
-import { fingerprint, importedKey, signInKey, type SavedSignIn } from './grant-store';
+import { fingerprint, pastedKey, signInKey, type SavedSignIn } from './grant-store';
 import {
   checkInputs,
   refusalSentence,
@@ -89,12 +89,12 @@ export class SignIns {
    * The address to open in a browser.
    * @throws VehicleError CONFIG
    */
-  begin(asked: SignInStart): { url: string; state: string } {
+  begin(options: SignInStart): { url: string; state: string } {
     const start = {
-      ...asked,
-      authorizeUrl: asked.authorizeUrl.trim(),
-      client: trimmed(asked.client),
-      redirectUrl: asked.redirectUrl.trim(),
+      ...options,
+      authorizeUrl: options.authorizeUrl.trim(),
+      client: trimmed(options.client),
+      redirectUrl: options.redirectUrl.trim(),
     };
     checkInputs(start.client);
     parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
@@ -153,7 +153,7 @@ export class SignIns {
     const client = trimmed(deleted.client);
     const refreshToken = deleted.refreshToken.trim();
     await this.#options.grants.forget(signInKey(client, deleted.configNodeId));
-    if (refreshToken !== '') await this.#options.grants.forget(importedKey(client, refreshToken));
+    if (refreshToken !== '') await this.#options.grants.forget(pastedKey(client, refreshToken));
   }
 
   async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {

@@ -20,7 +20,7 @@ export interface TokenManagerOptions {
   key: string;
   client: OAuthClient;
   /** A pasted refresh token, used where the store has no grant. */
-  importedRefreshToken: { token: string; fingerprint: string } | null;
+  pastedRefreshToken: { token: string; fingerprint: string } | null;
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */
   send: Send;
@@ -219,7 +219,7 @@ export class TokenManager {
       const stored = await this.#options.store.read(this.key);
       if (this.#isForgotten) throw cancelledError();
       this.#grant = stored?.grant ?? this.#grant;
-      const known = this.#grant ?? this.#imported();
+      const known = this.#grant ?? this.#pastedGrant();
       if (known === null) throw nobodySignedIn();
       const isRecent = Math.abs(this.#clock.now() - known.refreshedAt) < keepAliveIntervalMs;
       if (isRecent && !known.isRefreshing && this.#isFresh(known)) return known;
@@ -233,17 +233,17 @@ export class TokenManager {
     }
   }
 
-  #imported(): Grant | null {
-    const imported = this.#options.importedRefreshToken;
-    if (imported === null) return null;
+  #pastedGrant(): Grant | null {
+    const pasted = this.#options.pastedRefreshToken;
+    if (pasted === null) return null;
     return {
       generation: 0,
-      refreshToken: imported.token,
+      refreshToken: pasted.token,
       accessToken: '',
       expiresAt: null,
       scopes: null,
       refreshedAt: this.#clock.now(),
-      outdated: [imported.fingerprint],
+      outdated: [pasted.fingerprint],
       isRefreshing: false,
     };
   }

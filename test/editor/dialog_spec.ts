@@ -76,7 +76,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
     await page.waitForSelector('#connected-vehicle-found', { state: 'attached' });
     await part('used')
-      .getByText(/requests today/)
+      .getByText(/requests in 24 h/)
       .waitFor({ state: 'attached' });
   };
   const part = (name: string) => partOf(page, name);
@@ -102,7 +102,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
     await part('token')
-      .getByText(/^Signed in until .*, renewed at /)
+      .getByText(/^Signed in until .*, last renewal: /)
       .waitFor();
     assert.ok(popup.isClosed() || (await popup.innerText('body')).includes('You are signed in'));
   });
@@ -232,7 +232,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await press('diagnostics');
     assert.deepEqual((await request).postDataJSON(), { answers: true });
     await part('result').getByText('Copied, without anything private.').waitFor();
-    assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests today$/);
+    assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests in 24 h$/);
   });
 
   it('names first what is to be mended, with the label of the field', async () => {

@@ -6,7 +6,7 @@ import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
 import { Session, type SessionOptions } from '../../../src/session/session';
 import { wordSentence } from '../../../src/sentence';
-import { GrantStore, importedKey } from '../../../src/session/grant-store';
+import { GrantStore, pastedKey } from '../../../src/session/grant-store';
 import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
@@ -357,7 +357,7 @@ describe('a refreshing access token', () => {
     const saved: boolean[] = [];
     for (let round = 0; round < 3; round++) {
       const got = await token.get();
-      const stored = await newStore().read(importedKey(identity.client, pasted));
+      const stored = await newStore().read(pastedKey(identity.client, pasted));
       saved.push(
         stored?.grant.accessToken === got &&
           identity.issued.includes(stored.grant.refreshToken) &&
@@ -684,7 +684,7 @@ describe('a refreshing access token', () => {
       store.read = async (key) => {
         const stored = await read(key);
         const isItsTurn = identity.requests.length === Number(isAnswered);
-        if (key !== importedKey(identity.client, refreshToken) || !isItsTurn || isDeleted) return stored;
+        if (key !== pastedKey(identity.client, refreshToken) || !isItsTurn || isDeleted) return stored;
         isDeleted = true;
         await session.signIns.forgetSaved({ client: identity.client, configNodeId: 'config-1', refreshToken });
         return stored;
@@ -764,7 +764,7 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: pasted });
     await token.get();
     const other = newStore(new Seal('another secret'));
-    await other.write(importedKey(identity.client, pasted), {
+    await other.write(pastedKey(identity.client, pasted), {
       generation: 9,
       refreshToken: 'x',
       accessToken: '',

@@ -6,7 +6,7 @@ import { sleepOn } from '../../../src/util/clock';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
-import { GrantStore, importedKey } from '../../../src/session/grant-store';
+import { GrantStore, pastedKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
@@ -244,7 +244,7 @@ class Year {
       clientSecret: '',
     };
     const store = new GrantStore({ state: this.#state });
-    return (await store.read(importedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
+    return (await store.read(pastedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
   }
 
   readonly #send: Send = async (request) => {
