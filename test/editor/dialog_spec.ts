@@ -261,7 +261,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       await address.fill('https://elsewhere.example');
       await address.blur();
       await part('moved')
-        .getByText(/enter key and token again/)
+        .getByText(/enter API key, client secret and tokens again/)
         .waitFor();
       assert.equal(await key.inputValue(), '', name);
       if (name === 'baseUrl') await picture(page, 'moved');
