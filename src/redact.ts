@@ -1,6 +1,6 @@
 import { asVehicleError, VehicleError } from './errors';
 import { mapSentence, wordSentence } from './sentence';
-import { shortVin } from './vin';
+import { shortVin, vinPattern } from './vin';
 
 /**
  * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
@@ -14,6 +14,8 @@ export interface Redactor {
   learn(...secrets: readonly string[]): void;
   /** A token that another one will replace: the last thousand are known. */
   learnRotated(secret: string): void;
+  /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
+  learnVin(vin: unknown): void;
   text(text: string): string;
   /** Removes the known secrets only. */
   known(text: string): string;
@@ -29,11 +31,14 @@ const secretMark = '[secret]';
 /** Anything shorter is not treated as a secret, because removing it would tear words and numbers apart. */
 const minSecretLength = 8;
 const maxRotated = 1000;
+const maxVins = 1000;
 
 export function createRedactor(): Redactor {
   const lasting = new Set<string>();
   const rotated = new Set<string>();
+  const vins = new Set<string>();
   let known: readonly string[] = [];
+  let vinsPattern: RegExp | null = null;
 
   const learn = (forms: Set<string>, secret: string, max: number): void => {
     for (const form of formsOf(secret.trim())) remember(forms, form, max);
@@ -45,7 +50,7 @@ export function createRedactor(): Redactor {
     let output = withoutKnown(input);
     for (const { pattern, by } of patterns)
       output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
-    return output;
+    return vinsPattern === null ? output : output.replace(vinsPattern, shortVin);
   };
   const value = (input: unknown): unknown => copyOf(input, text, []);
 
@@ -54,6 +59,12 @@ export function createRedactor(): Redactor {
       for (const secret of secrets) learn(lasting, secret, Number.POSITIVE_INFINITY);
     },
     learnRotated: (secret) => learn(rotated, secret, maxRotated),
+    learnVin(given) {
+      const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
+      if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
+      remember(vins, vin, maxVins);
+      vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins].join('|')})(?![A-Za-z\\d])`, 'gi');
+    },
     text,
     known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,

@@ -1,6 +1,7 @@
 import type { NodeOfFlow } from './flows';
 import { isBlank, type Message } from './message';
 import { asSentence, isRecord, sentence, VehicleError } from '../../src/index';
+import { redactor } from '../vehicle/redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
 export const literalTypes: ReadonlySet<string> = new Set(['str', 'num']);
@@ -22,6 +23,8 @@ export async function typedProperty<Name extends string>(
   const source = options[name];
   const type = String(options[`${name}Type`]);
   if (literalTypes.has(type)) return source;
+  // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
+  redactor().learnVin(source);
   const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);
   const label = sentence`${named} for “${name}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
 import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
 import type { VehicleCredentials, VehicleOptions } from './options';
-import { learnCredentials } from './redaction';
+import { learnCredentials, redactor } from './redaction';
 import { packOf, sessionOf } from './state-store';
 import { clock } from '../node-red/time';
 
@@ -53,6 +53,7 @@ export function accountOptionsOf(
 ): AccountOptions {
   const { apiKey, accessToken, refreshToken } = credentials;
   learnCredentials(credentials);
+  redactor().learnVin(options.vin);
   const service = serviceOf(options);
   return {
     service,

@@ -5,6 +5,7 @@ import { signInsOf } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
 import type { FlowNode } from '../node-red/flow-node';
+import { redactor } from './redaction';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
@@ -46,6 +47,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
     const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
       (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
     );
+    redactor().learnVin(chosen);
     return chosen;
   };
   Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);

@@ -80,6 +80,7 @@ describe('The patterns', function () {
   it('that the redactor puts together do so, too', () => {
     const redactor = createRedactor();
     redactor.learn('a-secret-of-some-length');
+    redactor.learnVin('ABCDEFGHIJKLMNOPQ');
     const pieces = [
       '-a',
       '_',

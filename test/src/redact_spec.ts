@@ -96,6 +96,19 @@ describe('The redactor', () => {
       assert.equal(text(other), other);
   });
 
+  it('shortens a VIN of letters only or of digits only once it has learned it, and learns nothing else as one', () => {
+    const redactor = createRedactor();
+    for (const given of [' abcdefghijklmnopq', '12345678901234567', vin, 'doors', '', 17, undefined])
+      redactor.learnVin(given);
+    assert.equal(
+      redactor.text('ABCDEFGHIJKLMNOPQ abcdefghijklmnopq 12345678901234567 doors'),
+      '…LMNOPQ …lmnopq …234567 doors',
+    );
+    for (const other of ['ABCDEFGHIJKLMNOPQR', '123456789012345678', 'BCDEFGHIJKLMNOPQR'])
+      assert.equal(redactor.text(other), other);
+    assert.equal(redactor.answer('12345678901234567'), '12345678901234567');
+  });
+
   it('goes through plain data, names of members included', () => {
     const redactor = createRedactor();
     redactor.learn('secret-word');
