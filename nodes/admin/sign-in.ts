@@ -68,12 +68,29 @@ class SignInRoutes {
       redirectUrl,
       ...signInScopes(service.availableInterfaces, options),
       configNodeId: id,
+      deployedClient: () => this.#deployedClient(id),
       refreshToken: credentials.refreshToken,
       accessToken: credentials.accessToken,
       onSecret: (secret) => redactor().learnRotated(secret),
     });
     redactor().learnRotated(state);
     return { url, redirectUrl };
+  }
+
+  /** Null also where a deployed configuration names no service that can be used. */
+  #deployedClient(id: string): ReturnType<typeof clientOf> | null {
+    const deployed = findVehicle(this.#RED, id);
+    try {
+      return (
+        deployed &&
+        clientOf(
+          serviceOf(parseOptions(vehicleOptions, deployed.config)),
+          parseOptions(vehicleCredentials, deployed.credentials ?? {}),
+        )
+      );
+    } catch {
+      return null;
+    }
   }
 
   /** @throws VehicleError */

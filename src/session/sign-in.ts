@@ -31,6 +31,8 @@ export interface SignInStart {
   refreshToken?: string;
   /** The access token that is pasted there now: this sign-in outdates it, too. */
   accessToken?: string;
+  /** The client of the config node as it is deployed at the moment of the call; null where it is not deployed. */
+  deployedClient?: () => OAuthClient | null;
   /** Called with the sign-in code before it is used. */
   onSecret?: (secret: string) => void;
 }
@@ -59,6 +61,8 @@ const maxPending = 100;
 
 interface Pending {
   start: SignInStart;
+  /** The key of the grant that the deployed config node used at the start; null where it was not deployed. */
+  keyBefore: string | null;
   verifier: string;
   until: number;
   /** Why the state is not accepted any more; it is kept for a while so that the error can say so. */
@@ -100,7 +104,8 @@ export class SignIns {
     parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const [state, verifier] = [random32(), random32()];
     const url = authorizationUrl(start, state, verifier);
-    this.#remember(state, { start, verifier, until: this.#options.clock.monotonic() + stateLifetimeMs, over: null });
+    const until = this.#options.clock.monotonic() + stateLifetimeMs;
+    this.#remember(state, { start, keyBefore: deployedKey(start), verifier, until, over: null });
     return { url: url.href, state };
   }
 
@@ -108,7 +113,7 @@ export class SignIns {
    * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in.
    * @param redirected the whole address that the browser was sent to, or its query alone
    * @param configNodeId the config node that asks, where it is known: only the one that began the sign-in may end it
-   * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted config node), SIGN_IN_REQUIRED (the service
+   * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted or changed config node), SIGN_IN_REQUIRED (the service
    * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
    */
   async finish({ redirected, configNodeId }: { redirected: string; configNodeId?: string }): Promise<SignedIn> {
@@ -127,7 +132,7 @@ export class SignIns {
     if (error !== null) throw refusedByPage(error);
     start.onSecret?.(code);
     const tokens = await this.#exchange(start, code, verifier);
-    if (pending.over === 'deleted') throw deletedMeanwhile();
+    throwIfOutdated(pending);
     return this.#save(start, tokens);
   }
 
@@ -220,7 +225,7 @@ export class SignIns {
       );
     if (pending.over === 'used')
       throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
-    if (pending.over === 'deleted') throw deletedMeanwhile();
+    throwIfOutdated(pending);
     pending.over = 'used';
     if (this.#options.clock.monotonic() > pending.until)
       throw invalid('The sign-in took longer than ten minutes. Start it again.');
@@ -287,10 +292,24 @@ function missingScopes({ scopes, optional = [] }: SignInStart, granted: readonly
 /** 43 characters, the shortest code verifier that RFC 7636 allows. */
 const random32 = (): string => randomBytes(32).toString('base64url');
 
-const deletedMeanwhile = (): VehicleError =>
-  invalid(
-    'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
-  );
+/** Null where the config node is not deployed. */
+function deployedKey({ deployedClient, configNodeId }: SignInStart): string | null {
+  const client = deployedClient?.() ?? null;
+  return client && signInKey(trimmed(client), configNodeId);
+}
+
+/** The values of an open form are not deployed yet, so only a deploy since the start can outdate a sign-in. @throws VehicleError INPUT_INVALID */
+function throwIfOutdated({ start, keyBefore, over }: Pending): void {
+  if (over === 'deleted')
+    throw invalid(
+      'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
+    );
+  const key = deployedKey(start);
+  if (key !== null && key !== keyBefore && key !== signInKey(start.client, start.configNodeId))
+    throw invalid(
+      'The client ID or an address of the service was changed after this sign-in was started. Start the sign-in again.',
+    );
+}
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 

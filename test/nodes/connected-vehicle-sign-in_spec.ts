@@ -206,6 +206,35 @@ describe('Signing in from the editor', () => {
     assert.equal(tokenCalls(), 0);
   });
 
+  for (const [what, changes, credentials] of [
+    ['client ID', {}, { ...client, clientId: 'another-client' }],
+    ['base URL', { baseUrl: 'https://api.example' }, client],
+  ] as const) {
+    it(`refuses an answer after a deploy with another ${what}, and stores nothing`, async () => {
+      await load();
+      const { url } = await begin();
+      const address = await signInAtPage(String(url));
+      const config = { id: 'v', type: 'connected-vehicle', ...vehicle(changes) };
+      await helper.setFlows([config] as never, 'full', { v: credentials } as never);
+      const { error } = await finish(address);
+      assert.match(`${error?.code} ${error?.message}`, /^INPUT_INVALID The client ID or an address of the service was/);
+      assert.equal(tokenCalls(), 0);
+      assert.deepEqual(storeFiles(), []);
+    });
+  }
+
+  it('works with a client ID that is typed and not deployed yet, also where it is deployed before the answer', async () => {
+    const before = { ...client, clientId: 'another-client' };
+    await load(before);
+    const { url } = await begin('v', client);
+    assert.equal((await finish(await signInAtPage(String(url)))).error, undefined);
+    const again = await begin('v', client);
+    const address = await signInAtPage(String(again['url']));
+    const config = { id: 'v', type: 'connected-vehicle', ...vehicle() };
+    await helper.setFlows([config] as never, 'full', { v: client } as never);
+    assert.equal((await finish(address)).error, undefined);
+  });
+
   it('says that the driver declined, in the window and in the form', async () => {
     await load();
     const { url } = await begin();
