@@ -63,6 +63,8 @@ export interface Account {
   token(): TokenDescription;
   /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
   signIn(): { endsAt: number | null; isRequired: boolean | null };
+  /** Why nothing works until a person acts, as far as it is known without a request; null while all is well. */
+  cause(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null;
   /**
    * Gets a token although no request needs one: `token()` then shows a sign-in that was just made.
    * @throws VehicleError if there is none
@@ -162,6 +164,12 @@ export function openAccount(options: AccountOptions): Account {
         endsAt: endsAt === null ? null : Date.parse(endsAt),
         isRequired: signInRequiredSince !== null || requests.isKeyRefused,
       };
+    },
+    cause() {
+      const { kind, signInRequiredSince } = tokens.describe();
+      if (kind === 'none') return 'NOT_SIGNED_IN';
+      if (signInRequiredSince !== null) return 'SIGN_IN_REQUIRED';
+      return requests.isKeyRefused ? 'API_KEY_REFUSED' : null;
     },
     refreshToken: (signal) => tokens.get(signal).then(() => undefined),
     connection: connectionNotes(new URL(service.baseUrl)),

@@ -40,7 +40,7 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
 /** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
 export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial<CommandOptions>): void {
   const { node } = own;
-  own.showMissingVehicle();
+  own.showCause();
   const nodeStatus = own.status;
   const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
   /** The commands that wait here, for their turn or for a car that takes commands. */

@@ -26,7 +26,7 @@ import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/message-contract.md 5c): sends a message on by what is known of the car. */
 export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Partial<ConditionOptions>): void {
-  own.showMissingVehicle();
+  own.showCause();
   const nodeStatus = own.status;
 
   onInput(own, async ({ msg, send, signal, alone }) => {

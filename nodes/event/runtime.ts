@@ -31,12 +31,14 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
     'event',
     async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
       const options = parseOptions(eventOptions, config);
-      const { client, poller, signIn, vin, value: level } = await openCar(own, options, 'level');
+      const { client, poller, signIn, cause, vin, value: level } = await openCar(own, options, 'level');
       const events = new CarEvents({ ...options, level }, signIn);
       const runner = await CarRunner.open(events, { ...tools, client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
       const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-      return { vin, events, runner, endPolling };
+      // Events of the sign-in need no read, so nothing else would show or report it.
+      if (!signal.aborted) own.onCause(() => wake([]));
+      return { vin, events, runner, cause, endPolling };
     },
     ({ vin, events }, event) => {
       const sample = messageOf(events.sample(event, clock().now()), vin);
@@ -45,7 +47,7 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
   );
 
   onInput(own, async ({ msg, send, signal }) => {
-    const { vin, events: chosen, runner } = await carNode.running();
+    const { vin, events: chosen, runner, cause } = await carNode.running();
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): string => {
       const ownPart = messageOf(event, vin);
@@ -58,10 +60,12 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
     const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     await carNode.deliver(events, sendEvent, signal);
+    const unread = chosen.reads.length === 0 ? cause() : null;
     if (failure !== null) showFailure(nodeStatus, failure);
+    else if (unread !== null) nodeStatus.show('failed', `failed.${unread}`);
     // Without a read, the status of the last one stays.
     else if (!showsEvent && (reads.length > 0 || chosen.reads.length === 0)) nodeStatus.show('good', 'listening');
-    showsEvent &&= failure === null;
+    showsEvent &&= failure === null && unread === null;
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
     return failure !== null && (poll === undefined || isNewFailure) ? failure : undefined;
   });

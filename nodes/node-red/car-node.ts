@@ -141,11 +141,11 @@ export async function openCar<Name extends string>(
   own: FlowNode,
   options: Typed<'vin' | Name>,
   name: Name,
-): Promise<Pick<Account, 'client' | 'poller' | 'signIn'> & { vin: string; value: unknown }> {
+): Promise<Pick<Account, 'client' | 'poller' | 'signIn' | 'cause'> & { vin: string; value: unknown }> {
   const vehicle = own.vehicle();
   const started = { _msgid: '' };
   const vin = await own.typed(options, 'vin', started);
   const value = await own.typed(options, name, started);
-  const { client, poller, signIn } = await vehicle.account();
-  return { client, poller, signIn, vin: await client.requireVin(vehicle.chooseVin(vin)), value };
+  const { client, poller, signIn, cause } = await vehicle.account();
+  return { client, poller, signIn, cause, vin: await client.requireVin(vehicle.chooseVin(vin)), value };
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { VehicleError, type Account, type Pack } from '../../src/index';
+import { onNews } from '../cars/runtime/notify-editors';
 import { packOf, whenOurs } from '../vehicle/state-store';
 import { safeError } from '../vehicle/redaction';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
@@ -92,19 +93,31 @@ export class FlowNode implements NodeOfFlow, Words {
   }
 
   /**
-   * Shows from the deploy on that the node has no vehicle. A node that reads by itself says so with its first read. When a later deploy
-   * adds the vehicle, Node-RED does not start the node again, so the status is removed here.
+   * Calls back with the cause for which the vehicle cannot work, a key below `status.failed` in `runtime.json`, or with null when it can:
+   * from the deploy on, whenever it is another one. A later deploy may add the vehicle without starting the node again.
    */
-  showMissingVehicle(): void {
-    const isMissing = (): boolean => findVehicle(this.RED, this.#vehicle) === null;
-    if (!isMissing()) return;
-    this.status.show('failed', 'failed.NO_VEHICLE');
-    const stop = this.deploys.onEnd(() => {
-      if (isMissing()) return;
-      this.status.clear('failed.NO_VEHICLE');
-      stop();
+  onCause(changed: (cause: string | null) => void): void {
+    let known: string | null = null;
+    const look = async (): Promise<void> => {
+      const vehicle = findVehicle(this.RED, this.#vehicle);
+      const cause = vehicle === null ? 'NO_VEHICLE' : await vehicle.cause();
+      if (cause === known || this.closing.aborted) return;
+      known = cause;
+      changed(cause);
+    };
+    const ends = [this.deploys.onEnd(() => void look()), onNews(this.RED, () => void look())];
+    this.node.on('close', () => ends.forEach((end) => end()));
+    void look();
+  }
+
+  /** Shows this cause where the node shows nothing else, and removes it when the vehicle can work. A node that reads by itself shows it with its first read. */
+  showCause(): void {
+    let shown = '';
+    this.onCause((cause) => {
+      this.status.clear(shown);
+      shown = `failed.${cause ?? ''}`;
+      if (cause !== null && this.status.isEmpty) this.status.show('failed', shown);
     });
-    this.node.on('close', stop);
   }
 
   /**

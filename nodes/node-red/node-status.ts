@@ -33,6 +33,8 @@ export interface NodeStatus {
   showWithTime(style: StatusStyle, key: string, words?: Values): void;
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void;
+  /** Nothing is shown. */
+  readonly isEmpty: boolean;
   /** The name of a command. */
   command(name?: string): string;
   /** A sentence of the library. */
@@ -86,6 +88,9 @@ export function nodeStatusOf(node: Node, words: Words): NodeStatus {
       if (key !== undefined && key !== shown) return;
       standing = '';
       node.status({});
+    },
+    get isEmpty() {
+      return standing === '';
     },
     command: (name = '') => words.say(`command.${name}`, { defaultValue: name }),
     word: words.word,

@@ -24,7 +24,7 @@ import { overviewsOf } from '../cars/runtime/overview';
 /** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & Partial<CommandStatusOptions>): void {
   const { RED, node } = own;
-  if (config.vehicle) own.showMissingVehicle();
+  if (config.vehicle) own.showCause();
   const nodeStatus = own.status;
   const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);
   const subscriptions = new Subscriptions({

@@ -22,7 +22,7 @@ import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/message-contract.md 3): one read or several, on a message or by itself, into the message. */
 export function connectedVehicleStatus(own: FlowNode, config: NodeDef & Partial<StatusOptions>): void {
-  own.showMissingVehicle();
+  own.showCause();
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();

@@ -1,11 +1,12 @@
 import type { Node, NodeDef } from 'node-red';
-import { openAccount, VehicleError, type Account } from '../../src/index';
+import { openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { signInsOf } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
 import type { FlowNode } from '../node-red/flow-node';
-import { redactor } from './redaction';
+import { notifyEditors } from '../cars/runtime/notify-editors';
+import { redactor, safeError } from './redaction';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
@@ -17,13 +18,23 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let demoVin: string | undefined;
+  let knownCause: string | null = null;
+  let tokenTried: Promise<void> | undefined;
 
   const open = async (): Promise<Account> => {
     // A node that was slow to ask would open an account that nobody closes.
     if (own.closing.aborted)
       throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = parseOptions(vehicleOptions, config);
-    const observer = overviewsOf(RED).open(node.id, `${options.service} ${options.baseUrl}`);
+    const overview = overviewsOf(RED).open(node.id, `${options.service} ${options.baseUrl}`);
+    const observer: VehicleObserver = {
+      observe(...reading) {
+        overview.observe(...reading);
+        // The account works again.
+        if (knownCause !== null) notifyEditors(RED);
+      },
+      commandSent: () => overview.commandSent(),
+    };
     if (options.service !== 'demo')
       return openAccount({
         ...accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {})),
@@ -43,6 +54,18 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
     });
     return opened;
   };
+  const cause = async (): Promise<string | null> => {
+    try {
+      if (!(await whenOurs(own)) || parseOptions(vehicleOptions, config).service === 'demo') return null;
+      const found = await account();
+      // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
+      await (tokenTried ??= found.refreshToken(own.closing).catch(() => undefined));
+      knownCause = found.cause();
+    } catch (error) {
+      knownCause = safeError(error).status?.word ?? null;
+    }
+    return knownCause;
+  };
   const chooseVin = (...given: unknown[]): unknown => {
     const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
       (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
@@ -50,7 +73,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
     redactor().learnVin(chosen);
     return chosen;
   };
-  Object.assign(node, { config, account, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
+  Object.assign(node, { config, account, cause, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
 
   onUse(own, (isUsed) => {
     if (!isUsed) return;

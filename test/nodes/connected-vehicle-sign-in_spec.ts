@@ -98,6 +98,18 @@ describe('Signing in from the editor', () => {
     assert.equal(found?.until, endsAt.toISOString(), 'the access token renews itself');
   });
 
+  for (const how of ['by the pasted address', 'through the callback'])
+    it(`removes “not signed in” from a node without a message, ${how}`, async () => {
+      await load();
+      const last = (): string | undefined => flow.badges.at(-1)?.code;
+      await flow.until(() => last() === 'not-signed-in');
+      assert.equal((await flow.fail()).vehicle?.error?.['code'], 'TOKEN_MISSING');
+      await flow.until(() => last() === 'not-signed-in');
+      if (how === 'by the pasted address') await signIn();
+      else await page(await signInAtPage(String((await begin())['url'])));
+      await flow.until(() => flow.badges.length > 0 && last() === undefined);
+    });
+
   it('tells the dialog what was not granted, in its window and by the pasted address', async () => {
     await load();
     const reduced = async (): Promise<string> => {

@@ -9,6 +9,8 @@ const signIn = {
   tokenUrl: 'https://id.example/token',
 };
 
+const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
+
 describe('The status of a node that cannot work', () => {
   let service: Simulator;
   let flow: Flow;
@@ -22,6 +24,9 @@ describe('The status of a node that cannot work', () => {
   });
 
   const badge = async (code: string) => flow.until(() => flow.badges.find((shown) => shown.code === code));
+
+  const ofEvents = async (code: string) =>
+    flow.until(() => flow.badges.find((shown) => shown.code === code && shown.source?.id === 'n'));
 
   for (const [what, config, vehicle, credentials, code, text] of [
     ['the API key is missing', status, {}, {}, 'api-key-missing', 'API key missing'],
@@ -37,7 +42,7 @@ describe('The status of a node that cannot work', () => {
       'nobody has signed in with the client that is entered',
       status,
       { ...signIn, vin: '' },
-      { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' },
+      client,
       'not-signed-in',
       'not signed in',
     ],
@@ -76,6 +81,19 @@ describe('The status of a node that cannot work', () => {
     });
   }
 
+  for (const config of [status, command])
+    for (const [credentials, vehicle, code] of [
+      [{}, {}, 'api-key-missing'],
+      [{ apiKey: 'demo-key' }, {}, 'not-signed-in'],
+      [client, signIn, 'not-signed-in'],
+    ] as const)
+      it(`names it from the deploy on, without a message: ${config.type}, ${code}`, async () => {
+        await flow.load(config, customVehicle(service, vehicle), credentials);
+        const { fill, shape } = await badge(code);
+        assert.deepEqual([fill, shape], ['red', 'ring']);
+        assert.deepEqual([service.requests.length, flow.caught.length], [0, 0]);
+      });
+
   it('names the command that is under way', async () => {
     service.faults.add({ match: { path: '/commands/lock' }, latencyMs: 2000, times: 1 });
     await flow.load(command, customVehicle(service), demoCredentials);
@@ -104,5 +122,30 @@ describe('The status of a node that cannot work', () => {
     assert.match((await badge('quota-spent')).text ?? '', /^quota used up until (\d+ [A-Z][a-z]+, )?\d\d:\d\d$/);
     flow.send();
     assert.match((await badge('waits-for-quota')).text ?? '', /^waits for the quota, \d+ s$/);
+  });
+
+  it('shows events of the sign-in only: the refused key at once, the event, and then that it waits again', async () => {
+    service.faults.add({ match: { path: '/connected-vehicle/' }, error: 'key-refused' });
+    flow.heard = ['n', 'other'];
+    const other = { ...status, id: 'other', z: 'tab', vehicle: 'v', read: 'doors' };
+    const events = { type: 'connected-vehicle-event', events: ['sign-in-ending', 'sign-in-required'], poll: 0 };
+    await flow.load(events, customVehicle(service), demoCredentials, [other]);
+    await badge('listening');
+    flow.node('other').receive({} as never);
+    await ofEvents('api-key-refused');
+    const { payload } = await flow.until(() => flow.outputs[0]?.[0]);
+    assert.equal((payload as { event?: string }).event, 'sign-in-required');
+    service.faults.clear();
+    flow.badges = [];
+    flow.node('other').receive({} as never);
+    await ofEvents('listening');
+    assert.equal(flow.outputs[0]?.length, 1);
+  });
+
+  it('shows events of the sign-in only: that nobody is signed in', async () => {
+    const events = { type: 'connected-vehicle-event', events: ['sign-in-required'], poll: 0 };
+    await flow.load(events, customVehicle(service, signIn), client);
+    assert.equal((await ofEvents('not-signed-in')).text, 'not signed in');
+    assert.equal(flow.outputs[0]?.length, 0);
   });
 });

@@ -6,6 +6,7 @@ const signalEveryMs = 2_000;
 
 /** The editors of a Node-RED. */
 class Editors {
+  readonly listeners = new Set<() => void>();
   readonly #publish: () => void;
   #isWaiting = false;
   #isPending = false;
@@ -29,5 +30,16 @@ class Editors {
   }
 }
 
-/** Tells the editors of this Node-RED that there is something new. */
-export const notifyEditors = (RED: NodeAPI): void => partOf(RED, Editors).notify();
+/** Tells the editors of this Node-RED, and the nodes that listen, that there is something new. */
+export function notifyEditors(RED: NodeAPI): void {
+  const editors = partOf(RED, Editors);
+  editors.notify();
+  for (const listener of editors.listeners) listener();
+}
+
+/** Calls back at once whenever there is something new, until the returned function is called. */
+export function onNews(RED: NodeAPI, listener: () => void): () => void {
+  const { listeners } = partOf(RED, Editors);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
