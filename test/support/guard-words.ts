@@ -37,9 +37,12 @@ const pluralKeys = [
   'days',
 ] as const;
 
-/** Every key of the guard's sentences that a table of words in this language needs: of the plurals, those of a year of days. */
+/**
+ * Every key of the guard's sentences that a table of words in this language needs: of the plurals, those of whole numbers below a million,
+ * and the one for all others.
+ */
 export function guardWordKeys(language: string): string[] {
   const rules = new Intl.PluralRules(language);
-  const categories = new Set(Array.from({ length: 366 }, (_, index) => rules.select(index + 1)));
-  return [...plainKeys, ...pluralKeys.flatMap((key) => [...categories].map((category) => `${key}_${category}`))];
+  const categories = new Set(['other', ...Array.from({ length: 366 }, (_, index) => rules.select(index + 1))]);
+  return [...plainKeys, ...pluralKeys.flatMap((key) => [...categories].sort().map((category) => `${key}_${category}`))];
 }

@@ -259,7 +259,7 @@ describe('the watch', () => {
     assert.ok(verdicts.every((updates) => verdictOf(updates).verified === true));
     const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
     assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
-  });
+  }).timeout(60_000);
 
   it('shares the polls of several watches of the same command', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });

@@ -413,7 +413,7 @@ describe('the adaptive profile', () => {
           securityKinds,
         );
       }
-    });
+    }).timeout(60_000);
 
     const assertPunctual = (
       fixed: ReturnType<typeof live>['notices'],
