@@ -96,7 +96,7 @@ class SignInRoutes {
   /** @throws VehicleError */
   async finish(redirected: string, configNodeId?: string) {
     const { signIns } = this.#requireSession();
-    const id = configNodeId ?? signIns.configNodeIdOf(redirected);
+    const id = signIns.configNodeIdOf(redirected);
     try {
       const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
       // A failure of this refresh is reported where the token is used.
@@ -108,7 +108,8 @@ class SignInRoutes {
       return signedIn;
     } catch (error) {
       const { code, sentence: message } = safeError(error);
-      if (id !== null) this.#remember(id, { code, message });
+      // An answer that ends no sign-in of this configuration leaves the result of its last one.
+      if (id !== null && id === (configNodeId ?? id)) this.#remember(id, { code, message });
       throw error;
     }
   }
@@ -150,9 +151,13 @@ class SignInRoutes {
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, word } = wordsOf(this.#RED, '', languageOfRequest(request));
+    const isReloaded = sessionOf(this.#RED)?.signIns.isUsed(request.originalUrl) === true;
     const { status, words } = await this.finish(request.originalUrl).then(
       () => ({ status: 200, words: say('callback.done') }),
-      (error: unknown) => ({ status: 400, words: `${say('callback.failed')} ${word(safeError(error).sentence)}` }),
+      (error: unknown) => {
+        const why = word(safeError(error).sentence);
+        return { status: 400, words: isReloaded ? why : `${say('callback.failed')} ${why}` };
+      },
     );
     response
       .status(status)

@@ -230,6 +230,8 @@ export function prepareDialog(node: EditorNode<object>): void {
   const { id } = node;
   const form = $('.car-form').has('#connected-vehicle-found').get(0);
   let waiting = false;
+  /** An address is accepted once, so a second press would show a refusal over the success. */
+  let finishing = false;
   let popup: Window | null = null;
   let changes = 0;
   let seen: string | undefined;
@@ -247,7 +249,7 @@ export function prepareDialog(node: EditorNode<object>): void {
       waiting = false;
       popup?.close();
       $('#connected-vehicle-redirected').val('');
-      showPaste();
+      part('paste').hide();
     }
     if (error) {
       const ticked =
@@ -319,9 +321,15 @@ export function prepareDialog(node: EditorNode<object>): void {
       () => popup?.close(),
     );
   });
-  on('sign-in-finish', () =>
-    ask<SignInResult>(id, 'sign-in-finish', { redirected: textOf($('#connected-vehicle-redirected')) }, showResult),
-  );
+  on('sign-in-finish', () => {
+    if (finishing) return;
+    finishing = true;
+    const redirected = textOf($('#connected-vehicle-redirected'));
+    ask<SignInResult>(id, 'sign-in-finish', { redirected }, (result) => {
+      finishing = false;
+      showResult(result);
+    });
+  });
 
   $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
     changes += 1;

@@ -142,6 +142,11 @@ export class SignIns {
     return pending === undefined || pending.over !== null ? null : pending.start.configNodeId;
   }
 
+  /** Whether this answer has ended its sign-in before. */
+  isUsed(redirected: string): boolean {
+    return this.#pending.get(queryOf(redirected).get('state') ?? '')?.over === 'used';
+  }
+
   /** The config node was deleted: a sign-in that it began is refused. */
   forget(configNodeId: string): void {
     for (const pending of this.#pending.values()) {
@@ -251,7 +256,7 @@ function authorizationUrl(
   if (!isRedirectUrl(redirectUrl))
     throw new VehicleError(
       'CONFIG',
-      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
+      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no user name and no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
     );
   const query = {
     response_type: 'code',
@@ -313,9 +318,12 @@ function throwIfOutdated({ start, keyBefore, over }: Pending): void {
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
-/** Accepts a whole address, or a query with or without its question mark; also in quotation marks, and with a fragment. */
+/** Accepts a whole address, or a query with or without its question mark; also in quotation marks, with a fragment, and as HTML writes it. */
 function queryOf(redirected: string): URLSearchParams {
-  const text = redirected.trim().replace(/^["'<]|["'>]$|#.*$/g, '');
+  const text = redirected
+    .trim()
+    .replace(/^["'<]|["'>]$|#.*$/g, '')
+    .replaceAll('&amp;', '&');
   if (URL.canParse(text)) return new URL(text).searchParams;
   return new URLSearchParams(text.slice(text.indexOf('?') + 1));
 }

@@ -113,7 +113,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     const { port } = new URL(nodeRed.url);
     assert.equal(
       await part('redirectWhy').innerText(),
-      `The service accepts only an address that begins with https:// or http://localhost in small letters and has no fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
+      `The service accepts only an address that begins with https:// or http://localhost in small letters and has no user name and no fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
     );
     assert.equal(await part('redirectUsed').isVisible(), false);
     await redirectUrl.fill('http://localhost:9/callback');
@@ -134,8 +134,11 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     assert.equal(await pasted.inputValue(), 'http://localhost:9/connected-vehicle/callback', 'what was pasted stays');
     await pasted.fill(new URL((await redirected).url()).search);
     await picture(page, 'paste-back');
-    await press('sign-in-finish');
+    let asked = 0;
+    page.on('request', (request) => (asked += Number(request.url().endsWith('/sign-in-finish'))));
+    await page.locator('[data-ask=sign-in-finish]').dblclick();
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
+    assert.equal(asked, 1, 'a double click asks once');
     await page.locator('#node-config-input-redirectUrl').fill('');
   });
 
@@ -331,6 +334,12 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
         `http://localhost:${port}/connected-vehicle/callback`,
       );
       await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded; this is expected').waitFor();
+      const opening = elsewhere.waitForEvent('popup');
+      await elsewhere.locator('[data-ask=sign-in]').click();
+      const popup = await opening;
+      await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
+      await partOf(elsewhere, 'signIn').getByText('Signed in.').waitFor();
+      await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
       await elsewhere
         .locator('#node-config-input-redirectUrl')
         .fill('https://garage.example/connected-vehicle/callback');

@@ -144,6 +144,7 @@ describe('Signing in from the editor', () => {
       (address) => `${new URL(address).search}#`,
       (address) => `"${address}"`,
       (address) => `<${address}>`,
+      (address) => address.replaceAll('&', '&amp;'),
     ];
     for (const cut of pasted) {
       const { url } = await begin();
@@ -179,7 +180,14 @@ describe('Signing in from the editor', () => {
     const calls = tokenCalls();
     const { error } = await finish(address);
     assert.match(`${error?.code} ${error?.message}`, /^INPUT_INVALID .*used already/);
-    assert.equal((await page(address)).status, 400);
+    const reloaded = await page(address);
+    assert.equal(reloaded.status, 400);
+    assert.match(
+      reloaded.text,
+      /<p>This answer was used already\. If you are not signed in, start the sign-in again\.</,
+    );
+    const { signIn: end } = (await state()) as unknown as { signIn: { error: unknown } };
+    assert.equal(end.error, null, 'the result of the sign-in stays');
     assert.equal(tokenCalls(), calls);
     assert.ok((await flow.ask()).payload);
   });
@@ -323,10 +331,15 @@ describe('Signing in from the editor', () => {
       'HTTP://localhost:1880/connected-vehicle/callback',
       'https://example.com/callback#top',
       'https://user@example.com/callback',
+      'https://user:secret@example.com/callback',
     ]) {
       const refused = await askEditor('sign-in', formOf(vehicle({ redirectUrl }), client, { callback }));
       assert.equal(refused.error?.code, 'CONFIG', redirectUrl);
-      assert.match(refused.error?.message ?? '', /begins with https:\/\/ or http:\/\/localhost/, redirectUrl);
+      assert.match(
+        refused.error?.message ?? '',
+        /begins with https:\/\/ or http:\/\/localhost .* no user name/,
+        redirectUrl,
+      );
       assert.equal(refused['url'], undefined);
     }
   });
