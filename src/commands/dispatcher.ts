@@ -27,7 +27,7 @@ export interface DispatchOptions extends CommandInput, Sender {
 
 interface DispatcherOptions {
   client: VehicleClient;
-  requests: Pick<Requests, 'post' | 'forget'>;
+  requests: Pick<Requests, 'post' | 'forget' | 'assertSignedIn'>;
   observer: Pick<VehicleObserver, 'commandSent'>;
   /** No command is sent while set (docs/message-contract.md 2). */
   readOnly: boolean;
@@ -92,7 +92,7 @@ export class Dispatcher {
     { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
     attempt: CommandAttempt,
   ): Promise<CommandRecord> {
-    const { client, queue, readOnly } = this.#options;
+    const { client, queue, readOnly, requests } = this.#options;
     const { signal } = attempt;
     attempt.limit(waitMs);
     if (readOnly) throw readOnlyError();
@@ -105,7 +105,15 @@ export class Dispatcher {
       if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal });
     };
     await precheck();
-    const turn = await queue.enter({ vin, command, whenBusy, client, attempt });
+    let turn: Turn;
+    try {
+      turn = await queue.enter({ vin, command, whenBusy, client, attempt });
+    } catch (error) {
+      if (asVehicleError(error).status?.word !== 'BUSY') throw error;
+      // When the other command is over, this one still could not be sent.
+      const unsent = await requests.assertSignedIn(signal).then(() => null, asVehicleError);
+      throw unsent?.code === 'TOKEN_MISSING' ? unsent : error;
+    }
     try {
       if (turn.waited) await precheck();
       if (waitsForCar) await this.#waitUntilAvailable(turn, attempt, options.onWaiting);

@@ -141,6 +141,14 @@ describe('accounts', () => {
     assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
   });
 
+  it('say that nobody is signed in, and not that another account commands the car', async () => {
+    const [one, other] = [openTestAccount(service), openTestAccount(service, { tokens: pastedToken('') })];
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    await one.dispatcher.send('lock', { vin, interface: 'v1' });
+    await assert.rejects(other.dispatcher.send('flash', { vin }), { code: 'TOKEN_MISSING' });
+    await assert.rejects(one.dispatcher.send('flash', { vin }), { code: 'VEHICLE_UNAVAILABLE' });
+  });
+
   it('of other owners forget what they read of a car that one of them commanded', async () => {
     const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
     await one.client.read('doors', { vin });
