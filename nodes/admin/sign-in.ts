@@ -1,14 +1,16 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
+import * as z from 'zod/mini';
 import { memberOf, signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
 import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { partOf } from '../pack';
-import { sessionOf, throwIfInUse } from '../vehicle/state-store';
+import { packOf, sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
 import { wordsOf } from '../node-red/i18n';
 import { languageOfRequest } from '../node-red/sentences';
 import type { Form } from './form-routes';
+import { deploysOf } from '../node-red/deploys';
 import { storedNodes } from '../node-red/flows';
 import { findVehicle } from '../vehicle/vehicle-node';
 import { parseOptions } from '../node-red/options';
@@ -24,13 +26,22 @@ interface SignInResult {
 }
 const maxResults = 100;
 
+/** The key of a grant whose config node was not deployed when it was saved, and when that was, in milliseconds since 1970. */
+const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
+const maxUndeployedMs = 24 * 60 * 60_000;
+
 /** The sign-ins that the dialogs begin, and the last result of each config node. */
 class SignInRoutes {
   readonly #RED: NodeAPI;
   readonly #results = new Map<string, SignInResult>();
 
+  /** Ends the calls at the end of each deploy. */
+  readonly end: () => void;
+
   constructor(RED: NodeAPI) {
     this.#RED = RED;
+    // What fails is tried again at the end of the next deploy.
+    this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
   resultOf(id: string): SignInResult | null {
@@ -99,6 +110,11 @@ class SignInRoutes {
     const id = signIns.configNodeIdOf(redirected);
     try {
       const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
+      if (findVehicle(this.#RED, signedIn.configNodeId) === null)
+        await packOf(this.#RED).store.write(`undeployed/${signedIn.configNodeId}`, {
+          key: signedIn.key,
+          at: clock().now(),
+        });
       // A failure of this refresh is reported where the token is used.
       await findVehicle(this.#RED, signedIn.configNodeId)
         ?.account()
@@ -135,6 +151,19 @@ class SignInRoutes {
         configNodeId: config.id,
         refreshToken,
       });
+  }
+
+  /** Removes the grants of the config nodes that were not deployed within a day, so that a form that was cancelled leaves none. */
+  async #removeUndeployed(): Promise<void> {
+    const { store } = packOf(this.#RED);
+    const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));
+    for (const entry of await store.entries('undeployed/')) {
+      const { key, at } = undeployedSchema.parse(entry.value);
+      const isDeployed = deployed.has(entry.key.slice('undeployed/'.length));
+      if (!isDeployed && clock().now() - at < maxUndeployedMs) continue;
+      if (!isDeployed) await this.#requireSession().forget(key);
+      await store.remove(entry.key);
+    }
   }
 
   #isPastedElsewhere(id: string, refreshToken: string): boolean {

@@ -46,6 +46,8 @@ interface MissingScopes {
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
+  /** Of the saved grant. */
+  key: string;
   configNodeId: string;
   /** Null where the service does not say. */
   scopes: string[] | null;
@@ -200,7 +202,8 @@ export class SignIns {
     const pasted = [start.refreshToken, start.accessToken]
       .map((token) => token?.trim() ?? '')
       .filter((token) => token !== '');
-    await this.#options.grants.save(signInKey(start.client, start.configNodeId), {
+    const key = signInKey(start.client, start.configNodeId);
+    await this.#options.grants.save(key, {
       refreshToken: tokens.refreshToken,
       accessToken: tokens.accessToken,
       expiresAt: tokens.expiresAt,
@@ -210,7 +213,13 @@ export class SignIns {
       outdated: pasted.map(fingerprint),
     });
     const missing = missingScopes(start, tokens.scopes);
-    return { configNodeId: start.configNodeId, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
+    return {
+      key,
+      configNodeId: start.configNodeId,
+      scopes: tokens.scopes,
+      missing,
+      expiresAt: isoTime(tokens.expiresAt),
+    };
   }
 
   /** A state is accepted once, whatever the result. */

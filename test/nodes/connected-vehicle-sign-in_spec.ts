@@ -451,6 +451,34 @@ describe('Signing in from the editor', () => {
       );
     });
 
+    it('is removed by the first deploy after a day where its vehicle was never deployed, and is kept where it was', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      await load();
+      await signIn();
+      const [deployed] = storeFiles();
+      for (const id of ['new', 'disabled']) {
+        const { url } = await begin(id, client);
+        const answer = await finish(await signInAtPage(String(url)), id);
+        assert.equal(answer.error, undefined, answer.error?.message);
+      }
+      assert.equal(storeFiles().length, 3);
+      const config = { id: 'v', type: 'connected-vehicle', ...vehicle() };
+      const deploy = (...others: object[]): Promise<unknown> =>
+        helper.setFlows([config, ...others] as never, 'full', { v: client } as never);
+      const disabled = { ...config, id: 'disabled', d: true };
+      await deploy(disabled);
+      await clock.advance(60_000);
+      await deploy(disabled);
+      assert.equal(storeFiles().length, 3);
+      await clock.advance(24 * 60 * 60_000);
+      await deploy(disabled);
+      await clock.advanceUntil(() => storeFiles().length < 3, 1_000);
+      assert.ok(storeFiles().includes(String(deployed)));
+      await deploy(disabled);
+      assert.equal(storeFiles().length, 2);
+    });
+
     it('of a pasted refresh token lives as long as one vehicle has it, be it disabled', async () => {
       const seed = service.issueRefreshToken();
       const credentials = { ...client, refreshToken: seed };
