@@ -335,7 +335,9 @@ describe(type, () => {
     await polledFor(3);
     service.faults.add({ match: { path: '/v1/' }, status: 404, body: {} });
     await flow.fail({ interface: 'v1' });
-    assert.equal(await polledFor(10), 10);
+    // The answer of a poll may come before or after a boundary of the ten minutes.
+    const polls = await polledFor(10);
+    assert.ok(polls >= 9 && polls <= 11, String(polls));
     service.faults.add({ match: { path: '/v2/' }, status: 403, body: '<html>blocked</html>', times: 1 });
     assert.ok((await polledFor(10)) >= 9);
     await flow.unload();

@@ -63,7 +63,7 @@ export async function openEditor(
 
 /** Loads or reloads an editor, and waits until its palette and its flows are there. */
 export async function loadEditor(page: Page, url: string): Promise<void> {
-  await page.goto(url);
+  await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 60_000 });
   await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
 }
