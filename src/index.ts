@@ -106,6 +106,7 @@ export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
+export { setNewest } from './util/bounded';
 export { parseRange, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.

@@ -43,7 +43,7 @@ export function validateTimeZone(value: string | undefined, _opt: unknown): Vali
   const zone = (value ?? '').trim();
   if (zone === '') return true;
   try {
-    // The runtime takes names only: an offset knows no summer time.
+    // An offset like +02:00 knows no summer time, and Node.js 20 does not take it.
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
     return !/^[+-]/.test(timeZone) || sharedText('reason.timeZone');
   } catch {

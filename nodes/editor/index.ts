@@ -3,7 +3,7 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export { ask, askValues, errorText, ownVin, unreached } from './runtime-request';
+export { ask, errorText, ownVin, unreached } from './runtime-request';
 export { validatePoll } from './requests-per-day';
 export {
   addSearchWords,

@@ -4,14 +4,14 @@ import { sharedText } from './texts';
 /** Small letters without accents. */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Whether a text holds each word that was typed. What people say for a part of the text counts, too: "plug" for "charging cable". */
+/** Whether a text contains each word that was typed, or has a part for which people say that word: "plug" for "charging cable". */
 export function matches(text: string, typed: string): boolean {
-  const own = plain(text);
+  const label = plain(text);
   const spoken = plain(sharedText('search.words')).split(';');
-  const also = spoken.filter((line) => own.includes(line.split(':')[0] ?? ''));
+  const also = spoken.filter((line) => label.includes(line.split(':')[0] ?? ''));
   return plain(typed)
     .split(/\s+/)
-    .every((word) => [own, ...also].some((found) => found.includes(word)));
+    .every((word) => [label, ...also].some((found) => found.includes(word)));
 }
 
 /** Adds a search field to a list of labels in fieldsets. It searches again after an `input` event; where it finds nothing, a button shows all. */

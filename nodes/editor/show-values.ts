@@ -76,10 +76,10 @@ export function showAnswer(
   const lineOf = (text: string): JQuery => $('<div>').text(text);
   show([lineOf(sharedText('dialog.asking'))]);
   asked += 1;
-  const own = asked;
+  const queryNumber = asked;
   askValues(query, ({ payloads = {}, errors = [], error }) => {
     done();
-    if (own !== asked) return;
+    if (queryNumber !== asked) return;
     if (error) return show([lineOf(errorText(error))], true);
     const failed = errors.map((refusal) =>
       lineOf(`${titleOf(refusal.read)}: ${errorText(refusal)}`).addClass('warning'),

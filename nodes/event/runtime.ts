@@ -29,11 +29,11 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
   const carNode = startCarNode(
     own,
     'event',
-    async ({ options: tools, signal, wake }: RunnerContext<EventRead>) => {
+    async ({ options: runnerOptions, signal, wake }: RunnerContext<EventRead>) => {
       const options = parseOptions(eventOptions, config);
       const { client, poller, signIn, cause, vin, value: level } = await openCar(own, options, 'level');
       const events = new CarEvents({ ...options, level }, signIn);
-      const runner = await CarRunner.open(events, { ...tools, client, vin });
+      const runner = await CarRunner.open(events, { ...runnerOptions, client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
       const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
       // Events of the sign-in need no read, so nothing else would show or report it.

@@ -24,11 +24,11 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
   const carNode = startCarNode(
     own,
     'guard',
-    async ({ options: tools, signal, wake }: RunnerContext<GuardRead>) => {
+    async ({ options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) => {
       const options = parseOptions(guardOptions, config);
       const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
       const guard = new Guard({ ...options, minutes });
-      const runner = await CarRunner.open(guard, { ...tools, client, vin });
+      const runner = await CarRunner.open(guard, { ...runnerOptions, client, vin });
       const polls = options.poll > 0;
       if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
       /** The result of the first read after the start, until a message carries it on. */

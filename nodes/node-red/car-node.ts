@@ -38,7 +38,7 @@ export interface RunnerContext<Read> {
 /** A node of which a dialog can send a sample. */
 export interface TestableNode extends Node {
   /**
-   * @param event the name of an event; of no meaning to a guard
+   * @param event the name of an event; a guard ignores it
    * @returns the sentence that was sent
    * @throws VehicleError
    */
@@ -72,7 +72,7 @@ interface CarNode<Read, Event, Opened> {
 export function startCarNode<Read, Event, Opened>(
   own: FlowNode,
   collection: 'event' | 'guard',
-  open: (tools: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
+  open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
   sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
   const { node, deploys, closing } = own;
@@ -112,7 +112,7 @@ export function startCarNode<Read, Event, Opened>(
   };
 
   own.onClose(async (isDeleted) => {
-    // A node that is closed while it opens begins to poll all the same.
+    // A node that is closed while it opens still begins to poll.
     const found = await opened?.catch(() => undefined);
     found?.endPolling();
     await found?.runner.end();

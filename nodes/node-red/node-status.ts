@@ -50,24 +50,24 @@ export interface NodeStatus {
 export function nodeStatusOf(node: Node, words: Words): NodeStatus {
   const textOf = (key: string, values?: Values): string => words.say(`status.${key}`, values);
   /** Every status is sent to all open editors, so the same one is not sent twice. */
-  let standing = '';
-  let shown: string | undefined;
-  const write = (style: StatusStyle, key: string, text: string, isKept = false): void => {
-    shown = isKept ? undefined : key;
-    const written = `${style} ${key} ${text}`;
-    if (written === standing) return;
-    standing = written;
+  let last = '';
+  let keyWithoutTime: string | undefined;
+  const write = (style: StatusStyle, key: string, text: string, hasTime = false): void => {
+    keyWithoutTime = hasTime ? undefined : key;
+    const next = `${style} ${key} ${text}`;
+    if (next === last) return;
+    last = next;
     const [fill, shape] = styles[style];
     const cut = text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text;
     // Node-RED hands the whole object to Status nodes, and its types know the first three members only.
     node.status({ fill, shape, text: cut, code: codeOf(key) } as NodeStatusObject);
   };
-  /** A status that cannot be shown, because its text cannot be read for one, must not fail what it is about. */
+  /** A status that cannot be shown, for example because its text cannot be read, must not make the work of the node fail. */
   const attempt = (show: () => void): void => {
     try {
       show();
     } catch {
-      standing = '';
+      last = '';
     }
   };
   const nodeStatus: NodeStatus = {
@@ -85,12 +85,12 @@ export function nodeStatusOf(node: Node, words: Words): NodeStatus {
         ),
       ),
     clear(key) {
-      if (key !== undefined && key !== shown) return;
-      standing = '';
+      if (key !== undefined && key !== keyWithoutTime) return;
+      last = '';
       node.status({});
     },
     get isEmpty() {
-      return standing === '';
+      return last === '';
     },
     command: (name = '') => words.say(`command.${name}`, { defaultValue: name }),
     word: words.word,

@@ -37,7 +37,7 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   onpaletteadd: () => addSearchWords(type, say('palette.search')),
   oneditprepare() {
     showProperties(this, field);
-    // Node-RED calls it "none", and builds the list anew after each change of a configuration.
+    // Node-RED calls the choice of no vehicle "none", and builds the list again after each change of a configuration.
     const vehicle = field('vehicle');
     vehicle.on('change', () => vehicle.find('[value=_ADD_]:not(:only-child)').text(say('label.ofMessage')));
   },

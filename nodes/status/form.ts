@@ -204,12 +204,12 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     showProperties(this, field);
     chooseVehicle(this);
     showTyped(this, 'vin', ['str', ...sources]);
-    const own = [
+    const listTypes = [
       { value: 'str', label: say('one'), hasValue: false },
       { value: 'several', label: say('several'), hasValue: false },
     ] as const;
     const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
-    showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...own, ...sources]);
+    showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...listTypes, ...sources]);
     let equipment: Equipment = {};
     addSearch(part('reads'));
     fillList(chosen, equipment);

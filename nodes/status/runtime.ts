@@ -90,7 +90,7 @@ function fill(msg: Message, reading: AnyReading): Message {
   const place = placeOf(reading);
   if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
   // Drop a location that came with the message: it is not the car's.
-  const { location: _former, ...others } = msg;
+  const { location: _ofMessage, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
 }
 

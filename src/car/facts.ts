@@ -9,7 +9,7 @@ import { readUndamaged, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
 
-/** Something that a flow reported about the car, as a sentence in the language of Node-RED. */
+/** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
   /** ISO-8601 */
   at: string;

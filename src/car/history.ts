@@ -9,10 +9,10 @@ export const historyNames = [
   'distanceToEmpty',
 ] as const satisfies ReadName[];
 
-export type HistoryName = (typeof historyNames)[number];
+type HistoryName = (typeof historyNames)[number];
 
 /** An hour since 1970, and the last value of each of `historyNames` that was read in it; null where there was none. */
-export type HistoryRow = (number | null)[];
+type HistoryRow = (number | null)[];
 
 /** The points of each line, oldest first: milliseconds since 1970, and the value in the unit of its read. */
 export type Lines = Partial<Record<HistoryName, [time: number, value: number][]>>;

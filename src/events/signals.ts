@@ -5,7 +5,7 @@ import { isRecord } from '../util/json';
 import { isInside, type Position } from '../car/places';
 import type { EventName, EventSettings } from './types';
 
-/** A value that a fact can have, as the service tells it. */
+/** A value that a fact can have, as the service gives it. */
 export type FactValue = string | number | boolean | Position;
 
 /** An event that follows from two values of a fact. */

@@ -86,7 +86,7 @@ export interface EventReading {
 /** `payload` of an event, without its sentence (docs/message-contract.md 5a). */
 export interface VehicleEvent {
   event: EventName;
-  /** The values as the service told them; kilometers for `trip-ended`. */
+  /** The values as the service gave them; kilometers for `trip-ended`. */
   from: unknown;
   to: unknown;
   /** The member of doors, windows or warnings; null for other events. */

@@ -56,11 +56,11 @@ const meantBy = (value: unknown): unknown =>
 
 /** @throws VehicleError CONFIG */
 export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOptions {
-  const given: Unchecked<GuardSettings> = Object.fromEntries(
+  const filled: Unchecked<GuardSettings> = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, meantBy(value)]),
   );
-  const { minutes = 10, minutesFor = {}, repeat = 0 } = given;
-  const { watch = defaultWatch, onlyWhileNotInUse = false } = given;
+  const { minutes = 10, minutesFor = {}, repeat = 0 } = filled;
+  const { watch = defaultWatch, onlyWhileNotInUse = false } = filled;
   const allowed = milliseconds(minutes, untilAlert);
   const kinds: readonly string[] = openingKinds;
   if (!isRecord(minutesFor) || Object.keys(minutesFor).some((kind) => !kinds.includes(kind)))
@@ -72,7 +72,7 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
     ]),
   );
   const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
-  const quiet = parseHours(given, config);
+  const quiet = parseHours(filled, config);
   if (!Array.isArray(watch) || !watch.every(isWatchName))
     throw config(sentence`The watched openings must be a list of these names: ${watchNames}.`);
   if (typeof onlyWhileNotInUse !== 'boolean') throw config('“Parked only” must be true or false.');

@@ -3,6 +3,7 @@ import type { NodeAPI } from 'node-red';
 import {
   isOlder,
   receiptAsOf,
+  setNewest,
   timesOf,
   type CommandRecord,
   type Reading,
@@ -64,12 +65,7 @@ export class Overview implements VehicleObserver {
   /** The car of a VIN that was read just now. */
   #keep(vin: string): KnownCar {
     const car = this.car(vin);
-    this.#cars.delete(vin);
-    this.#cars.set(vin, car);
-    for (const oldest of this.#cars.keys()) {
-      if (this.#cars.size <= maxCars) break;
-      this.#cars.delete(oldest);
-    }
+    setNewest(this.#cars, vin, car, maxCars);
     return car;
   }
 
