@@ -35,6 +35,8 @@ describe('A condition', () => {
     ['batteryChargeLevel', '>=', 30.5, level(30), false],
     ['batteryChargeLevel', '=', 30, level(30), true],
     ['batteryChargeLevel', 'between', '20 - 80', level(80), true],
+    ['batteryChargeLevel', 'between', '20 à 80', level(80), true],
+    ['batteryChargeLevel', 'between', '20 till 80', level(81), false],
     ['batteryChargeLevel', 'between', [80, 20], level(19), false],
     ['batteryChargeLevel', '<', 30, level(null), null],
     ['batteryChargeLevel', '<', 30, undefined, null],
