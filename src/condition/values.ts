@@ -108,7 +108,8 @@ export type Operator = (typeof operators)[keyof typeof operators][number] | 'old
 
 export const operatorsOf = ({ kind }: ValueKind): readonly Operator[] => [...operators[kind], 'older than'];
 
-const range = /^\s*(-?\d+(?:[.,]\d+)?)\s*(?:-|–|;|to|and|bis|und|à|et|tot|en|til|till|og|och|\s)\s*(-?\d+(?:[.,]\d+)?)\s*$/;
+const range =
+  /^\s*(-?\d+(?:[.,]\d+)?)\s*(?:-|–|;|to|and|bis|und|à|et|tot|en|til|till|og|och|\s)\s*(-?\d+(?:[.,]\d+)?)\s*$/;
 
 /**
  * What a value is compared with, from a form or a message; undefined where it does not fit the value and the operator.
