@@ -27,7 +27,7 @@ const said: Record<string, Said> = {
     status: 'oui : Niveau de la batterie : 53 %, Câble de charge : non branché · ',
     alert: 'Ouvert depuis moins d’une minute : vitre avant gauche et hayon',
     event: 'Ouvert : vitre arrière droite',
-    failure: 'Il n’y a pas de valeur « windosw ». Vouliez-vous dire « windows » ?',
+    failure: 'La valeur « windosw » n’existe pas. Vouliez-vous dire « windows » ?',
   },
   nb: {
     condition: 'Batterinivå: 53 %, Ladekabel: ikke tilkoblet',
@@ -41,7 +41,7 @@ const said: Record<string, Said> = {
     status: 'ja: Batterijniveau: 53 %, Laadkabel: niet aangesloten · ',
     alert: 'Raam linksvoor en achterklep al minder dan een minuut open',
     event: 'Raam rechtsachter is open',
-    failure: 'Er is geen waarde “windosw”. Bedoelde u “windows”?',
+    failure: 'De waarde “windosw” bestaat niet. Bedoelde u “windows”?',
   },
   sv: {
     condition: 'Batterinivå: 53 %, Laddkabel: inte inkopplad',
