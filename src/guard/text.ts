@@ -31,7 +31,9 @@ class Phrases {
 
   alert(open: readonly OpenOpening[], unknown: readonly NamedOpening[]): string {
     const phrases = groupsOf(open).map((group) => this.#openPhrase(group));
-    const said = this.#sentence(this.#join(phrases));
+    // Where a phrase is “open for 12 minutes: front-left window”, “and” would join the openings of two phrases.
+    const isList = phrases.some((phrase) => phrase.includes(':'));
+    const said = this.#sentence(isList ? phrases.join('; ') : this.#join(phrases));
     return unknown.length === 0 ? said : `${said}; ${this.#unknownPhrase(unknown)}`;
   }
 

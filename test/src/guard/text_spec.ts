@@ -143,6 +143,14 @@ describe('guardText', () => {
   it('needs exactly the keys that it names', () =>
     assert.deepEqual(Object.keys(english).sort(), ['language', ...guardWordKeys('en-US')].sort()));
 
+  it('keeps apart what is open for different times in a language that names the openings last', () => {
+    const french = { ...english, language: 'fr', open_one: 'ouvert depuis {time} : {openings}' };
+    assert.equal(
+      sentenceOf(alert([window('frontLeft', 12), hood(5)]), french),
+      'Ouvert depuis 12 minutes : front-left window; ouvert depuis 5 minutes : hood',
+    );
+  });
+
   it("follows the plurals, the list and the numbers of the words' own language", () => {
     assert.deepEqual(
       guardWordKeys('pl').filter((key) => key.startsWith('minutes_')),
