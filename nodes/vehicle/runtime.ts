@@ -48,10 +48,16 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
 
   const account = async (): Promise<Account> => {
     throwIfInUse(RED);
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
+    opened ??= open().then(
+      (account) => {
+        notifyEditors(RED);
+        return account;
+      },
+      (error: unknown) => {
+        opened = undefined;
+        throw error;
+      },
+    );
     return opened;
   };
   const cause = async (): Promise<string | null> => {

@@ -4,7 +4,7 @@ import { partOf } from '../../pack';
 /** The least time between two signals to the editors. */
 const signalEveryMs = 2_000;
 
-/** The editors of a Node-RED. */
+/** The editors of a Node-RED, and the nodes that want to know what they are told. */
 class Editors {
   readonly listeners = new Set<() => void>();
   readonly #publish: () => void;
@@ -13,7 +13,10 @@ class Editors {
 
   constructor({ comms }: NodeAPI) {
     // Without data, because it reaches every editor that is connected; the routes check who may read what.
-    this.#publish = () => comms.publish('connected-vehicle/changed', {}, false);
+    this.#publish = () => {
+      comms.publish('connected-vehicle/changed', {}, false);
+      for (const listener of this.listeners) listener();
+    };
   }
 
   /** Tells them that there is something new: at once, and then every two seconds at most. */
@@ -31,13 +34,9 @@ class Editors {
 }
 
 /** Tells the editors of this Node-RED, and the nodes that listen, that there is something new. */
-export function notifyEditors(RED: NodeAPI): void {
-  const editors = partOf(RED, Editors);
-  editors.notify();
-  for (const listener of editors.listeners) listener();
-}
+export const notifyEditors = (RED: NodeAPI): void => partOf(RED, Editors).notify();
 
-/** Calls back at once whenever there is something new, until the returned function is called. */
+/** Calls back when the editors are told, so every two seconds at most, until the returned function is called. */
 export function onNews(RED: NodeAPI, listener: () => void): () => void {
   const { listeners } = partOf(RED, Editors);
   listeners.add(listener);

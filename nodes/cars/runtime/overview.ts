@@ -125,7 +125,8 @@ class Overviews {
   /** @param serviceKey the overview is replaced by an empty one when the configuration points to another service */
   open(id: string, serviceKey: string): Overview {
     let overview = this.#byId.get(id);
-    if (overview?.serviceKey !== serviceKey) this.#byId.set(id, (overview = new Overview(serviceKey, this.#notify)));
+    if (overview?.serviceKey === serviceKey) return overview;
+    this.#byId.set(id, (overview = new Overview(serviceKey, this.#notify)));
     this.#notify();
     return overview;
   }
