@@ -117,7 +117,8 @@ describe('a sign-in from the editor', () => {
   it('saves the tokens for the config node, which uses them at once', async () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
-    const signedIn = await signIns.finish({ redirected: await decide(begin().url) });
+    const { key, ...signedIn } = await signIns.finish({ redirected: await decide(begin().url) });
+    assert.match(key, /\ndemo-client\nconfig-1$/);
     assert.deepEqual(signedIn, {
       configNodeId: 'config-1',
       scopes,
