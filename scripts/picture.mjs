@@ -1,4 +1,4 @@
-// `npm run picture`: takes the pictures of docs/cookbook.md in the editor of a real Node-RED with every example flow.
+// `npm run picture`: takes the pictures of docs/recipes.md in the editor of a real Node-RED with every example flow.
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, what the example flows cost into their infos and docs/cookbook.md,
+// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, what the example flows cost into their infos and docs/recipes.md,
 // and the drawing of the car into the example of a dashboard:
 // `npm run readme`. With --check it only says whether they are up to date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -246,7 +246,7 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
 }
 tables.costs = () => table(['example', 'requests'], costs);
 
-for (const path of ['docs/reference.md', 'docs/scopes.md', 'docs/cookbook.md'])
+for (const path of ['docs/reference.md', 'docs/scopes.md', 'docs/recipes.md'])
   await rewrite(path, (text) =>
     text.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
       [begin, tables[name](), end].join('\n\n'),

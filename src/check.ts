@@ -49,7 +49,7 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   SCOPE_MISSING: 'scopes',
 };
 
-/** Tries key, token, scopes and VIN with one request (docs/field-notes.md 1.3). It never fails: a failure is a finding. */
+/** Tries key, token, scopes and VIN with one request (docs/internals/vendor-api.md 1.3). It never fails: a failure is a finding. */
 export async function checkAccount(account: Account, options: CheckOptions): Promise<Finding[]> {
   const { proxy, verifiesCertificates } = account.connection;
   return [
@@ -161,7 +161,7 @@ export interface FoundVehicle {
 const maxDetails = 10;
 
 /**
- * The vehicles of the account, with model and year where the service gives them (docs/field-notes.md 1.4: not for every car).
+ * The vehicles of the account, with model and year where the service gives them (docs/internals/vendor-api.md 1.4: not for every car).
  * @throws VehicleError
  */
 export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {

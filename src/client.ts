@@ -52,7 +52,7 @@ interface VehicleClientOptions {
   clock: Clock;
 }
 
-/** The reads of the vehicle service. Every method throws VehicleError with a code of docs/message-contract.md 6. */
+/** The reads of the vehicle service. Every method throws VehicleError with a code of docs/internals/contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
@@ -77,7 +77,7 @@ export class VehicleClient {
     return parseVin(vin);
   }
 
-  /** One read (docs/message-contract.md 3). Its row in `reads` says what is asked, and `parseRead` what the answer means. */
+  /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `parseRead` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal } = options;
     const vin = needsVehicle(read) ? await this.requireVin(options.vin, signal) : null;
@@ -113,14 +113,14 @@ export class VehicleClient {
     }
   }
 
-  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/service.md 2.7), and what reading it throws */
+  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/internals/service.md 2.7), and what reading it throws */
   async assertAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.read('accessibility', { ...options, maxAgeMs: 0, forCommand: true });
     if (payload.value === 'UNAVAILABLE')
       throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
-  /** GET async.href of a v1 command: its present status. Scopes: openid, conve:commands (docs/service.md 2.5, docs/field-notes.md 2.2). */
+  /** GET async.href of a v1 command: its present status. Scopes: openid, conve:commands (docs/internals/service.md 2.5, docs/internals/vendor-api.md 2.2). */
   async commandStatus(
     record: { async: Pick<AsyncLink, 'href'> | null },
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},
@@ -156,19 +156,19 @@ export class VehicleClient {
     );
   }
 
-  /** Asked once for each car and kept (docs/message-contract.md 3); null where the service does not report it. */
+  /** Asked once for each car and kept (docs/internals/contract.md 3); null where the service does not report it. */
   #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {
         return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
       } catch (error) {
-        // Some cars have no details (docs/field-notes.md 1.4).
+        // Some cars have no details (docs/internals/vendor-api.md 1.4).
         return asVehicleError(error).retryable || signal?.aborted ? undefined : null;
       }
     });
   }
 
-  /** Whether a car has an opening that not every car has follows from its former answers (docs/message-contract.md 3.3). */
+  /** Whether a car has an opening that not every car has follows from its former answers (docs/internals/contract.md 3.3). */
   async #parse<Name extends ReadName>(
     read: Name,
     vin: string | null,

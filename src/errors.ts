@@ -1,5 +1,5 @@
 /**
- * The one error of the library, and the closed list of its codes (docs/message-contract.md 6).
+ * The one error of the library, and the closed list of its codes (docs/internals/contract.md 6).
  *
  * A Catch node prints an error as `VehicleError: <sentence>`, so every sentence is written for a driver: what is
  * wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
@@ -7,7 +7,7 @@
 
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
 
-/** Every code of docs/message-contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
+/** Every code of docs/internals/contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
 export const errorCodes = {
   CONFIG: { retryable: false },
   VIN_INVALID: { retryable: false },
@@ -55,7 +55,7 @@ interface VehicleErrorDetails {
   cause?: unknown;
 }
 
-/** The value of `msg.vehicle.error` (docs/message-contract.md 6): plain data, safe to log and to send on. */
+/** The value of `msg.vehicle.error` (docs/internals/contract.md 6): plain data, safe to log and to send on. */
 export interface ErrorReport {
   code: ErrorCode;
   message: string;
@@ -89,7 +89,7 @@ export class VehicleError extends Error {
     this.status = details.status ?? null;
   }
 
-  /** The error as the plain record of docs/message-contract.md 6. */
+  /** The error as the plain record of docs/internals/contract.md 6. */
   report(): ErrorReport {
     return {
       code: this.code,

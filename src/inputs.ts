@@ -85,11 +85,11 @@ export const isUnlock = (input: unknown): boolean => commandWord(input).includes
 /** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
-/** Seconds of an unlock (docs/service.md 4.2 rule 1); the maximum where nothing is given. */
+/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum where nothing is given. */
 export const parseUnlockDuration = (input: unknown): number =>
   parseWhole(input, unlockDurationLimits, 'The unlock duration must be a whole number of seconds');
 
-/** Minutes that a started engine runs (docs/energy-location-api.md 5.2); the maximum where nothing is given. */
+/** Minutes that a started engine runs (docs/internals/vendor-api.md 15.2); the maximum where nothing is given. */
 export const parseRuntimeMinutes = (input: unknown): number =>
   parseWhole(input, runtimeMinutesLimits, 'The time that the engine runs must be a whole number of minutes');
 

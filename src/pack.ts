@@ -48,7 +48,7 @@ export class Pack {
   }
 
   /**
-   * What all accounts with one API key at one service share: the quota counts for the key (docs/field-notes.md 4.3, 5), and the answer to
+   * What all accounts with one API key at one service share: the quota counts for the key (docs/internals/vendor-api.md 4.3, 5), and the answer to
    * one account serves another that reads with the same token.
    */
   stateOfKey(baseUrl: string, apiKey: string) {

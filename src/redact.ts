@@ -4,7 +4,7 @@ import { shortVin, vinPattern } from './vin';
 
 /**
  * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
- * (`docs/message-contract.md` 6). Everything that writes such a text gets a redactor.
+ * (`docs/internals/contract.md` 6). Everything that writes such a text gets a redactor.
  *
  * A known secret is removed as it is and percent-encoded. Text that looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
  * member named `refresh_token`) is removed as well, because a token may be too new to be known.

@@ -1,6 +1,6 @@
 import { VehicleError } from './errors';
 
-/** 17 characters of A-Z and 0-9 (docs/message-contract.md 2). Not the ISO alphabet: demonstration VINs hold an O (docs/field-notes.md 6.2). */
+/** 17 characters of A-Z and 0-9 (docs/internals/contract.md 2). Not the ISO alphabet: demonstration VINs hold an O (docs/internals/vendor-api.md 6.2). */
 export const vinPattern = /^[A-Z0-9]{17}$/;
 
 /**
@@ -26,5 +26,5 @@ export function parseVin(input: unknown): string {
   return vin;
 }
 
-/** The last six characters, as much of a VIN as a log, a status text or an error may show (docs/message-contract.md 6). */
+/** The last six characters, as much of a VIN as a log, a status text or an error may show (docs/internals/contract.md 6). */
 export const shortVin = (vin: string): string => `…${vin.slice(-6)}`;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { flag, interfaceChoice, nodeOptions, number, numberType, stringType, text } from '../node-red/options';
 
-/** `connected-vehicle-command` (docs/message-contract.md 4). */
+/** `connected-vehicle-command` (docs/internals/contract.md 4). */
 export const commandOptions = nodeOptions(() => ({
   /** Empty: taken from `msg.command`. */
   command: text,

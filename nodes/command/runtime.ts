@@ -37,7 +37,7 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
   };
 }
 
-/** `connected-vehicle-command` (docs/message-contract.md 4): sends a command once and hands on its invocation record. */
+/** `connected-vehicle-command` (docs/internals/contract.md 4): sends a command once and hands on its invocation record. */
 export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial<CommandOptions>): void {
   const { node } = own;
   own.showCause();

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { nodeOptions, number, stringType } from '../node-red/options';
 
-/** `connected-vehicle-condition` (docs/message-contract.md 5c). The library checks each condition. */
+/** `connected-vehicle-condition` (docs/internals/contract.md 5c). The library checks each condition. */
 export const conditionOptions = nodeOptions(() => ({
   match: z._default(z.enum(['all', 'any']), 'all'),
   conditions: z._default(

@@ -24,7 +24,7 @@ import { textOf } from '../status/reading-text';
 import { safeError } from '../vehicle/redaction';
 import { conditionOptions, type ConditionOptions } from './options';
 
-/** `connected-vehicle-condition` (docs/message-contract.md 5c): sends a message on by what is known of the car. */
+/** `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message on by what is known of the car. */
 export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Partial<ConditionOptions>): void {
   own.showCause();
   const nodeStatus = own.status;

@@ -24,7 +24,7 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
 }
 
 /**
- * Says what an interface choice means (`auto` is version 2 where it is offered, docs/message-contract.md 3), as a warning
+ * Says what an interface choice means (`auto` is version 2 where it is offered, docs/internals/contract.md 3), as a warning
  * where the chosen version does not serve what is asked for. A service with one version leaves nothing to choose.
  */
 export function showInterface(served: readonly Served[], choice: string): void {

@@ -2,7 +2,7 @@ import type { Worded } from '../node-red/sentences';
 import { nodeField, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** An error that the runtime returned (docs/message-contract.md 6). */
+/** An error that the runtime returned (docs/internals/contract.md 6). */
 export interface Refusal {
   code: string;
   message: string;

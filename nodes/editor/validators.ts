@@ -8,7 +8,7 @@ import { sharedText } from './texts';
  */
 export type Validity = true | string;
 
-/** docs/message-contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
+/** docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
 export const validateVin = (value = ''): Validity => {
   const vin = value.trim().toUpperCase();
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
@@ -22,7 +22,7 @@ export const validateWhole = (value: string | number | undefined, minimum: numbe
   return sharedText(maximum === Infinity ? 'reason.atLeast' : 'reason.between', { minimum, maximum });
 };
 
-/** docs/message-contract.md 2: https, or http on a loopback address; nothing else. */
+/** docs/internals/contract.md 2: https, or http on a loopback address; nothing else. */
 export function validateAddress(value = '', options: Parameters<typeof addressFault>[1] = {}): Validity {
   const fault = addressFault(value.trim(), options);
   return fault === null || sharedText(`reason.${fault}`);

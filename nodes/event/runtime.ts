@@ -15,7 +15,7 @@ import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/** `connected-vehicle-event` (docs/message-contract.md 5a): sends a message when something happens to the car. */
+/** `connected-vehicle-event` (docs/internals/contract.md 5a): sends a message when something happens to the car. */
 export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<EventOptions>): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */

@@ -83,7 +83,7 @@ function takeOver(msg: Message, sent: Message): void {
   Object.assign(msg, sent);
 }
 
-/** `msg.vehicle.error` (docs/message-contract.md 6). */
+/** `msg.vehicle.error` (docs/internals/contract.md 6). */
 export const errorOf = (
   failure: VehicleError,
   nodeStatus: NodeStatus,

@@ -18,7 +18,7 @@ const longestText = 80;
 
 export type StatusStyle = keyof typeof styles;
 
-/** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/message-contract.md 6). */
+/** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/internals/contract.md 6). */
 const codeOf = (key: string): string =>
   (/[^.]*$/.exec(key)?.[0] ?? '')
     .replace(/(?<=[a-z])[A-Z]/g, '-$&')

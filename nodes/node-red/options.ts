@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { asSentence, interfaceChoices, sentence, VehicleError } from '../../src/index';
 
 /**
- * The schemas of properties that several nodes have (docs/message-contract.md 2 to 5). A flow file may be older, odd or hand-written: a
+ * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow file may be older, odd or hand-written: a
  * missing property takes its default, and a wrong one is an error that names it.
  */
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { flag, number, text } from '../node-red/options';
 
-/** `connected-vehicle-command-status` (docs/message-contract.md 5). */
+/** `connected-vehicle-command-status` (docs/internals/contract.md 5). */
 export const commandStatusOptions = z.lazy(() =>
   z.object({
     name: text,

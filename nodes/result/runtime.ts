@@ -21,7 +21,7 @@ import { safeError, safeRecord } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 import { overviewsOf } from '../cars/runtime/overview';
 
-/** `connected-vehicle-command-status` (docs/message-contract.md 5): follows commands to their results, also over a restart. */
+/** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & Partial<CommandStatusOptions>): void {
   const { RED, node } = own;
   if (config.vehicle) own.showCause();

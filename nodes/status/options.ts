@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { interfaceChoice, nodeOptions, poll, stringType } from '../node-red/options';
 
-/** `connected-vehicle-status` (docs/message-contract.md 3). */
+/** `connected-vehicle-status` (docs/internals/contract.md 3). */
 export const statusOptions = nodeOptions(() => ({
   /** One read name, or `several`. */
   read: z._default(z.string(), 'windows'),

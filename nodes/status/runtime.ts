@@ -20,7 +20,7 @@ import { describeReading } from './reading-text';
 import { safeError } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 
-/** `connected-vehicle-status` (docs/message-contract.md 3): one read or several, on a message or by itself, into the message. */
+/** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */
 export function connectedVehicleStatus(own: FlowNode, config: NodeDef & Partial<StatusOptions>): void {
   own.showCause();
   const nodeStatus = own.status;

@@ -36,7 +36,7 @@ const ifCustom = (node: Partial<VehicleOptions>, validate: () => Validity): Vali
 const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>
   ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
 
-/** A configuration without a sign-in address has pasted tokens only (docs/message-contract.md 2). */
+/** A configuration without a sign-in address has pasted tokens only (docs/internals/contract.md 2). */
 const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
   ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
 

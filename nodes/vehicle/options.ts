@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { accessNames, defaultAccess, interfaceNames, serviceNames } from '../../src/index';
 import { flag, listOf, number, text } from '../node-red/options';
 
-/** `connected-vehicle` (docs/message-contract.md 2). The credentials are below. */
+/** `connected-vehicle` (docs/internals/contract.md 2). The credentials are below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,

@@ -12,7 +12,7 @@ import type { VehicleNode } from './vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
 
-/** `connected-vehicle` (docs/message-contract.md 2): an account, its credentials and its default vehicle. */
+/** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   const { RED, node } = own;
   const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };

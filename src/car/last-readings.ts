@@ -51,7 +51,7 @@ export class LastReadings {
     several.errors = [...others, ...reads.map((read) => ({ read, code, message }))];
   }
 
-  /** The last reading, marked `kept` with its age (docs/message-contract.md 3); undefined before the first one. */
+  /** The last reading, marked `kept` with its age (docs/internals/contract.md 3); undefined before the first one. */
   kept(key: string, now: number): AnyReading | undefined {
     const last = structuredClone(this.#readings.get(key));
     if (last === undefined) return undefined;
@@ -94,7 +94,7 @@ const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
   Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
 
 /**
- * Timestamps do not count, nor do the addresses of images, which the service renews all the time (docs/service.md 2.2), nor the
+ * Timestamps do not count, nor do the addresses of images, which the service renews all the time (docs/internals/service.md 2.2), nor the
  * order of a list.
  */
 const sameValues = (before: unknown, now: unknown): boolean => isDeepStrictEqual(valuesOf(before), valuesOf(now));

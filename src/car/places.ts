@@ -14,7 +14,7 @@ export interface Place extends Position {
 
 const defaultRadius = 200;
 
-/** What a place must have; of an error (docs/message-contract.md 5a, 5c). */
+/** What a place must have; of an error (docs/internals/contract.md 5a, 5c). */
 export const placeRule =
   'A place needs a name, a latitude from -90 to 90, a longitude from -180 to 180, and a radius from 1 to 1,000,000 meters.';
 

@@ -6,7 +6,7 @@ import type { Openness } from '../catalogue/openings';
 import { memberOf } from '../util/json';
 import { oldest, type Parsed } from '../wire/readings';
 
-/** `msg.vehicle` of one read (docs/message-contract.md 3). */
+/** `msg.vehicle` of one read (docs/internals/contract.md 3). */
 export interface ReadingInfo extends Partial<Openness> {
   /** Null for the list of vehicles, and for what the pack keeps itself. */
   vin: string | null;
@@ -32,7 +32,7 @@ interface ReadFailure {
   message: string;
 }
 
-/** `msg.vehicle` of several reads at once (docs/message-contract.md 3). */
+/** `msg.vehicle` of several reads at once (docs/internals/contract.md 3). */
 interface SeveralInfo {
   vin: string | null;
   read: AnyReadName[];
@@ -133,7 +133,7 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 }
 
 /**
- * The place of a reading as Node-RED's map and geofence nodes take it (docs/message-contract.md 3): null where the location was read and
+ * The place of a reading as Node-RED's map and geofence nodes take it (docs/internals/contract.md 3): null where the location was read and
  * is unknown, undefined where it was not read.
  */
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {

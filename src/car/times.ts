@@ -3,7 +3,7 @@ const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 
 /** The times of a value, in milliseconds since 1970. */
 export interface ValueTimes {
-  /** The timestamp of the service, when the car was asked (docs/service.md 2.3); null where it is missing or not credible. */
+  /** The timestamp of the service, when the car was asked (docs/internals/service.md 2.3); null where it is missing or not credible. */
   measuredAt: number | null;
   /** When the answer was received. */
   receivedAt: number;
@@ -26,7 +26,7 @@ export function timesOf(
 
 /**
  * Whether a value is older than what is known, and so changes nothing: timestamps may run backwards between two answers
- * (docs/field-notes.md 6.2), and a slow answer may arrive after one that was received later.
+ * (docs/internals/vendor-api.md 6.2), and a slow answer may arrive after one that was received later.
  * @param known with the newest timestamp so far
  */
 export const isOlder = (value: ValueTimes, known: ValueTimes): boolean =>

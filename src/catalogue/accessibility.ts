@@ -2,7 +2,7 @@ import { isRecord } from '../util/json';
 import { asSentence, sentence, type Sentence } from '../sentence';
 
 /**
- * The reasons that the service is known to give (docs/field-notes.md 1.8); the set is open. `inUse`: a car that saves power has been parked
+ * The reasons that the service is known to give (docs/internals/vendor-api.md 1.8); the set is open. `inUse`: a car that saves power has been parked
  * for days; the reasons without it do not show whether somebody uses the car.
  */
 const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }> = /* @__PURE__ */ new Map([
@@ -20,7 +20,7 @@ export const unavailableSentence = (reason: string | null): Sentence =>
   sentence`The car takes no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not say why')}. The command was not sent.`;
 
 /**
- * Whether somebody uses the car (docs/service.md 2.7); null if that is unknown.
+ * Whether somebody uses the car (docs/internals/service.md 2.7); null if that is unknown.
  * @param accessibility the payload of the read `accessibility`
  */
 export function inUseOf(accessibility: unknown): boolean | null {

@@ -1,8 +1,8 @@
 import { json } from './reads';
 
 /**
- * The commands as a table (docs/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/field-notes.md 1.10;
- * climate and engine: docs/energy-location-api.md 5).
+ * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
+ * climate and engine: docs/internals/vendor-api.md 15).
  */
 export interface CommandRoute {
   /** Below the interface's base path; `{vin}` is filled in. */
@@ -19,22 +19,22 @@ export interface Command {
   routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /** The access that this command needs, from the property `access` of the configuration (docs/message-contract.md 2). */
+  /** The access that this command needs, from the property `access` of the configuration (docs/internals/contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
    * For each state of the lock (of the engine where `access` is `engine`) that was measured after the command: whether it shows that
-   * the car acted. Absent where no read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/field-notes.md 1.9), so that state
+   * the car acted. Absent where no read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9), so that state
    * proves nothing about `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED', boolean>>;
-  /** No read shows the effect; it is assumed to last so many minutes (docs/energy-location-api.md 5.1). */
+  /** No read shows the effect; it is assumed to last so many minutes (docs/internals/vendor-api.md 15.1). */
   assumedMinutes?: number;
 }
 
-/** Seconds (docs/service.md 4.2 rule 1). */
+/** Seconds (docs/internals/service.md 4.2 rule 1). */
 export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
 
-/** Minutes; what 0 does is not published (docs/energy-location-api.md 5.2). */
+/** Minutes; what 0 does is not published (docs/internals/vendor-api.md 15.2). */
 export const runtimeMinutesLimits = { minimum: 1, maximum: 15 } as const;
 
 /** Version 1 has a media type for each command. */
@@ -113,16 +113,16 @@ export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
 /** The form of a command's name, also of one that only the vehicle's own list has. */
 export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 
-/** Names on the wire that are not the path's name in capitals (docs/field-notes.md 1.7). */
+/** Names on the wire that are not the path's name in capitals (docs/internals/vendor-api.md 1.7). */
 const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (docs/message-contract.md 3 and 4). */
+/** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
 export function commandFromWire(name: string): string {
   const written = name.toLowerCase().replaceAll('_', '-');
   return wireNames.get(written) ?? written;
 }
 
-/** The read that follows a v1 command: scope and media type of its link (docs/field-notes.md 2.2). */
+/** The read that follows a v1 command: scope and media type of its link (docs/internals/vendor-api.md 2.2). */
 export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',

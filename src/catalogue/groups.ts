@@ -2,19 +2,19 @@ import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } f
 import { perMile } from './units';
 
 /**
- * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/field-notes.md
+ * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/internals/vendor-api.md
  * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
- * docs/service.md 2.8, or it says why connected v2 has no such value.
+ * docs/internals/service.md 2.8, or it says why connected v2 has no such value.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
  * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
  */
 export interface Group {
-  /** Besides `openid` (docs/field-notes.md 4.4; portal). */
+  /** Besides `openid` (docs/internals/vendor-api.md 4.4; portal). */
   scopes: readonly string[];
 }
 
-/** The groups that can be read as a whole (docs/energy-location-api.md 4), by their heading in the list of reads. */
+/** The groups that can be read as a whole (docs/internals/vendor-api.md 14), by their heading in the list of reads. */
 export const groupReads = {
   fuel: {
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
@@ -50,7 +50,7 @@ interface Place {
   members: readonly string[];
 }
 
-/** A number: the factor from each unit that the service may use, in words (src/catalogue/units.ts), to the unit of docs/service.md 2.8. */
+/** A number: the factor from each unit that the service may use, in words (src/catalogue/units.ts), to the unit of docs/internals/service.md 2.8. */
 export interface GroupedNumber extends Place {
   units: Readonly<Record<string, number>>;
   /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
@@ -59,12 +59,12 @@ export interface GroupedNumber extends Place {
   withoutFuel?: readonly string[];
 }
 
-/** A word of the service to the value of docs/service.md 2.8; a word that is not in the table is unknown. */
+/** A word of the service to the value of docs/internals/service.md 2.8; a word that is not in the table is unknown. */
 export interface GroupedWord extends Place {
   words: Readonly<Record<string, string | boolean>>;
 }
 
-/** Many members, each with a bulb's word; `null`: docs/service.md 2.8 has no word for that light. */
+/** Many members, each with a bulb's word; `null`: docs/internals/service.md 2.8 has no word for that light. */
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;
@@ -87,7 +87,7 @@ const volumes = { liters: 1 } as const;
 const speeds = { 'kilometers per hour': 1, 'miles per hour': perMile } as const;
 const consumptions = { 'liters per 100 kilometers': 1 } as const;
 const hours = { hours: 1 } as const;
-/** Some cars give days and others months (docs/field-notes.md 6.2). */
+/** Some cars give days and others months (docs/internals/vendor-api.md 6.2). */
 const months = { months: 1, days: 12 / 365.25 } as const;
 
 /** v2 reports warnings where v1 reported levels; none means that the level is as it should be (portal: diagnostics). */
@@ -208,13 +208,13 @@ export const groupedResources = {
       DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE: 'TIME_EXCEEDED',
     },
   },
-  // OAS; null while nothing has triggered (docs/field-notes.md 6.1).
+  // OAS; null while nothing has triggered (docs/internals/vendor-api.md 6.1).
   serviceWarningTrigger: {
     group: 'diagnostics',
     members: ['serviceTrigger'],
     words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
   },
-  // docs/field-notes.md 1.5: both spellings.
+  // docs/internals/vendor-api.md 1.5: both spellings.
   tailGateOpen: opening('tailGate'),
   // Fixtures: Manual and Automatic; OAS: tripMeter1, tripMeter2, in the same order.
   tripMeter1: { group: 'statistics', members: ['tripMeterManual', 'tripMeter1'], units: lengths },
@@ -231,7 +231,7 @@ export const groupedResources = {
   rearRightWindowOpen: opening('rearRightWindow'),
 } as const satisfies Record<string, GroupedResource>;
 
-/** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/energy-location-api.md 4.7). */
+/** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/internals/vendor-api.md 14.7). */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';
   if (/PETROL|DIESEL/.test(word)) return true;

@@ -5,18 +5,18 @@ export type OpeningKind = (typeof openingKinds)[number];
 /** All but the tank lid, which stands open for hours while a car charges. */
 export const defaultWatch: readonly OpeningKind[] = /* @__PURE__ */ openingKinds.filter((kind) => kind !== 'tankLid');
 
-/** The reads of openings (docs/message-contract.md 3). */
+/** The reads of openings (docs/internals/contract.md 3). */
 export type OpeningRead = 'windows' | 'doors';
 
 export interface OpeningRow {
   kind: OpeningKind;
   read: OpeningRead;
-  /** Its member in the read's payload (docs/message-contract.md 3), which is also that of v1 (docs/service.md 2.3, 2.4). */
+  /** Its member in the read's payload (docs/internals/contract.md 3), which is also that of v1 (docs/internals/service.md 2.3, 2.4). */
   name: string;
-  /** Its member in the answer of v2 (docs/field-notes.md 1.5, 1.6). Default: its key. */
+  /** Its member in the answer of v2 (docs/internals/vendor-api.md 1.5, 1.6). Default: its key. */
   v2?: string;
   /**
-   * Equipment that not every car has: a car that lacks it says UNSPECIFIED for ever (docs/field-notes.md 1.6), so the guard counts it
+   * Equipment that not every car has: a car that lacks it says UNSPECIFIED for ever (docs/internals/vendor-api.md 1.6), so the guard counts it
    * from the first time that its state was known. v1 does not have it.
    */
   ifFitted?: true;
@@ -58,9 +58,9 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
-/** The state of an opening for each word on the wire; a word that is not in the table is unknown (docs/service.md 3, docs/field-notes.md 1.5). */
+/** The state of an opening for each word on the wire; a word that is not in the table is unknown (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5). */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const;
-/** The state of the lock for each word on the wire (docs/service.md 3): unlocked is "open". */
+/** The state of the lock for each word on the wire (docs/internals/service.md 3): unlocked is "open". */
 export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const;
 
 const stateIn =
@@ -79,7 +79,7 @@ export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | und
 export const openingState = /* @__PURE__ */ stateIn(openingWords);
 export const lockState = /* @__PURE__ */ stateIn(lockWords);
 
-/** The state of the windows or doors (docs/message-contract.md 3). */
+/** The state of the windows or doors (docs/internals/contract.md 3). */
 export interface Openness {
   /** Members that are open or ajar. */
   open: string[];

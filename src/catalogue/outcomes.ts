@@ -1,6 +1,6 @@
 /**
- * The meaning of each request status of a command, and its sentence for a driver (docs/service.md 3, docs/field-notes.md 1.9).
- * docs/message-contract.md 4 and 5: a status that is not here is `undetermined`, never success.
+ * The meaning of each request status of a command, and its sentence for a driver (docs/internals/service.md 3, docs/internals/vendor-api.md 1.9).
+ * docs/internals/contract.md 4 and 5: a status that is not here is `undetermined`, never success.
  */
 export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
 
@@ -85,13 +85,13 @@ const missingStatus: StatusMeaning = {
   sentence: 'The service did not say what became of the command, so its result is not known. Look at the car.',
 };
 
-/** As it stands in the table: compared without case (docs/field-notes.md 1.9: the set is open). */
+/** As it stands in the table: compared without case (docs/internals/vendor-api.md 1.9: the set is open). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
 /** Whether no other status follows one of this meaning. An unclear status may be followed by a clear one. */
 export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' || outcome === 'failed';
 
-/** Whether the car may still act after an answer with this status and without a link (docs/message-contract.md 4). */
+/** Whether the car may still act after an answer with this status and without a link (docs/internals/contract.md 4). */
 export const isUnderWay = (requestStatus: string | null): boolean =>
   ['', 'RUNNING', 'WAITING', 'SENT'].includes(statusWord(requestStatus));
 

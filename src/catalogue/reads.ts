@@ -10,16 +10,16 @@ import {
 import type { OpeningRead } from './openings';
 
 /**
- * Everything that can be read, as rows of one table, `reads` (docs/service.md 2.1 to 2.8 and 4.1 to 4.3,
- * docs/energy-location-api.md 2 to 4). The requests of the client, the dropdown of the editor, the scope check, the schedule of the
+ * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8 and 4.1 to 4.3,
+ * docs/internals/vendor-api.md 12 to 14). The requests of the client, the dropdown of the editor, the scope check, the schedule of the
  * poller, the documentation and the routes of the simulator follow from it.
  */
 
-/** The interfaces of a service, as `msg.vehicle.interface` reports them (docs/message-contract.md 2 and 3). */
+/** The interfaces of a service, as `msg.vehicle.interface` reports them (docs/internals/contract.md 2 and 3). */
 export const interfaceNames = ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] as const;
 export type InterfaceName = (typeof interfaceNames)[number];
 
-/** The APIs that a daily quota is counted for (docs/energy-location-api.md 7.1). */
+/** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 17.1). */
 export const apiNames = ['connected', 'energy', 'location'] as const;
 export type ApiName = (typeof apiNames)[number];
 
@@ -32,11 +32,11 @@ export const apiOf = {
   'location-v1': 'location',
 } as const satisfies Record<InterfaceName, ApiName>;
 
-/** The values of the property `interface`; `auto` is v2 where the service offers it and v1 where it does not (docs/message-contract.md 3). */
+/** The values of the property `interface`; `auto` is v2 where the service offers it and v1 where it does not (docs/internals/contract.md 3). */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
-/** The base path of each interface (docs/service.md 9.1, docs/energy-location-api.md 1). */
+/** The base path of each interface (docs/internals/service.md 9.1, docs/internals/vendor-api.md 11). */
 export const interfacePaths = {
   'connected-v1': '/connected-vehicle/v1',
   'connected-v2': '/connected-vehicle/v2',
@@ -47,11 +47,11 @@ export const interfacePaths = {
 
 export const json = 'application/json';
 
-/** The connected vehicle reads (docs/service.md 4.1, 4.2), in the order of the dropdown. */
+/** The connected vehicle reads (docs/internals/service.md 4.1, 4.2), in the order of the dropdown. */
 export const connectedReadNames = ['windows', 'doors', 'details', 'vehicles', 'commands', 'accessibility'] as const;
 type ConnectedReadName = (typeof connectedReadNames)[number];
 
-/** The extended resource endpoint (docs/service.md 4.3). */
+/** The extended resource endpoint (docs/internals/service.md 4.3). */
 export const resourcePath = '/vehicles/{vin}/resources/{resource}';
 
 const level5 = ['VERY_LOW', 'LOW', 'NORMAL', 'HIGH', 'VERY_HIGH'] as const;
@@ -80,7 +80,7 @@ interface ResourceBase {
 }
 
 /**
- * How the value of a resource is typed (docs/service.md 2.8). `number` is where the specification does not show whether
+ * How the value of a resource is typed (docs/internals/service.md 2.8). `number` is where the specification does not show whether
  * it is whole. Booleans carry the words that the specification gives to true and false.
  */
 export type Resource = ResourceBase &
@@ -92,7 +92,7 @@ export type Resource = ResourceBase &
 
 const openOrClosed = { true: 'open', false: 'closed' } as const;
 
-/** The 39 extended resources, spelled, scoped and typed as in docs/service.md 2.8. */
+/** The 39 extended resources, spelled, scoped and typed as in docs/internals/service.md 2.8. */
 export const resources = {
   averageFuelConsumption: {
     scope: 'exve:fuel_status',
@@ -199,7 +199,7 @@ export type ResourceName = keyof typeof resources;
 export type MemberKind =
   { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
 
-/** The members of the energy state (docs/energy-location-api.md 2.3). The service can add words. */
+/** The members of the energy state (docs/internals/vendor-api.md 12.3). The service can add words. */
 export const chargingMembers = {
   batteryChargeLevel: { kind: 'number', unit: 'percent' },
   // Kilometers or miles, by the market of the car.
@@ -222,7 +222,7 @@ export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) 
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/** Single values of the group `statistics` that are no extended resources (docs/energy-location-api.md 4.2). */
+/** Single values of the group `statistics` that are no extended resources (docs/internals/vendor-api.md 14.2). */
 export const statisticsMembers = {
   averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
   averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },
@@ -244,7 +244,7 @@ export interface ReadRoute {
   interface: InterfaceName;
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;
-  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/service.md 4.2). */
+  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/internals/service.md 4.2). */
   accept: string;
   /** Besides `openid`. */
   scopes: readonly string[];
@@ -267,7 +267,7 @@ export interface ReadRow {
   onlyExtended?: string | undefined;
 }
 
-/** Every read (docs/message-contract.md 3), in the order of the dropdown. */
+/** Every read (docs/internals/contract.md 3), in the order of the dropdown. */
 export const reads = /* @__PURE__ */ readRows();
 
 function readRows(): Readonly<Record<ReadName, ReadRow>> {
@@ -399,7 +399,7 @@ export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isReadName = (name: string): name is ReadName => Object.hasOwn(reads, name);
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-/** The scopes that a read needs where a service has every interface, `openid` included (docs/service.md 4.1 and 2.8). */
+/** The scopes that a read needs where a service has every interface, `openid` included (docs/internals/service.md 4.1 and 2.8). */
 export const readScopes = (name: ReadName): readonly string[] => [
   'openid',
   ...(routeOf(name, interfaceNames)?.scopes ?? []),

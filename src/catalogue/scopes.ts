@@ -9,7 +9,7 @@ import {
   type ReadName,
 } from './reads';
 
-/** The values of the property `access`: what a sign-in asks for besides reading the status (docs/message-contract.md 2). */
+/** The values of the property `access`: what a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
 export const readAccess = ['charging', 'location'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
@@ -35,7 +35,7 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
-/** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/field-notes.md 2.2). */
+/** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
   if (!isCommandName(name)) return scopesOfRead('commands', available);
@@ -58,7 +58,7 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
 });
 
 /**
- * The scopes that a sign-in asks for (docs/service.md 5.2), every read of the status and what `access` adds, and those among them that a
+ * The scopes that a sign-in asks for (docs/internals/service.md 5.2), every read of the status and what `access` adds, and those among them that a
  * person can leave out, by the access that adds them. Accesses that add none are not listed.
  */
 export function signInScopes(

@@ -1,13 +1,13 @@
 import { interfaceNames, type InterfaceName } from './reads';
 
-/** The service profiles (docs/message-contract.md 2; `volvo-cars`: docs/field-notes.md 0, 4.1 and 7). */
+/** The service profiles (docs/internals/contract.md 2; `volvo-cars`: docs/internals/vendor-api.md 0, 4.1 and 7). */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
 export interface ServiceProfile {
   service: ServiceName;
   baseUrl: string;
   apiKeyHeader: string;
-  /** The vendor part of the v1 media types (docs/service.md 4). */
+  /** The vendor part of the v1 media types (docs/internals/service.md 4). */
   mediaTypeVendor: string;
   authorizeUrl: string;
   tokenUrl: string;

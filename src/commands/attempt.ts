@@ -30,7 +30,7 @@ interface AttemptSteps {
   left?: () => void;
 }
 
-/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/field-notes.md 1.9). */
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
 const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
 /** One command on its way: it is sent once, or not at all. Owns its deadline and its cancellation; call `end` when it is over. */
@@ -111,7 +111,7 @@ export class CommandAttempt {
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       const { requestStatus, async } = invocation;
-      // Whether nothing of the command is under way after this answer (docs/message-contract.md 4).
+      // Whether nothing of the command is under way after this answer (docs/internals/contract.md 4).
       const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
       this.status = isOver ? 'answered' : 'unconfirmed';
       return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });

@@ -29,7 +29,7 @@ interface DispatcherOptions {
   client: VehicleClient;
   requests: Pick<Requests, 'post' | 'forget' | 'assertSignedIn'>;
   observer: Pick<VehicleObserver, 'commandSent'>;
-  /** No command is sent while set (docs/message-contract.md 2). */
+  /** No command is sent while set (docs/internals/contract.md 2). */
   readOnly: boolean;
   queue: VehicleCommandQueue;
   log: CommandLog;
@@ -161,7 +161,7 @@ export class Dispatcher {
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }
 
-  /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/service.md 2.7). */
+  /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/internals/service.md 2.7). */
   async #waitUntilAvailable(
     turn: Turn,
     attempt: CommandAttempt,

@@ -11,7 +11,7 @@ import type { LoggedCommand, StatusChange, Verdict } from './logged-command';
 import type { CommandRecord } from './record';
 import { endingAt } from '../util/abort';
 
-/** `msg.payload` of both outputs of a result node (docs/message-contract.md 5). */
+/** `msg.payload` of both outputs of a result node (docs/internals/contract.md 5). */
 export interface FollowReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;
@@ -60,7 +60,7 @@ const lastPollMs = 10_000;
 const shareMs = 1_000;
 /** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
 const maxUnclearPolls = 3;
-/** The doors lag behind the command (docs/field-notes.md 1.9): the pauses between reads until a value was measured after it. */
+/** The doors lag behind the command (docs/internals/vendor-api.md 1.9): the pauses between reads until a value was measured after it. */
 const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
 /** The largest difference between the clocks of car and service. */
 const maxClockDifferenceMs = 5_000;
@@ -385,7 +385,7 @@ function partOf(name: string): Sentence {
   return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
 }
 
-/** Only the tailgate is released, and for a limited time (docs/service.md 4.1 rule 2, 4.2 rule 1). */
+/** Only the tailgate is released, and for a limited time (docs/internals/service.md 4.1 rule 2, 4.2 rule 1). */
 function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
   const { now, lastChangeAt } = ending;
   const { openUntil, sentAt } = record;

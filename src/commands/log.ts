@@ -183,7 +183,7 @@ export class CommandLog {
 }
 
 /**
- * The journal as a reading of `connected-vehicle-status` (docs/message-contract.md 3): it comes from no vehicle and no request.
+ * The journal as a reading of `connected-vehicle-status` (docs/internals/contract.md 3): it comes from no vehicle and no request.
  * @param redact removes secrets, which the service can repeat in its reasons
  */
 export function journalReading(

@@ -69,7 +69,7 @@ export interface Sender {
 }
 
 /**
- * A command in the journal (docs/message-contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with
+ * A command in the journal (docs/internals/contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with
  * their times, `reason` says what the result is. Times are ISO-8601; null stands for a value that is not known (yet).
  */
 export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
@@ -85,7 +85,7 @@ export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   settledAt: string | null;
 }
 
-/** The longest time that a car may still act on a command after it was sent (docs/field-notes.md 5). */
+/** The longest time that a car may still act on a command after it was sent (docs/internals/vendor-api.md 5). */
 export const maxActingMs = 150_000;
 /** A status that goes back and forth for hours must not fill the store. */
 const maxStates = 50;

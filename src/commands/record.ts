@@ -46,7 +46,7 @@ const recordShape = z.lazy(() =>
 );
 
 /**
- * The invocation record (docs/message-contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
+ * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
  * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
  * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */

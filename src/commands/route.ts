@@ -11,9 +11,9 @@ import { sentence } from '../sentence';
 export interface CommandInput {
   vin?: unknown;
   interface?: InterfaceChoice;
-  /** Seconds, 1 to 120: the v1 unlock only (docs/service.md 4.2 rule 1). */
+  /** Seconds, 1 to 120: the v1 unlock only (docs/internals/service.md 4.2 rule 1). */
   unlockDuration?: unknown;
-  /** Minutes, 1 to 15: `engine-start` only (docs/energy-location-api.md 5.2). */
+  /** Minutes, 1 to 15: `engine-start` only (docs/internals/vendor-api.md 15.2). */
   runtimeMinutes?: unknown;
 }
 
@@ -32,8 +32,8 @@ export interface CommandRoute {
 type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin'>;
 
 /**
- * Validates a command and finds its address: POST …/commands/{command} (docs/service.md 4.1, 4.2). A command that the specification does
- * not name goes to the href that the vehicle's own list gives, which is read for it (docs/service.md 4.1 rule 3).
+ * Validates a command and finds its address: POST …/commands/{command} (docs/internals/service.md 4.1, 4.2). A command that the specification does
+ * not name goes to the href that the vehicle's own list gives, which is read for it (docs/internals/service.md 4.1 rule 3).
  * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
  */
 export async function commandRoute(
@@ -64,7 +64,7 @@ export async function commandRoute(
 }
 
 /**
- * The route of v2 where the service offers it, that of v1 where it does not (docs/message-contract.md 3). One that the specification
+ * The route of v2 where the service offers it, that of v1 where it does not (docs/internals/contract.md 3). One that the specification
  * does not list comes last.
  */
 function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {

@@ -50,7 +50,7 @@ export class Turn {
 /**
  * One command at a time for each car. A command blocks the queue of its car until an answer says what became of it (v2 answers when
  * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link gives a final status, whoever reads
- * it, or for 150 s (docs/message-contract.md 4).
+ * it, or for 150 s (docs/internals/contract.md 4).
  */
 export class VehicleCommandQueue {
   readonly #clock: Clock;

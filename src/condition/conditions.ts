@@ -25,7 +25,7 @@ export interface Condition {
   operand: unknown;
 }
 
-/** A condition with what was read (docs/message-contract.md 5c). */
+/** A condition with what was read (docs/internals/contract.md 5c). */
 export interface ConditionResult extends Fact {
   value: string;
   operator: Operator;

@@ -75,7 +75,7 @@ const chargingClasses: Classes = {
   ERROR: 'idle',
 };
 
-/** How urgent a service warning is, by the end of its word (docs/energy-location-api.md 4.4). */
+/** How urgent a service warning is, by the end of its word (docs/internals/vendor-api.md 14.4). */
 const serviceUrgency = (word: FactValue): number => {
   const text = String(word);
   if (text === 'NO_WARNING') return 0;
@@ -84,7 +84,7 @@ const serviceUrgency = (word: FactValue): number => {
   return text.endsWith('_TIME_FOR_SERVICE') ? 2 : -1;
 };
 
-/** The words of lamps, tyres, fluids and levels (docs/energy-location-api.md 4.3 to 4.6). */
+/** The words of lamps, tyres, fluids and levels (docs/internals/vendor-api.md 14.3 to 14.6). */
 const warningClasses: Classes = {
   NO_WARNING: 'off',
   FAILURE: 'on',
@@ -122,7 +122,7 @@ export const signals: readonly Signal[] = [
     { yes: 'charger-connected', no: 'charger-disconnected' },
   ),
   // The connection and the status of charging report the same fault.
-  // A car can report chargerPowerStatus FAULT when it is done (docs/energy-location-api.md 2.3), so that is no fault.
+  // A car can report chargerPowerStatus FAULT when it is done (docs/internals/vendor-api.md 12.3), so that is no fault.
   wordSignal(
     'charging',
     ['chargerConnectionStatus'],

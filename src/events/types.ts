@@ -1,7 +1,7 @@
 import type { ReadName } from '../catalogue/reads';
 import type { Place } from '../car/places';
 
-/** All events, in the order of the form (docs/message-contract.md 5a), with the reads that tell them. */
+/** All events, in the order of the form (docs/internals/contract.md 5a), with the reads that tell them. */
 export const eventReads = {
   locked: ['doors'],
   unlocked: ['doors'],
@@ -83,7 +83,7 @@ export interface EventReading {
   skewMs?: number;
 }
 
-/** `payload` of an event, without its sentence (docs/message-contract.md 5a). */
+/** `payload` of an event, without its sentence (docs/internals/contract.md 5a). */
 export interface VehicleEvent {
   event: EventName;
   /** The values as the service gave them; kilometers for `trip-ended`. */

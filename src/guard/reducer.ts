@@ -32,9 +32,9 @@ import {
  *
  * Each step decides from what is known then:
  * - An alert is given when an opening has been open for its time. It names all such openings, and comes again after `repeat`.
- * - `since` is the timestamp of the first value that says open, because that is when the car was asked (docs/service.md 2.3). Where
+ * - `since` is the timestamp of the first value that says open, because that is when the car was asked (docs/internals/service.md 2.3). Where
  *   the timestamp is missing, in the future, over a year old, or before the opening was last known closed, it is the time of the reading.
- * - A value with an older timestamp than one already applied changes nothing (docs/field-notes.md 6.2).
+ * - A value with an older timestamp than one already applied changes nothing (docs/internals/vendor-api.md 6.2).
  * - An opening that was open before a restart counts on, unconfirmed until it is read again.
  * - Unknown is neither closed nor newly open: an open opening stays open, unconfirmed. An opening that is unknown for as long as it
  *   may be open is reported once.

@@ -3,7 +3,7 @@ import { openingKinds, type OpeningRead, type WatchName } from '../catalogue/ope
 
 export type GuardRead = OpeningRead | 'accessibility';
 
-/** The payload of the read `windows` or `doors` (docs/message-contract.md 3). A missing or odd member is unknown. */
+/** The payload of the read `windows` or `doors` (docs/internals/contract.md 3). A missing or odd member is unknown. */
 export type OpeningMembers = Readonly<
   Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>
 >;
@@ -17,7 +17,7 @@ export interface GuardReading {
   doors?: OpeningMembers | undefined;
   /** Reads that gave no answer, or only a kept one: their openings are unknown. */
   failed?: readonly OpeningRead[] | undefined;
-  /** The sunroof is unknown and not absent (docs/message-contract.md 3), so it counts. */
+  /** The sunroof is unknown and not absent (docs/internals/contract.md 3), so it counts. */
   hasSunroof?: boolean | undefined;
   /** When each answer was received, in milliseconds since 1970. Default: `at`. */
   receivedAt?: Partial<Record<GuardRead, number>> | undefined;
@@ -45,7 +45,7 @@ type WithoutTime<Input> = Input extends GuardInput ? Omit<Input, 'at'> : never;
 
 /** The events of a guard; `at` and `since` are ISO-8601. */
 export const eventShape = z.lazy(() => {
-  /** `name` is that of the member (docs/message-contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
+  /** `name` is that of the member (docs/internals/contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
   const opening = { kind: z.enum(openingKinds), name: z.string() };
   const named = z.array(z.object(opening));
   /** Whole minutes. Not confirmed: it was open when its state was last known, and is unknown now. */

@@ -4,7 +4,7 @@ import { services, type ServiceName, type ServiceProfile } from '../catalogue/se
 import { VehicleError } from '../errors';
 import { asSentence, sentence } from '../sentence';
 
-/** The parts of a profile that the configuration may set (docs/message-contract.md 2). */
+/** The parts of a profile that the configuration may set (docs/internals/contract.md 2). */
 const settable = [
   'baseUrl',
   'apiKeyHeader',
@@ -16,7 +16,7 @@ const settable = [
 
 /** The settings of a configuration; an empty one keeps the value of the profile. */
 type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
-  /** The interfaces that the service has (docs/message-contract.md 2). */
+  /** The interfaces that the service has (docs/internals/contract.md 2). */
   interfaces?: readonly InterfaceName[];
 };
 
@@ -58,7 +58,7 @@ const reservedHeaders = new Set(
 );
 
 /**
- * https, or http on a loopback address: tokens go nowhere else in the clear (docs/message-contract.md 2). The addresses of a sign-in may
+ * https, or http on a loopback address: tokens go nowhere else in the clear (docs/internals/contract.md 2). The addresses of a sign-in may
  * have a query (RFC 6749 3), the base URL may not.
  * @throws VehicleError CONFIG
  */
@@ -83,13 +83,13 @@ export function addressOf(
   return new URL(service.baseUrl + interfacePaths[iface] + filled);
 }
 
-/** A media type with the profile's vendor part (docs/service.md 4.2). */
+/** A media type with the profile's vendor part (docs/internals/service.md 4.2). */
 export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
  * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
- * interface's first part (docs/field-notes.md 1.7).
+ * interface's first part (docs/internals/vendor-api.md 1.7).
  * @throws VehicleError UNTRUSTED_LINK
  */
 export function followLink(service: ServiceProfile, href: string): URL {

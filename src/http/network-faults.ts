@@ -71,6 +71,6 @@ export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCert
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** True where a kept-alive socket was ended under the request: a read may go again at once (docs/field-notes.md 6.2). */
+/** True where a kept-alive socket was ended under the request: a read may go again at once (docs/internals/vendor-api.md 6.2). */
 export const isReset = (error: VehicleError): boolean =>
   error.code === 'NETWORK' && resetCodes.has(systemCodeOf(error.cause));

@@ -7,7 +7,7 @@ import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 
-/** The limits of one API key (docs/message-contract.md 2). */
+/** The limits of one API key (docs/internals/contract.md 2). */
 export interface Quota {
   /** The limit of each API by itself. */
   requestsPerDay: number;

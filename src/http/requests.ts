@@ -48,7 +48,7 @@ export interface GetRequest {
   maxAgeMs?: number | undefined;
   /** Where answers are not shared, equal reads with the same batch are still one request. */
   batch?: string | undefined;
-  /** False for answers that must never be kept, such as image URLs (docs/service.md 8). */
+  /** False for answers that must never be kept, such as image URLs (docs/internals/service.md 8). */
   keep?: boolean | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
@@ -123,7 +123,7 @@ const readTimeoutMs = 30_000;
 const maxWaitMs = 60_000;
 /**
  * How often a read is tried again, by what failed. The service is known to answer 401 to a valid key or token at times
- * (docs/field-notes.md 6.2); the token at hand may be old, and a new one may be refused, too.
+ * (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new one may be refused, too.
  */
 const retries = { refusedKey: 1, refusedToken: 2, reset: 1, transient: 2 } as const;
 const maxFailing = 1_000;
@@ -188,7 +188,7 @@ export class Requests {
 
   /**
    * Reads JSON. Concurrent and recent identical reads share one answer.
-   * @throws VehicleError with a code of docs/message-contract.md 6
+   * @throws VehicleError with a code of docs/internals/contract.md 6
    */
   async get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, owner } = this.#options;
@@ -275,7 +275,7 @@ export class Requests {
       request,
     );
     if (response === null) throw isSent ? new UnconfirmedCommandError(failure, false) : failure;
-    // A status in the body gives the result of the command, whatever the HTTP status (docs/message-contract.md 4).
+    // A status in the body gives the result of the command, whatever the HTTP status (docs/internals/contract.md 4).
     if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
     const fromCar = isAnswerOfCar(response);
     if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
@@ -313,7 +313,7 @@ export class Requests {
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
   ): Promise<Sent> {
     const { apiKeyHeader, apiKey, transport, tokens, redactor } = this.#options;
-    // Two of the three mandatory headers; the third is the media type (docs/service.md 5.1).
+    // Two of the three mandatory headers; the third is the media type (docs/internals/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
     const { method, url } = request;
     const at = new Date(this.#clock.now()).toISOString();
@@ -384,7 +384,7 @@ export class Requests {
 
 /**
  * Whether the answer to a command leaves open that the car got it: a gateway may have given up meanwhile
- * (docs/message-contract.md 4, docs/field-notes.md 6.2). A car that is in use or asleep did not get it.
+ * (docs/internals/contract.md 4, docs/internals/vendor-api.md 6.2). A car that is in use or asleep did not get it.
  */
 const isUncertain = (status: number, { code }: VehicleError): boolean =>
   [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');

@@ -5,7 +5,7 @@ import { setNewest } from '../util/bounded';
 export interface SharedReadOptions {
   /** How old an answer to another reader may be, in milliseconds; with 0, only a read under way is joined. */
   maxAgeMs: number;
-  /** `false` never keeps the answer (image URLs must not be cached: docs/service.md 8). */
+  /** `false` never keeps the answer (image URLs must not be cached: docs/internals/service.md 8). */
   keep?: boolean | undefined;
   /** True for a read that waits for no plain one, because a plain one may have to wait for the quota. */
   isUrgent?: boolean | undefined;

@@ -4,7 +4,7 @@ import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 
-/** Gives each request its bearer token (docs/service.md 5). */
+/** Gives each request its bearer token (docs/internals/service.md 5). */
 export interface TokenSource {
   /**
    * The token to send now, refreshed first where it must be.
@@ -29,7 +29,7 @@ export interface TokenDescription {
   kind: 'none' | 'pasted' | 'refreshing';
   /** ISO-8601; null where the token does not say. */
   expiresAt: string | null;
-  /** The scopes of the token (docs/service.md 5.2); null where it does not say. */
+  /** The scopes of the token (docs/internals/service.md 5.2); null where it does not say. */
   scopes: string[] | null;
   /** ISO-8601: the time since which only a new sign-in helps; null while none is needed. */
   signInRequiredSince: string | null;
@@ -46,7 +46,7 @@ export interface TokenDescription {
 }
 
 /**
- * The service answers 401 at random to a good token (docs/field-notes.md 6.2), so the request is tried once more. With a dead token, a
+ * The service answers 401 at random to a good token (docs/internals/vendor-api.md 6.2), so the request is tried once more. With a dead token, a
  * second try at every poll would be in vain.
  */
 const retryIntervalMs = 10 * 60_000;
@@ -135,7 +135,7 @@ const claimsSchema = z.lazy(() =>
 );
 
 /**
- * Reads `exp`, in milliseconds since 1970, and `scope` of an access token that is a JWT (docs/field-notes.md 4.2), without verifying the signature: for display and timing, never for trust. Both are null where the token is
+ * Reads `exp`, in milliseconds since 1970, and `scope` of an access token that is a JWT (docs/internals/vendor-api.md 4.2), without verifying the signature: for display and timing, never for trust. Both are null where the token is
  * no JWT.
  */
 export function readClaims(token: string): { expiresAt: number | null; scopes: string[] | null } {

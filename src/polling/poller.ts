@@ -125,7 +125,7 @@ export class Poller {
   }
 
   /**
-   * Spreads the first reads after a start, so that they fit the service's limit per minute (docs/field-notes.md 5).
+   * Spreads the first reads after a start, so that they fit the service's limit per minute (docs/internals/vendor-api.md 5).
    * @returns how long so many requests should wait, in ms
    */
   delayOfFirst(requests: number): number {

@@ -288,7 +288,7 @@ export class PollingProfile {
 const differs = (before: Observation, now: Observation): boolean =>
   (['locked', 'allClosed', 'inUse', 'answer'] as const).some((fact) => before[fact] !== now[fact]);
 
-/** A car without a sunroof or a tank lid never tells them (docs/field-notes.md 1.6), so they do not count. */
+/** A car without a sunroof or a tank lid never tells them (docs/internals/vendor-api.md 1.6), so they do not count. */
 function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRead): boolean | null {
   if (open === undefined || unknown === undefined) return null;
   if (open.length > 0) return false;
@@ -307,7 +307,7 @@ function numberOf(payload: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** A car that waits for its time tells SCHEDULED; without a plug it cannot begin (docs/energy-location-api.md 2.3). */
+/** A car that waits for its time tells SCHEDULED; without a plug it cannot begin (docs/internals/vendor-api.md 12.3). */
 function isChargingOf(payload: unknown): boolean | null {
   const status = memberOf(memberOf(payload, 'chargingStatus'), 'value');
   if (typeof status !== 'string') return null;

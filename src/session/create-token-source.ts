@@ -21,7 +21,7 @@ export interface TokenSourceOptions {
 }
 
 /**
- * The token of a configuration (docs/message-contract.md 2). With a client id it is refreshed, from a pasted refresh token or from a
+ * The token of a configuration (docs/internals/contract.md 2). With a client id it is refreshed, from a pasted refresh token or from a
  * sign-in, whichever is later; a pasted access token counts until it ends or until a later sign-in. Without a client id there is only
  * the pasted access token.
  */
@@ -168,7 +168,7 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/** The service ends every grant six months after the sign-in (docs/field-notes.md 4.2). */
+/** The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2). */
 function endOfGrant(signedInAt: number): number {
   const date = new Date(signedInAt);
   return date.setUTCMonth(date.getUTCMonth() + 6);

@@ -11,7 +11,7 @@ import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '.
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
 
-/** The application at the identity service, as the developer portal gives it (docs/field-notes.md 4.3). */
+/** The application at the identity service, as the developer portal gives it (docs/internals/vendor-api.md 4.3). */
 export interface OAuthClient {
   /** The origin of the service that its tokens are for. */
   audience: string;
@@ -46,14 +46,14 @@ export function checkInputs(client: OAuthClient, refreshToken = ''): void {
 export interface Tokens {
   /** Empty where the answer holds none that can be sent. */
   accessToken: string;
-  /** Null: the one that was sent stays valid (docs/field-notes.md 4.2). */
+  /** Null: the one that was sent stays valid (docs/internals/vendor-api.md 4.2). */
   refreshToken: string | null;
   expiresAt: number | null;
   scopes: string[] | null;
   receivedAt: number;
 }
 
-/** A definite refusal: asking again changes nothing (docs/field-notes.md 4.2). */
+/** A definite refusal: asking again changes nothing (docs/internals/vendor-api.md 4.2). */
 export interface Refusal {
   /** The error code of RFC 6749 5.2; empty where the service gave none. */
   refusal: string;
@@ -92,7 +92,7 @@ const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$
 const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
 
 /**
- * One request to the token endpoint (docs/field-notes.md 4.1), with client id and secret by HTTP Basic.
+ * One request to the token endpoint (docs/internals/vendor-api.md 4.1), with client id and secret by HTTP Basic.
  * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: try again later; CONFIG: the address is not safe for secrets
  */
 export async function requestTokens(
@@ -178,7 +178,7 @@ function basic({ clientId, clientSecret }: OAuthClient): string {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-/** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/field-notes.md 4.2). */
+/** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/internals/vendor-api.md 4.2). */
 function temporaryFailure(error: unknown): VehicleError {
   const failure = asVehicleError(error);
   const { code, cause } = failure;

@@ -20,7 +20,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** Exactly as the portal's application has it: https, or http on `localhost` (docs/field-notes.md 4.3). */
+  /** Exactly as the portal's application has it: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -82,7 +82,7 @@ interface SignInsOptions {
   };
 }
 
-/** Sign-in from the editor: authorization code with PKCE S256 (docs/field-notes.md 4.1). */
+/** Sign-in from the editor: authorization code with PKCE S256 (docs/internals/vendor-api.md 4.1). */
 export class SignIns {
   readonly #options: SignInsOptions;
   readonly #pending = new Map<string, Pending>();
@@ -255,7 +255,7 @@ export class SignIns {
   }
 }
 
-/** The address of the sign-in page (docs/field-notes.md 4.1), with PKCE (RFC 7636). @throws VehicleError CONFIG */
+/** The address of the sign-in page (docs/internals/vendor-api.md 4.1), with PKCE (RFC 7636). @throws VehicleError CONFIG */
 function authorizationUrl(
   { authorizeUrl, client, redirectUrl, scopes }: SignInStart,
   state: string,

@@ -49,7 +49,7 @@ export class RefreshTurn {
   }
 }
 
-/** An unused refresh token dies after seven days (docs/field-notes.md 4.2). */
+/** An unused refresh token dies after seven days (docs/internals/vendor-api.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
 /** Failures that only a person can fix. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
@@ -363,7 +363,7 @@ function rotated(before: Grant, answer: Tokens): Grant {
   return {
     ...before,
     generation: before.generation + 1,
-    // Some answers hold no refresh token; then the one that was sent stays valid (docs/field-notes.md 4.2).
+    // Some answers hold no refresh token; then the one that was sent stays valid (docs/internals/vendor-api.md 4.2).
     refreshToken: answer.refreshToken ?? before.refreshToken,
     accessToken: answer.accessToken,
     expiresAt: answer.expiresAt,
@@ -373,7 +373,7 @@ function rotated(before: Grant, answer: Tokens): Grant {
   };
 }
 
-/** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/field-notes.md 4.2). */
+/** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/internals/vendor-api.md 4.2). */
 const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
 
 /** The first retries come soon: a server may accept the rotated token for a minute yet. */

@@ -11,7 +11,7 @@ import { Service } from './service/service';
 import { everyScope, Tokens } from './service/tokens';
 
 /**
- * The simulated service: an HTTP server on a loopback address with cars that have a state. It is written from docs/service.md, and
+ * The simulated service: an HTTP server on a loopback address with cars that have a state. It is written from docs/internals/service.md, and
  * shares with the client only the tables of the catalogue.
  */
 

@@ -6,7 +6,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const memberOf = (value: unknown, name: string): unknown =>
   isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
-/** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/field-notes.md 1.11). */
+/** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/internals/vendor-api.md 1.11). */
 export function parseJson(text: string): unknown {
   try {
     // Some servers begin with a byte order mark.

@@ -4,7 +4,7 @@ import { isRecord, memberOf } from '../util/json';
 import { oddAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
 
-/** One member of the energy state (docs/message-contract.md 3). Its unit is null where the service does not say kilometers or miles. */
+/** One member of the energy state (docs/internals/contract.md 3). Its unit is null where the service does not say kilometers or miles. */
 export interface ChargingMember extends Measured {
   /**
    * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member,
@@ -18,7 +18,7 @@ export type Charging = Record<string, ChargingMember>;
 /** An open map: the service can add members and limits. */
 type ChargingCapabilities = Record<string, unknown>;
 
-/** The energy state (docs/energy-location-api.md 2.2): an unreadable member does not affect the others. */
+/** The energy state (docs/internals/vendor-api.md 12.2): an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {
   const state = new Map(Object.entries(unwrap(body)));
   const members = new Map(
@@ -66,7 +66,7 @@ const isMember = (input: unknown): boolean =>
 function chargingMember(kind: MemberKind | null, input: unknown): ChargingMember {
   if (!isRecord(input)) return cannotTell(input === undefined || input === null ? 'MISSING' : 'UNREADABLE');
   const { status, code, value, updatedAt } = input;
-  // The member's own status decides, not the capabilities (docs/energy-location-api.md 2.4).
+  // The member's own status decides, not the capabilities (docs/internals/vendor-api.md 12.4).
   if (typeof status === 'string' && status.trim().toUpperCase() !== 'OK')
     return cannotTell(codeOf(code) ?? codeOf(status));
   if (value === undefined || value === null) return cannotTell(codeOf(code));
@@ -88,7 +88,7 @@ const codeOf = (input: unknown): string | null =>
   typeof input === 'string' && /^[\w.-]{1,64}$/.test(input.trim()) ? input.trim() : null;
 
 /**
- * The members that the car supports according to the service (docs/energy-location-api.md 2.4), with `chargingStatus` under that name. A hint: cars have
+ * The members that the car supports according to the service (docs/internals/vendor-api.md 12.4), with `chargingStatus` under that name. A hint: cars have
  * values that it denies, and lack values that it claims.
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
@@ -101,7 +101,7 @@ export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabil
   return { payload: Object.fromEntries(copies), measuredAt: null };
 }
 
-/** The service can add limits and children (docs/energy-location-api.md 2.4). No real answer is nested so deeply. */
+/** The service can add limits and children (docs/internals/vendor-api.md 12.4). No real answer is nested so deeply. */
 const maxLevels = 20;
 
 /** A copy, because other readers hold the same body. */

@@ -4,8 +4,8 @@ import { parseJson } from '../util/json';
 import { identifier } from './schemas';
 
 /**
- * Turns every failed answer into one VehicleError. The service has several error bodies (docs/field-notes.md 1.11 and 3.3,
- * docs/energy-location-api.md 7.2), and a gateway can wrap them, so known words are searched in every text of the body. The texts
+ * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3,
+ * docs/internals/vendor-api.md 17.2), and a gateway can wrap them, so known words are searched in every text of the body. The texts
  * are no contract of the service: without a known word, the status decides.
  */
 interface FailedAnswer {
@@ -50,7 +50,7 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
-/** The car got the command, whatever the HTTP status is (docs/field-notes.md 1.11). "No answer from the car" is not of the car. */
+/** The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No answer from the car" is not of the car. */
 const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 
@@ -122,7 +122,7 @@ const rules: readonly Rule[] = [
     sentence: 'The car was sold in a market that the service does not cover.',
   },
   {
-    // docs/energy-location-api.md 3
+    // docs/internals/vendor-api.md 13
     when: ({ status: got, api }) => got === 404 && api === 'location',
     code: 'NOT_SUPPORTED',
     sentence:
@@ -239,7 +239,7 @@ function findTexts(body: object): Found {
   return found;
 }
 
-/** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/field-notes.md 0). */
+/** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/internals/vendor-api.md 0). */
 export function operationIdOf(headers: FailedAnswer['headers']): string | null {
   const name = Object.keys(headers).find((header) => header.endsWith('operationid'));
   const value = name === undefined ? undefined : headers[name];

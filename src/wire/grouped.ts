@@ -11,7 +11,7 @@ import { measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from '.
 import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
- * An extended resource out of the answer of its group in connected v2, as docs/service.md 2.8 types it. A value that is missing,
+ * An extended resource out of the answer of its group in connected v2, as docs/internals/service.md 2.8 types it. A value that is missing,
  * null, of another unit or a word that the table does not have becomes null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE where the answer is no group at all
  */
@@ -32,7 +32,7 @@ const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResour
     ? { ...row, members: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
     : row;
 
-/** A whole group of connected v2: each member with the service's name, word and unit (docs/message-contract.md 3). */
+/** A whole group of connected v2: each member with the service's name, word and unit (docs/internals/contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   const members = Object.entries(unwrap(body)).flatMap(([name, input]) =>
     // Members of the envelope (`status`, `operationId`) are no measured values.
@@ -45,7 +45,7 @@ export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   };
 }
 
-/** A value with a unit is a number, also if it is written as text (docs/energy-location-api.md 4). */
+/** A value with a unit is a number, also if it is written as text (docs/internals/vendor-api.md 14). */
 const verbatim = (measured: Measured): Measured =>
   measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };
 
@@ -64,7 +64,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/** A value in the type of docs/service.md 2.8, and whether it says all that the service said. */
+/** A value in the type of docs/internals/service.md 2.8, and whether it says all that the service said. */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;
@@ -109,7 +109,7 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
   return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
-/** One word for all lights that have failed; null where none has, since docs/service.md 2.8 has no word for that. */
+/** One word for all lights that have failed; null where none has, since docs/internals/service.md 2.8 has no word for that. */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
     .filter(([member]) => Object.hasOwn(data, member))

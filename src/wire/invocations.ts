@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 import { invocationShape, toTimestamp, type asyncShape } from './schemas';
 
-/** The link to the details of a v1 command (docs/service.md 2.5). */
+/** The link to the details of a v1 command (docs/internals/service.md 2.5). */
 export type AsyncLink = z.infer<typeof asyncShape>;
 
 /** The content of an answer to a command, or of a poll of its link; null stands for a missing value. */
@@ -12,7 +12,7 @@ export interface Invocation {
   operationId: string | null;
   message: string | null;
   async: AsyncLink | null;
-  /** v2 unlock: until when the tailgate can be opened (docs/field-notes.md 1.9). */
+  /** v2 unlock: until when the tailgate can be opened (docs/internals/vendor-api.md 1.9). */
   readyUntil: string | null;
 }
 
@@ -21,7 +21,7 @@ const maxLength = { requestStatus: 100, message: 500 } as const;
 
 const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
 
-/** Values below are seconds from now, others Unix time (docs/field-notes.md 1.9: sources differ). */
+/** Values below are seconds from now, others Unix time (docs/internals/vendor-api.md 1.9: sources differ). */
 const longestDuration = 1e9;
 
 function layersOf(body: unknown): z.infer<typeof invocationShape>[] {

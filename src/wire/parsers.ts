@@ -58,7 +58,7 @@ const parsers = {
   ),
 } satisfies Record<ReadName, Parser<unknown>>;
 
-/** `msg.payload` of a read (docs/message-contract.md 3). */
+/** `msg.payload` of a read (docs/internals/contract.md 3). */
 export type ReadPayload<Name extends ReadName> = ReturnType<(typeof parsers)[Name]>['payload'];
 
 export function parseRead<Name extends ReadName>(

@@ -26,7 +26,7 @@ import {
   type Scalar,
 } from './schemas';
 
-/** A window or door status by member: the service's word as it came, and when the car last reported it (docs/message-contract.md 3). */
+/** A window or door status by member: the service's word as it came, and when the car last reported it (docs/internals/contract.md 3). */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
 /** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
@@ -39,9 +39,9 @@ export interface Parsed<Payload> {
   provesFitted?: boolean;
 }
 
-/** Its unit is in words: that of docs/service.md 2.8, or another one that the service gave; null for words and booleans. */
+/** Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service gave; null for words and booleans. */
 export interface ResourceReading extends Measured {
-  /** The service's own value, if the type of docs/service.md 2.8 cannot hold all of it. */
+  /** The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it. */
   raw?: { value: Scalar; unit: string | null };
 }
 
@@ -59,7 +59,7 @@ export const oddAnswer = (): VehicleError =>
     'The service answered, but not as expected. If this stays, check the base URL and the interface.',
   );
 
-/** The body's `data`, or the body itself (docs/field-notes.md 1.2). */
+/** The body's `data`, or the body itself (docs/internals/vendor-api.md 1.2). */
 export function unwrap(body: unknown): Record<string, unknown> {
   const data = isRecord(body) && Object.hasOwn(body, 'data') ? (body['data'] ?? {}) : body;
   if (!isRecord(data)) throw oddAnswer();
@@ -82,8 +82,8 @@ export interface AnswerContext {
 }
 
 /**
- * The state of windows or doors, under the v1 names whichever interface answered (docs/service.md 2.3 and 2.4,
- * docs/message-contract.md 3, docs/field-notes.md 1.5 and 1.6).
+ * The state of windows or doors, under the v1 names whichever interface answered (docs/internals/service.md 2.3 and 2.4,
+ * docs/internals/contract.md 3, docs/internals/vendor-api.md 1.5 and 1.6).
  */
 export function parseOpenings(
   read: OpeningRead,
@@ -140,7 +140,7 @@ export function measuredIn(data: Record<string, unknown>, spellings: readonly st
 export const oldest = (timestamps: (string | null)[]): string | null =>
   timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
 
-/** docs/service.md 2.8 in any envelope of docs/field-notes.md 3.1. */
+/** docs/internals/service.md 2.8 in any envelope of docs/internals/vendor-api.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
   if (!isRecord(body)) throw oddAnswer();
   const { data, resourceValue } = body;
@@ -150,7 +150,7 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A single value out of the answer of its group (docs/energy-location-api.md 4.2). */
+/** A single value out of the answer of its group (docs/internals/vendor-api.md 14.2). */
 export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
   const payload = typedReading(statisticsMembers[name], parseMeasured(memberOf(unwrap(body), name)));
   return { payload, measuredAt: payload.timestamp };
@@ -185,13 +185,13 @@ function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean
   return null;
 }
 
-/** The sides by the number of their angle (docs/energy-location-api.md 4.8). */
+/** The sides by the number of their angle (docs/internals/vendor-api.md 14.8). */
 const sidesByAngle = ['frontRight', 'right', 'backRight', 'front', 'frontLeft', 'backLeft', 'back', 'left'] as const;
 
 /** A side from which the service has a picture of the car. */
 type CarSide = (typeof sidesByAngle)[number];
 
-/** The sides by their segment in the path of an address (docs/energy-location-api.md 4.8). */
+/** The sides by their segment in the path of an address (docs/internals/vendor-api.md 14.8). */
 const sidesByPath = {
   right: 'right',
   front: 'front',
@@ -220,7 +220,7 @@ function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
 }
 
 /**
- * docs/service.md 2.2; the image URLs go through untouched and are kept nowhere. `sides` has the addresses of the outside from its sides;
+ * docs/internals/service.md 2.2; the image URLs go through untouched and are kept nowhere. `sides` has the addresses of the outside from its sides;
  * it is empty where that of `exteriorImageUrl` has no form that is known to offer them.
  */
 export function parseDetails(body: unknown) {
@@ -233,7 +233,7 @@ export function parseDetails(body: unknown) {
   };
 }
 
-/** docs/service.md 2.1. */
+/** docs/internals/service.md 2.1. */
 export function parseVehicles(body: unknown): Parsed<{ vin: string }[]> {
   const vins = unwrapList(body, 'vehicles').flatMap((item) => {
     const parsed = vehicleItem.safeParse(item);
@@ -243,7 +243,7 @@ export function parseVehicles(body: unknown): Parsed<{ vin: string }[]> {
   return { payload: vins, measuredAt: null };
 }
 
-/** docs/service.md 2.6. */
+/** docs/internals/service.md 2.6. */
 export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
   const offers = unwrapList(body, 'commands').flatMap((item) => {
     const parsed = commandItem.safeParse(item);
@@ -253,7 +253,7 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
   return { payload: offers, measuredAt: null };
 }
 
-/** docs/service.md 2.7. */
+/** docs/internals/service.md 2.7. */
 export function parseAccessibility(body: unknown) {
   const parsed = accessibilityShape.safeParse(unwrap(body));
   if (!parsed.success) throw oddAnswer();
@@ -270,7 +270,7 @@ function unavailableReasonOf(input: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** The position of the car at the end of its last trip (docs/message-contract.md 3); an unknown part is null. */
+/** The position of the car at the end of its last trip (docs/internals/contract.md 3); an unknown part is null. */
 interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;
@@ -283,7 +283,7 @@ interface VehicleLocation {
   timestamp: string | null;
 }
 
-/** A GeoJSON feature (docs/energy-location-api.md 3): the longitude comes first. */
+/** A GeoJSON feature (docs/internals/vendor-api.md 13): the longitude comes first. */
 export function parseLocation(body: unknown): Parsed<VehicleLocation> {
   const feature = unwrap(body);
   const { geometry, properties } = feature;

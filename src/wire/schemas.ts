@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 
 /**
- * The shapes of the wire (docs/service.md 2, docs/field-notes.md 1 to 3), tolerant by design: any member may be missing, null, new
- * or odd, and does not affect the other members (docs/field-notes.md 6.1). An unreadable member becomes null.
+ * The shapes of the wire (docs/internals/service.md 2, docs/internals/vendor-api.md 1 to 3), tolerant by design: any member may be missing, null, new
+ * or odd, and does not affect the other members (docs/internals/vendor-api.md 6.1). An unreadable member becomes null.
  */
 
 export type Scalar = string | number | boolean;
@@ -14,7 +14,7 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** Unix times up to this are seconds (docs/field-notes.md 3.1), then milliseconds, then microseconds. */
+/** Unix times up to this are seconds (docs/internals/vendor-api.md 3.1), then milliseconds, then microseconds. */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
@@ -61,13 +61,13 @@ export function toNumber(input: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
 }
 
-/** docs/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
+/** docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
 const number = z.catch(
   z.nullable(z.union([z.number(), z.pipe(z.string().check(z.regex(/^\d+(\.\d+)?$/)), z.transform(Number))])),
   null,
 );
 
-/** docs/field-notes.md 1.4: a car can send the word "null" where it has no upholstery. */
+/** docs/internals/vendor-api.md 1.4: a car can send the word "null" where it has no upholstery. */
 const descriptiveText = z.catch(
   z.nullable(
     z.pipe(
@@ -94,20 +94,20 @@ export const detailsShape = z.lazy(() =>
     gearbox: text,
     fuelType: text,
     externalColour: text,
-    /** Kilowatt-hours; only there where the service gives it (docs/service.md 2.2). */
+    /** Kilowatt-hours; only there where the service gives it (docs/internals/service.md 2.2). */
     batteryCapacityKWH: z.optional(number),
     images: z.catch(images, noImages),
     descriptions: z.catch(descriptions, noDescriptions),
   }),
 );
 
-/** docs/service.md 2.1; the extended interface calls the number `id` (docs/field-notes.md 3.2). */
+/** docs/internals/service.md 2.1; the extended interface calls the number `id` (docs/internals/vendor-api.md 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
 
-/** docs/service.md 2.6. */
+/** docs/internals/service.md 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/** docs/service.md 2.7; the reason is a member of the value, or a measured value beside it (docs/field-notes.md 1.8). */
+/** docs/internals/service.md 2.7; the reason is a member of the value, or a measured value beside it (docs/internals/vendor-api.md 1.8). */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
@@ -123,10 +123,10 @@ export const accessibilityShape = z.lazy(() =>
 export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 
-/** The link of a v1 command (docs/service.md 2.5). */
+/** The link of a v1 command (docs/internals/service.md 2.5). */
 export const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
-/** Every place in which an answer may hold the status of a command (docs/service.md 2.5, docs/field-notes.md 1.9, 2.2). */
+/** Every place in which an answer may hold the status of a command (docs/internals/service.md 2.5, docs/internals/vendor-api.md 1.9, 2.2). */
 export const invocationShape = z.lazy(() =>
   z.object({
     status: scalar,

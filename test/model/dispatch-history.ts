@@ -22,7 +22,7 @@ const second = 1_000;
 const minute = 60 * second;
 /** What a command may take besides its wait: its turn at the budget, connecting, and the answer of the car. */
 const afterwardsMs = 300 * second;
-/** After this no command is under way any more (docs/field-notes.md 5). */
+/** After this no command is under way any more (docs/internals/vendor-api.md 5). */
 const longestMs = 150 * second;
 
 /** What a history met, for the count at the end. */

@@ -42,7 +42,7 @@ export interface Met {
 /**
  * One command in the life of a car, with all that can happen to it: states in any order, words that nobody knows, polls that are
  * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
- * not what docs/message-contract.md 5 demands.
+ * not what docs/internals/contract.md 5 demands.
  */
 export async function liveThrough(random: Random): Promise<Met> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));

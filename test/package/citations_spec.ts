@@ -1,27 +1,17 @@
 import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { filesBelow, readText } from './checkout';
+import { filesBelow, readText, root } from './checkout';
 
-/** The documents with numbered sections, under every name by which a text may cite them. */
-const documents: Record<string, string> = {
-  'docs/service.md': 'docs/service.md',
-  'docs/field-notes.md': 'docs/field-notes.md',
-  'docs/message-contract.md': 'docs/message-contract.md',
-  'docs/energy-location-api.md': 'docs/energy-location-api.md',
-  specification: 'docs/service.md',
-  'field notes': 'docs/field-notes.md',
-  contract: 'docs/message-contract.md',
-  'energy and location': 'docs/energy-location-api.md',
-};
+/** The documents with numbered sections. */
+const documents = ['docs/internals/service.md', 'docs/internals/vendor-api.md', 'docs/internals/contract.md'];
 
-const name = Object.keys(documents)
-  .map((each) => each.replaceAll('.', '\\.').replaceAll(' ', ' +'))
-  .join('|');
+const name = documents.map((each) => each.replaceAll('.', '\\.')).join('|');
 const section = '\\d+(?:\\.\\d+)*[a-z]?\\b';
 // A comment can break its line inside a citation.
 const gap = '(?:\\s+(?:(?:\\*|//)\\s+)?)';
 const list = `${section}(?:(?:,|${gap}(?:and|to|or))${gap}${section})*`;
-const citation = new RegExp(`\\b(${name})${gap}(${list})`, 'gi');
+const citation = new RegExp(`\\b(${name})${gap}(${list})`, 'g');
 const ownSection = new RegExp(`\\bsections?${gap}(${list})`, 'gi');
 
 const sectionsIn = (text: string): string[] => text.match(new RegExp(section, 'g')) ?? [];
@@ -29,8 +19,7 @@ const sectionsIn = (text: string): string[] => text.match(new RegExp(section, 'g
 /** Every section that a text cites, as the path of the document and the number of the section. */
 function citationsIn(text: string): [document: string, section: string][] {
   return [...text.matchAll(citation)].flatMap(([, cited = '', numbers = '']) => {
-    const document = documents[cited.toLowerCase().replace(/ +/g, ' ')] ?? '';
-    return sectionsIn(numbers).map((number): [string, string] => [document, number]);
+    return sectionsIn(numbers).map((number): [string, string] => [cited, number]);
   });
 }
 
@@ -45,8 +34,8 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('The documents', () => {
-  const headings = Object.fromEntries([...new Set(Object.values(documents))].map((path) => [path, headingsOf(path)]));
-  const guides = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  const headings = Object.fromEntries(documents.map((path) => [path, headingsOf(path)]));
+  const guides = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
   const pages = filesBelow('docs').filter((file) => file.endsWith('.md'));
   const files = [...['src', 'nodes', 'test', 'scripts'].flatMap(filesBelow), ...pages, ...guides];
 
@@ -78,6 +67,26 @@ describe('The documents', () => {
     for (const [document, own] of Object.entries(headings)) assert.equal(new Set(own).size, own.length, document);
   });
 
+  it('link only to files that exist, also from the help', () => {
+    for (const file of [...pages, ...guides]) {
+      for (const [, link = ''] of readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
+        assert.ok(existsSync(join(root, dirname(file), link)), `${file}: ${link}`);
+    }
+    for (const file of filesBelow('nodes/locales')) {
+      for (const [, link = ''] of readText(file).matchAll(/\/blob\/main\/([^)#"\s]+)/g))
+        assert.ok(existsSync(join(root, link)), `${file}: ${link}`);
+    }
+  });
+
+  it('are all listed in docs/index.md', () => {
+    const index = readText('docs/index.md');
+    const listed = new Set([...index.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => join('docs', link)));
+    assert.deepEqual(
+      pages.filter((page) => page !== 'docs/index.md' && !listed.has(page)),
+      [],
+    );
+  });
+
   it('link only to headings that exist', () => {
     for (const file of [...pages, ...guides]) {
       for (const [, path = '', anchor = ''] of readText(file).matchAll(/\]\((?!https?:)([^)#\s]*\.md|)#([^)\s]+)\)/g)) {
@@ -90,15 +99,14 @@ describe('The documents', () => {
 
   it('are cited in any form and over the end of a line', () => {
     const text =
-      'docs/service.md 2.8 (Field notes 1.5 and 1.6,\n * 4.1 to 4.3), contract 5a; energy and location\n * 2.3.';
+      'docs/internals/service.md 2.8 (docs/internals/vendor-api.md 1.5 and 1.6,\n * 4.1 to 4.3); docs/internals/contract.md\n * 5a.';
     assert.deepEqual(citationsIn(text), [
-      ['docs/service.md', '2.8'],
-      ['docs/field-notes.md', '1.5'],
-      ['docs/field-notes.md', '1.6'],
-      ['docs/field-notes.md', '4.1'],
-      ['docs/field-notes.md', '4.3'],
-      ['docs/message-contract.md', '5a'],
-      ['docs/energy-location-api.md', '2.3'],
+      ['docs/internals/service.md', '2.8'],
+      ['docs/internals/vendor-api.md', '1.5'],
+      ['docs/internals/vendor-api.md', '1.6'],
+      ['docs/internals/vendor-api.md', '4.1'],
+      ['docs/internals/vendor-api.md', '4.3'],
+      ['docs/internals/contract.md', '5a'],
     ]);
   });
 });

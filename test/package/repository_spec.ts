@@ -17,8 +17,10 @@ function imports(file: string): string[] {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
-/** The order of dependencies in src/, from the top, as docs/architecture.md lists it. A module is a folder, or a file directly below src/. */
-const layers = (/## Order of dependencies\n.*?\n\n((?: {4}.+\n)+)/s.exec(readText('docs/architecture.md'))?.[1] ?? '')
+/** The order of dependencies in src/, from the top, as docs/internals/architecture.md lists it. A module is a folder, or a file directly below src/. */
+const layers = (
+  /## Order of dependencies\n.*?\n\n((?: {4}.+\n)+)/s.exec(readText('docs/internals/architecture.md'))?.[1] ?? ''
+)
   .trim()
   .split('\n')
   .map((line) => line.trim().replace('src/', '').split(', '))
@@ -78,10 +80,14 @@ describe('The repository', () => {
     );
   });
 
-  it('imports downward only, in the order of docs/architecture.md', () => {
+  it('imports downward only, in the order of docs/internals/architecture.md', () => {
     const layerOf = (file: string): number => {
       const layer = layers.findIndex((modules) => modules.includes(moduleOf(file)));
-      assert.notEqual(layer, -1, `${file} is in no layer: add its module to the list in docs/architecture.md`);
+      assert.notEqual(
+        layer,
+        -1,
+        `${file} is in no layer: add its module to the list in docs/internals/architecture.md`,
+      );
       return layer;
     };
     const library = sources.filter((file) => !file.startsWith('src/simulator/'));

@@ -44,7 +44,7 @@ export interface Stop {
   method: 'GET' | 'POST';
   /** With `{vin}` in it. */
   path: string;
-  /** Whether the specification lacks it (docs/field-notes.md 1.10, docs/energy-location-api.md). */
+  /** Whether the specification lacks it (docs/internals/vendor-api.md 1.10, docs/internals/vendor-api.md). */
   unlisted: boolean;
 }
 
@@ -81,7 +81,7 @@ const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
     };
   });
 
-/** The reads of the newer APIs, which docs/service.md does not have. */
+/** The reads of the newer APIs, which docs/internals/service.md does not have. */
 const newerReads = readNames.filter(
   (name) => !isResourceName(name) && !connectedReadNames.some((read) => read === name),
 );
@@ -102,7 +102,7 @@ export const stops: readonly Stop[] = [
   ),
 ];
 
-/** The header and the media types of the real dialect have other names, as those of the real service do (docs/field-notes.md 0). */
+/** The header and the media types of the real dialect have other names, as those of the real service do (docs/internals/vendor-api.md 0). */
 const naming = {
   plain: { apiKeyHeader: 'vendor-api-key', mediaTypeVendor: 'vendor' },
   real: { apiKeyHeader: 'vcc-api-key', mediaTypeVendor: 'volvocars' },
@@ -218,13 +218,13 @@ function check(stop: Stop, answer: Answer, service: Simulator): Seen {
   if (answer.vehicle?.interface !== stop.interface || answer.vehicle.read !== stop.name)
     problems.push(`it is reported as ${JSON.stringify(answer.vehicle)}`);
   if (stop.interface === 'extended-v1' && !fits(resources[stop.name as ResourceName], payload))
-    problems.push(`docs/service.md 2.8 has no ${JSON.stringify(payload)}`);
+    problems.push(`docs/internals/service.md 2.8 has no ${JSON.stringify(payload)}`);
   const newer = newerReadOf(stop.name);
   if (newer !== undefined) problems.push(...livingProblems(newer, payload, answer));
   return { answer: inWords(payload), problems };
 }
 
-/** Whether a value is of the type, the unit and the words that docs/service.md 2.8 gives to the resource. */
+/** Whether a value is of the type, the unit and the words that docs/internals/service.md 2.8 gives to the resource. */
 function fits(resource: Resource, { value, unit }: Record<string, unknown>): boolean {
   if (resource.kind === 'boolean') return typeof value === 'boolean' && unit === null;
   if (resource.kind === 'enum') return resource.values.includes(value as string) && unit === null;
@@ -235,7 +235,7 @@ function fits(resource: Resource, { value, unit }: Record<string, unknown>): boo
 
 type Leaf = Record<string, unknown>;
 
-/** Deviations of a newer read (docs/message-contract.md 3). */
+/** Deviations of a newer read (docs/internals/contract.md 3). */
 function livingProblems(name: ReadName, payload: Leaf, { location }: Answer): string[] {
   const wrong = (what: string): string[] => [`${what} is ${JSON.stringify(payload)}`];
   const isTold = ({ value, timestamp }: Leaf): boolean =>

@@ -7,7 +7,7 @@ const { vin } = demoCar;
 const command = 'send-navi-poi';
 const path = `/connected-vehicle/v2/vehicles/${vin}/commands/${command}`;
 
-/** docs/service.md 4.1 rule 3, docs/field-notes.md 1.7. */
+/** docs/internals/service.md 4.1 rule 3, docs/internals/vendor-api.md 1.7. */
 describe('commands that a vehicle lists and the specification does not name', () => {
   for (const dialect of ['plain', 'real'] as const) {
     describe(`in the ${dialect} dialect`, () => {

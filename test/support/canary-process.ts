@@ -26,7 +26,7 @@ const callback = 'http://localhost:1880/connected-vehicle/callback';
 const unique = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 const uniqueVin = (): string => `CN${randomBytes(8).toString('hex').toUpperCase().slice(0, 15)}`;
 
-/** Members of a message that hold a whole VIN by contract (docs/message-contract.md 3, 4 and 6): itself, and the addresses that the service gave. */
+/** Members of a message that hold a whole VIN by contract (docs/internals/contract.md 3, 4 and 6): itself, and the addresses that the service gave. */
 const lawful = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
 
 /**

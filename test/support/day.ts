@@ -16,7 +16,7 @@ export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;
 
-/** The fixed schedule: ms between two reads of a group (docs/field-notes.md 5). */
+/** The fixed schedule: ms between two reads of a group (docs/internals/vendor-api.md 5). */
 export const baseIntervals = {
   doors: minute,
   windows: minute,

@@ -46,6 +46,6 @@ export const endpoints: readonly Endpoint[] = [
     type: 'application/json',
     scopes: ['openid', scope],
     body: null,
-    source: 'docs/service.md 2.8 and 4.3',
+    source: 'docs/internals/service.md 2.8 and 4.3',
   })),
 ];

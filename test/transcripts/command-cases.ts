@@ -77,7 +77,7 @@ const forever = states(['RUNNING', 0]);
 const post = { method: 'POST' };
 const link = { method: 'GET', path: '/requests/' };
 
-/** From docs/message-contract.md 4 to 6: each value of each dimension, and most pairs of them. */
+/** From docs/internals/contract.md 4 to 6: each value of each dimension, and most pairs of them. */
 export const cases: Case[] = [
   // The end of a command, on both interfaces, with and without a proof, and with one and two result nodes.
   {

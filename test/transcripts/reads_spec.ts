@@ -5,7 +5,7 @@ import { isRecord } from '../../src/index';
 import { Golden } from './golden';
 import { Stage } from './stage';
 
-/** docs/message-contract.md 3 and docs/service.md 2.8. */
+/** docs/internals/contract.md 3 and docs/internals/service.md 2.8. */
 const reads = [
   'vehicles details windows doors commands accessibility',
   'charging batteryChargeLevel electricRange chargerConnectionStatus chargingStatus chargingType chargerPowerStatus',

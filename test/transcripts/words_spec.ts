@@ -5,7 +5,7 @@ import { Stage, type Cast } from './stage';
 
 const languages = ['en-US', 'de'] as const;
 
-/** How a flow gets each code of docs/message-contract.md 6; nothing a service or a user does gives `INTERNAL`. */
+/** How a flow gets each code of docs/internals/contract.md 6; nothing a service or a user does gives `INTERNAL`. */
 const status = { type: 'connected-vehicle-status' };
 const lock = { type: 'connected-vehicle-command', command: 'lock' };
 const read: Cast = { node: status };
@@ -46,7 +46,7 @@ const failures: Record<string, { cast: Cast; msg?: Record<string, unknown>; faul
   COMMAND_REFUSED: { cast: { node: lock }, fault: { match: { method: 'POST' }, error: 'invalid-body' } },
 };
 
-/** Every word of docs/field-notes.md 1.9, one that is not there, and none. */
+/** Every word of docs/internals/vendor-api.md 1.9, one that is not there, and none. */
 const words = [
   'WAITING RUNNING COMPLETED REJECTED UNKNOWN TIMEOUT CONNECTION_FAILURE VEHICLE_IN_SLEEP UNLOCK_TIME_FRAME_PASSED',
   'UNABLE_TO_LOCK_DOOR_OPEN EXPIRED SENT NOT_SUPPORTED CAR_IN_SLEEP_MODE DELIVERED DELIVERY_TIMEOUT SUCCESS CAR_TIMEOUT',

@@ -2,14 +2,14 @@ import { chargingMemberNames, type ChargingMemberName } from '../../catalogue/re
 import type { CarState } from './state';
 
 /**
- * The drive battery: how its charge grows, and the energy state that follows from it (docs/energy-location-api.md 2.2, 2.3, 8).
+ * The drive battery: how its charge grows, and the energy state that follows from it (docs/internals/vendor-api.md 12.2, 12.3, 18).
  * Pure functions of the car's state; `Car` decides when they apply.
  */
 
 /** A value with its unit, or the code of the reason why there is none. */
 type EnergyValue = { value: number | string; unit?: string } | { code: string };
 
-/** The messages that were seen with each code (docs/energy-location-api.md 2.2). */
+/** The messages that were seen with each code (docs/internals/vendor-api.md 12.2). */
 export const energyMessages: Readonly<Record<string, string>> = {
   NOT_SUPPORTED: 'Resource is not supported for this vehicle',
   PROPERTY_NOT_SUPPORTED: 'Property is not supported for this vehicle',
@@ -111,7 +111,7 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   return values;
 }
 
-/** Whether the service claims that the car has a member. It is a hint and can be wrong (docs/energy-location-api.md 2.4). */
+/** Whether the service claims that the car has a member. It is a hint and can be wrong (docs/internals/vendor-api.md 12.4). */
 export function isClaimed({ plugIn, energy }: CarState, member: ChargingMemberName): boolean {
   const code = energy.errors[member] ?? '';
   return energy.capabilities[member] ?? (plugIn && !code.endsWith('NOT_SUPPORTED'));

@@ -22,7 +22,7 @@ interface ScheduledEvent {
   act: (at: number) => void;
 }
 
-/** A car remembers this many invocations; the service keeps its log for a year (docs/service.md 2.5). */
+/** A car remembers this many invocations; the service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
 
 const minute = 60_000;
@@ -190,7 +190,7 @@ export class Car {
 
   /**
    * Drives somewhere. The car reports its status at the start, each minute and at the end; its position only at the end
-   * (docs/energy-location-api.md 3, 8).
+   * (docs/internals/vendor-api.md 13, 18).
    * @throws VehicleError INPUT_INVALID
    */
   drive(input: Trip): this {
@@ -223,7 +223,7 @@ export class Car {
   }
 
   /**
-   * Somebody pulls at the tailgate (docs/service.md 4.2 rules 1 and 2). On a locked car it opens only within the time that
+   * Somebody pulls at the tailgate (docs/internals/service.md 4.2 rules 1 and 2). On a locked car it opens only within the time that
    * an unlock command gave, and the other doors unlock with it.
    * @returns whether it opened
    */
@@ -257,7 +257,7 @@ export class Car {
     return this.measuredAt(modelPathOf(name) ?? `resources.${name}`);
   }
 
-  /** The answer of accessibility (docs/service.md 2.7). An asleep car looks like one in power saving mode. */
+  /** The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one in power saving mode. */
   get availability(): { value: string | null; unavailableReason: string | null } {
     const { availability, reachable, inUse, asleep, powerSaving } = this.state;
     if (availability !== null) return availability;
@@ -307,7 +307,7 @@ export class Car {
       this.#released = [];
       this.#touch(doorPaths, at);
     }
-    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened (docs/field-notes.md 1.9).
+    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened (docs/internals/vendor-api.md 1.9).
     if (invocation.command === 'unlock' && this.#state.lock === 'LOCKED') {
       invocation.release(at);
       this.#released.push(invocation);
@@ -481,7 +481,7 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
     }),
   );
 
-/** The result of a command when it reaches the car (docs/service.md 3). */
+/** The result of a command when it reaches the car (docs/internals/service.md 3). */
 function outcomeOf(state: CarState, command: string): string {
   if (!state.reachable) return 'CONNECTION_FAILURE';
   if (state.asleep || state.powerSaving) return 'VEHICLE_IN_SLEEP';

@@ -6,7 +6,7 @@ import { modelPathOf, type ResourceValue } from './resources';
 import { parts, type CarState, type StatisticName } from './state';
 
 /**
- * A member of a group of connected v2 (docs/field-notes.md 1.10, docs/energy-location-api.md 4). It shows a resource of the car, or
+ * A member of a group of connected v2 (docs/internals/vendor-api.md 1.10, 14). It shows a resource of the car, or
  * a part that no resource shows, in the words and units of v2, so both interfaces always agree.
  */
 interface GroupMember {
@@ -67,7 +67,7 @@ function part(path: string, unit: string, value: (state: CarState) => ResourceVa
   return { path, unit: unitOnWire(unit), value, isAbsent: true };
 }
 
-/** Words of docs/service.md 2.8 that v2 does not have. */
+/** Words of docs/internals/service.md 2.8 that v2 does not have. */
 const coarser: Partial<Record<string, string>> = {
   VERY_LOW: 'TOO_LOW',
   VERY_HIGH: 'TOO_HIGH',

@@ -7,9 +7,9 @@ export interface InvocationRequest {
   operationId: string;
   command: string;
   interface: 'connected-v1' | 'connected-v2';
-  /** Seconds that the tailgate can be opened for (docs/service.md 4.2 rule 1). Default 120. */
+  /** Seconds that the tailgate can be opened for (docs/internals/service.md 4.2 rule 1). Default 120. */
   unlockDuration?: number;
-  /** Minutes that the engine runs (docs/energy-location-api.md 5.2). Default 15. */
+  /** Minutes that the engine runs (docs/internals/vendor-api.md 15.2). Default 15. */
   runtimeMinutes?: number;
 }
 
@@ -21,7 +21,7 @@ interface TimelineStep {
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
-/** One command on its way: what the request's status says, and when (docs/service.md 3, docs/field-notes.md 2.2). */
+/** One command on its way: what the request's status says, and when (docs/internals/service.md 3, docs/internals/vendor-api.md 2.2). */
 export class Invocation implements InvocationRequest {
   readonly id: string;
   readonly operationId: string;
@@ -47,7 +47,7 @@ export class Invocation implements InvocationRequest {
     this.unlockDuration = request.unlockDuration ?? unlockDurationLimits.maximum;
     this.runtimeMinutes = request.runtimeMinutes ?? runtimeMinutesLimits.maximum;
     this.receivedAt = now;
-    // v2 answers once, at the end (docs/field-notes.md 1.9): the last word of the plan.
+    // v2 answers once, at the end (docs/internals/vendor-api.md 1.9): the last word of the plan.
     const steps =
       request.interface === 'connected-v2'
         ? plan.steps.slice(-1).map((step) => ({ ...step, afterMs: plan.answerAfterMs }))
@@ -85,9 +85,9 @@ export class Invocation implements InvocationRequest {
   }
 
   /**
-   * An unlock is COMPLETED once the tailgate's handle is released (docs/field-notes.md 1.9). The car stays locked. Where nobody
+   * An unlock is COMPLETED once the tailgate's handle is released (docs/internals/vendor-api.md 1.9). The car stays locked. Where nobody
    * opens the tailgate in time it locks again, and a v1 link that is read after that says UNLOCK_TIME_FRAME_PASSED
-   * (docs/service.md 3): the one word that can follow an end.
+   * (docs/internals/service.md 3): the one word that can follow an end.
    */
   statusAt(now: number): string {
     const status = this.#stepAt(now)?.status ?? 'RUNNING';

@@ -1,11 +1,11 @@
 import type { CarChanges, CarOptions } from './changes';
 
-/** Commands that only some cars take, so each car names its own (docs/energy-location-api.md 5). */
+/** Commands that only some cars take, so each car names its own (docs/internals/vendor-api.md 15). */
 export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 
 const climate = ['climatization-start', 'climatization-stop'];
 
-/** The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command (docs/energy-location-api.md 5). */
+/** The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command (docs/internals/vendor-api.md 15). */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',
   details: { modelYear: 2019 },
@@ -66,7 +66,7 @@ export const hybridCar: CarOptions = {
   extraCommands: climate,
 };
 
-/** A plug-in hybrid of the United States, which answers in miles and lacks some members (docs/energy-location-api.md 2.5). */
+/** A plug-in hybrid of the United States, which answers in miles and lacks some members (docs/internals/vendor-api.md 12.5). */
 export const milesCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1M1LESPLUGDEMO4',
@@ -83,7 +83,7 @@ export const milesCar: CarOptions = {
   },
 };
 
-/** A plug-in hybrid of the classic platform, which has three of the ten members (docs/energy-location-api.md 2.5). */
+/** A plug-in hybrid of the classic platform, which has three of the ten members (docs/internals/vendor-api.md 12.5). */
 export const classicHybridCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1CLASS1CPLUGDM5',
@@ -103,7 +103,7 @@ export const classicHybridCar: CarOptions = {
   },
 };
 
-/** A small electric car with the oddities of the EX30 (docs/energy-location-api.md 2.3 to 2.5, 5.1). */
+/** A small electric car with the oddities of the EX30 (docs/internals/vendor-api.md 12.3 to 12.5, 15.1). */
 export const quirkyCar: CarOptions = {
   ...electricCar,
   vin: 'YV1EX30QU1RKDEMO6',
@@ -114,7 +114,7 @@ export const quirkyCar: CarOptions = {
   ignoresClimatizationStop: true,
 };
 
-/** A car without the platform-based infotainment system: no `lock-reduced-guard` (docs/service.md 4.1 rule 1), no battery to drive with. */
+/** A car without the platform-based infotainment system: no `lock-reduced-guard` (docs/internals/service.md 4.1 rule 1), no battery to drive with. */
 export const classicCar: CarOptions = {
   vin: 'YV1CT9551B1570982',
   classic: true,

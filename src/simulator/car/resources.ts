@@ -1,7 +1,7 @@
 import { lockState, openingKeys, openings, openingState } from '../../catalogue/openings';
 import { resources, type Resource, type ResourceName } from '../../catalogue/reads';
 
-/** The value of an extended resource of a simulated car (docs/service.md 2.8). */
+/** The value of an extended resource of a simulated car (docs/internals/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;
 
 /** The resources that follow from the modelled car, with the path that each follows from, so that all views agree. */

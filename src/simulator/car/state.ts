@@ -5,7 +5,7 @@ import { openingsOf, type OpeningKey, type OpeningRead, type openings } from '..
 import { chargingMemberNames, resourceNames, type ResourceName } from '../../catalogue/reads';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
-/** The status of a step of a command plan: replaced by the result of the rules of the car (docs/service.md 3). */
+/** The status of a step of a command plan: replaced by the result of the rules of the car (docs/internals/service.md 3). */
 export const byRule = 'BY_RULE';
 
 type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
@@ -53,7 +53,7 @@ export const position = {
 
 /** Parts of `details` that have members of their own. */
 export const detailParts = {
-  /** Null: pictures of the simulator's own, with a validity period (docs/service.md 2.2). */
+  /** Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2). */
   images: { exteriorImageUrl: text, internalImageUrl: text },
   descriptions: { model: text, steering: text, upholstery: text },
 };
@@ -91,7 +91,7 @@ export const parts = {
     /** Whether the car waits for the time that its driver set. */
     scheduled: flag,
   },
-  /** How the energy interface reports the battery, with oddities of real cars (docs/energy-location-api.md 2.5). */
+  /** How the energy interface reports the battery, with oddities of real cars (docs/internals/vendor-api.md 12.5). */
   energy: {
     /** Members that answer with an error, by its code: `NOT_SUPPORTED`. Null: the member has a value. */
     errors: z.partialRecord(z.enum(chargingMemberNames), z.nullable(z.string())),
@@ -125,7 +125,7 @@ export const parts = {
     steps: z.array(step).check(z.minLength(1, { error: 'at least one step' })),
     /** How long a v2 command blocks. */
     answerAfterMs: wait,
-    /** The time from the end of a command until reads show its effect (docs/field-notes.md 1.9: the doors lag). */
+    /** The time from the end of a command until reads show its effect (docs/internals/vendor-api.md 1.9: the doors lag). */
     effectAfterMs: wait,
   },
 };
@@ -137,20 +137,20 @@ export const values = {
   engineRunning: z.nullable(flag),
   /** Whether the car can be charged at a plug. */
   plugIn: flag,
-  /** A car that answers `climatization-stop` with success and goes on (docs/energy-location-api.md 5.1). */
+  /** A car that answers `climatization-stop` with success and goes on (docs/internals/vendor-api.md 15.1). */
   ignoresClimatizationStop: flag,
   inUse: flag,
   asleep: flag,
   /** False: no internet. */
   reachable: flag,
   powerSaving: flag,
-  /** A car without the platform-based infotainment system (docs/service.md 4.1 rule 1). */
+  /** A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
   classic: flag,
   /** The answer of accessibility in place of the one that follows from the flags above. Null: that one. */
   availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
   /** Names of reads, resources and commands that this car does not have. */
   unsupported: z.array(z.string()),
-  /** Commands that the specification does not name, as path segments: `climatization-start` (docs/field-notes.md 1.7). */
+  /** Commands that the specification does not name, as path segments: `climatization-start` (docs/internals/vendor-api.md 1.7). */
   extraCommands: z.array(
     z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' })),
   ),

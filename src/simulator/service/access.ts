@@ -7,7 +7,7 @@ import { everyScope, type Tokens } from './tokens';
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const all: ReadonlySet<string> = new Set(everyScope);
 
-/** Checks key, token, media type and scopes of a request (docs/service.md 5; the refusals: docs/field-notes.md 1.11). */
+/** Checks key, token, media type and scopes of a request (docs/internals/service.md 5; the refusals: docs/internals/vendor-api.md 1.11). */
 export class Access {
   readonly #settings: Settings;
   readonly #tokens: Tokens;
@@ -43,7 +43,7 @@ export class Access {
     return endpoint.interface === 'energy-v2' ? 'energy-forbidden' : 'scope-missing';
   }
 
-  /** The correlation id that the client chose (docs/field-notes.md 1.1). */
+  /** The correlation id that the client chose (docs/internals/vendor-api.md 1.1). */
   clientOperationId(headers: IncomingHttpHeaders): string | undefined {
     const id = headers[this.#operationHeader];
     return typeof id === 'string' ? id : undefined;
@@ -53,7 +53,7 @@ export class Access {
     const named = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
       .split(',')
       .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
-    // The service takes any accept header that allows JSON (docs/field-notes.md 1.1).
+    // The service takes any accept header that allows JSON (docs/internals/vendor-api.md 1.1).
     const lenient = method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
     return named.some((type) => wanted.includes(type) || lenient.includes(type));
   }

@@ -20,7 +20,7 @@ export interface Answer {
   stream?: (send: (text: string) => void) => () => void;
 }
 
-/** The shapes of error bodies; several exist on one host (docs/field-notes.md 1.11, 3.3). */
+/** The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3). */
 export const errorShapes = [
   'application',
   'status',
@@ -46,7 +46,7 @@ export interface Refusal {
 }
 
 /**
- * Every refusal by name: those of the service itself and those that a fault can cause (docs/field-notes.md 1.11, 3.3, 4.2).
+ * Every refusal by name: those of the service itself and those that a fault can cause (docs/internals/vendor-api.md 1.11, 3.3, 4.2).
  * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
  */
 export const refusals = {
@@ -155,11 +155,11 @@ export interface RefusalContext {
   keyHeader: string;
 }
 
-/** docs/service.md does not show the shape of errors; `plain` has the one of v2 for every interface. */
+/** docs/internals/service.md does not show the shape of errors; `plain` has the one of v2 for every interface. */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';
-  // The gateway checks the token, not the extended vehicle interface (docs/field-notes.md 3.3).
+  // The gateway checks the token, not the extended vehicle interface (docs/internals/vendor-api.md 3.3).
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
 
@@ -182,7 +182,7 @@ const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => 
       exveNote: '',
     },
   }),
-  // At the root, as the real service answers; under `error`, as its documentation says (docs/energy-location-api.md 2.6).
+  // At the root, as the real service answers; under `error`, as its documentation says (docs/internals/vendor-api.md 12.6).
   energy: ({ status, message, description, code }) => ({
     status,
     body: { code: code ?? message, message: description ?? message, details: [] },

@@ -16,12 +16,12 @@ import { optionalCommands } from '../car/profiles';
 
 /**
  * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service behind the specification, since August
- * 2026 (docs/field-notes.md 1 to 3, 6.1). `plain`: the shapes of docs/service.md. Where it shows none, these stand in, all of them
- * covered by the field notes:
+ * 2026 (docs/internals/vendor-api.md 1 to 3, 6.1). `plain`: the shapes of docs/internals/service.md. Where it shows none, these stand in, all of them
+ * covered by docs/internals/vendor-api.md:
  * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
  * - v2 windows and doors have the members of v1 (2.3, 2.4);
- * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (docs/field-notes.md 3.1);
- * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of docs/field-notes.md 2.2.
+ * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (docs/internals/vendor-api.md 3.1);
+ * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of docs/internals/vendor-api.md 2.2.
  * Energy, location and the groups of connected v2 are the same in both.
  */
 
@@ -53,7 +53,7 @@ const withDigits = (ms: number, digits: number): string =>
     return `${fraction === '' ? '' : `.${fraction}`}Z`;
   });
 
-/** One year (docs/service.md 2.5). */
+/** One year (docs/internals/service.md 2.5). */
 export function yearAfter(ms: number): string {
   const date = new Date(ms);
   date.setUTCFullYear(date.getUTCFullYear() + 1);
@@ -66,7 +66,7 @@ export const envelope = (data: unknown, { interface: name, operationId, isReal }
 
 /**
  * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names of its own, six digits of the
- * second, and a unit that is null (docs/field-notes.md 1.5, 1.6, 2.1, 6.1).
+ * second, and a unit that is null (docs/internals/vendor-api.md 1.5, 1.6, 2.1, 6.1).
  */
 export function openingsBody(car: Car, read: OpeningRead, { interface: from, isReal }: ViewContext): Body {
   const body: Body = {};
@@ -103,14 +103,14 @@ export function detailsBody(car: Car, context: ViewContext): Body {
   return body;
 }
 
-/** The address of a generic picture, valid for a quarter of an hour (docs/service.md 2.2, 8); the outside has several sides (docs/energy-location-api.md 4.8). */
+/** The address of a generic picture, valid for a quarter of an hour (docs/internals/service.md 2.2, 8); the outside has several sides (docs/internals/vendor-api.md 14.8). */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
 /** The names of the commands that every car of its kind takes. */
 export const standardCommands = commandNames.filter((name) => !optionalCommands.some((other) => other === name));
 
-/** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/field-notes.md 1.7). */
+/** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/internals/vendor-api.md 1.7). */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {
   const { classic, unsupported, extraCommands } = car.state;
   return [...standardCommands, ...extraCommands]
@@ -122,7 +122,7 @@ export function commandList(car: Car, { url, isReal }: ViewContext): { command: 
     });
 }
 
-/** `honk-flash` -> `HONK_AND_FLASH` (docs/field-notes.md 1.7). */
+/** `honk-flash` -> `HONK_AND_FLASH` (docs/internals/vendor-api.md 1.7). */
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
@@ -138,20 +138,20 @@ export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
   const body: Body = {};
   putMember(body, 'availabilityStatus', car, 'availability', () => ({
     value,
-    // "The unavailable reason is given when the vehicle is not available" (docs/service.md 2.7).
+    // "The unavailable reason is given when the vehicle is not available" (docs/internals/service.md 2.7).
     ...((isReal || value !== 'AVAILABLE') && { unavailableReason }),
     timestamp: withDigits(car.measuredAt('availability'), isReal ? 6 : 3),
   }));
   return body;
 }
 
-/** The whole body of an extended resource. The real one is keyed by its own name, every value a text, the time in milliseconds (docs/field-notes.md 3.1). */
+/** The whole body of an extended resource. The real one is keyed by its own name, every value a text, the time in milliseconds (docs/internals/vendor-api.md 3.1). */
 export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
   const row: Resource = resources[name];
   const body: Body = {};
   putMember(body, isReal ? name : 'resourceValue', car, `resources.${name}`, () => {
     const found = car.resource(name);
-    // Whole where docs/service.md 2.8 types it so, although a trip leaves fractions.
+    // Whole where docs/internals/service.md 2.8 types it so, although a trip leaves fractions.
     const value = typeof found === 'number' && row.kind === 'integer' ? Math.floor(found) : found;
     const at = car.resourceMeasuredAt(name);
     return {
@@ -163,7 +163,7 @@ export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewConte
   return body;
 }
 
-/** The body of the answer to a v1 command (docs/service.md 2.5). */
+/** The body of the answer to a v1 command (docs/internals/service.md 2.5). */
 export function acceptedBody(
   { id, operationId, receivedAt }: Invocation,
   status: string,
@@ -187,7 +187,7 @@ export function endedBody(
   return { data: { vin: car.vin, invokeStatus, message: '', ...(isReady && ready) } };
 }
 
-/** docs/energy-location-api.md 2.2. */
+/** docs/internals/vendor-api.md 12.2. */
 export function energyBody(car: Car): Body {
   const body: Body = {};
   for (const [name, value] of Object.entries(energyState(car.state)))
@@ -199,7 +199,7 @@ export function energyBody(car: Car): Body {
   return body;
 }
 
-/** docs/energy-location-api.md 2.4. */
+/** docs/internals/vendor-api.md 12.4. */
 export function capabilitiesBody(car: Car): Body {
   const inner: Body = { isSupported: chargingMemberNames.some((name) => isClaimed(car.state, name)) };
   for (const name of chargingMemberNames) {
@@ -210,7 +210,7 @@ export function capabilitiesBody(car: Car): Body {
   return { getEnergyState: inner };
 }
 
-/** docs/energy-location-api.md 3. */
+/** docs/internals/vendor-api.md 13. */
 export function locationBody(car: Car, operationId: string): Body {
   const { longitude, latitude, altitude, heading } = car.state.location;
   const geometry: Body = { type: 'Point' };
@@ -228,7 +228,7 @@ export function locationBody(car: Car, operationId: string): Body {
   return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
 }
 
-/** The data node of a group of v2 (docs/energy-location-api.md 4): nanoseconds everywhere but in the statistics. */
+/** The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in the statistics. */
 export function groupBody(car: Car, group: keyof typeof groups): Body {
   const body: Body = {};
   for (const [key, { path, unit, isAbsent, value: valueOf }] of Object.entries(groups[group]))

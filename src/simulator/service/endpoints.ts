@@ -41,7 +41,7 @@ import {
   type ViewContext,
 } from './bodies';
 
-/** The handler of one path and method, and the requirements that a request must meet first (docs/service.md 4, 5). */
+/** The handler of one path and method, and the requirements that a request must meet first (docs/internals/service.md 4, 5). */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
@@ -78,7 +78,7 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/** The routes of the catalogue (docs/service.md 4.1 to 4.3); in the real dialect also the commands of the field notes. */
+/** The routes of the catalogue (docs/internals/service.md 4.1 to 4.3); in the real dialect also the commands of docs/internals/vendor-api.md. */
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
@@ -108,7 +108,7 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
     read(name, ['energy-v2'], (call) =>
       call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
     );
-  // Unsupported resource: 403 on the real service, not 404 (docs/field-notes.md 3.3).
+  // Unsupported resource: 403 on the real service, not 404 (docs/internals/vendor-api.md 3.3).
   const missing = (call: Call, name: string): Answer =>
     isReal
       ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
@@ -175,7 +175,7 @@ function commandEndpoint(
     mediaTypes: [route.contentType],
     answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
     handle(call) {
-      // "It is unavailable for classic cars" (docs/service.md 4.1 rule 1).
+      // "It is unavailable for classic cars" (docs/internals/service.md 4.1 rule 1).
       if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
         return unsupported(call, name);
       const body: CommandBody | Answer =
@@ -186,7 +186,7 @@ function commandEndpoint(
   };
 }
 
-/** A command that only some cars take (docs/field-notes.md 1.7, docs/energy-location-api.md 5). */
+/** A command that only some cars take (docs/internals/vendor-api.md 1.7, 15). */
 function extraCommand(parts: EndpointParts): Endpoint {
   return {
     method: 'POST',
@@ -208,12 +208,12 @@ function extraCommand(parts: EndpointParts): Endpoint {
   };
 }
 
-/** The service's own description allows 0 (docs/field-notes.md 2.2): the tailgate locks again at once. */
+/** The service's own description allows 0 (docs/internals/vendor-api.md 2.2): the tailgate locks again at once. */
 const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-/** 0 is in the range that the service publishes; what it does is not (docs/energy-location-api.md 5.2, 9). */
+/** 0 is in the range that the service publishes; what it does is not (docs/internals/vendor-api.md 15.2, 19). */
 const runtimeRequest = z.object({
   runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
 });
@@ -230,7 +230,7 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/** v1: the service takes the command and answers with the link to its status (docs/service.md 2.5). */
+/** v1: the service takes the command and answers with the link to its status (docs/internals/service.md 2.5). */
 function accept({ isReal, newId }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
   const id = newId().replaceAll('-', '');
@@ -241,7 +241,7 @@ function accept({ isReal, newId }: EndpointParts, { car, context }: Call, comman
 const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
   `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
 
-/** v2: the request blocks until the command has ended (docs/field-notes.md 1.9). */
+/** v2: the request blocks until the command has ended (docs/internals/vendor-api.md 1.9). */
 async function carryOut(
   { isReal, newId, clock, signal }: EndpointParts,
   call: Call,
@@ -259,7 +259,7 @@ async function carryOut(
   return { status: 200, body: endedBody(car, invocation, status, isReal) };
 }
 
-/** The target of `async.href` of a v1 command (docs/field-notes.md 2.2). */
+/** The target of `async.href` of a v1 command (docs/internals/vendor-api.md 2.2). */
 function requestDetail({ clock }: EndpointParts): Endpoint {
   return {
     method: 'GET',
@@ -271,7 +271,7 @@ function requestDetail({ clock }: EndpointParts): Endpoint {
     handle(call) {
       const { car, context } = call;
       const invocation = car.invocation(call.parameters['id'] ?? '');
-      // "The invocation log is kept for one year" (docs/service.md 2.5).
+      // "The invocation log is kept for one year" (docs/internals/service.md 2.5).
       if (invocation === undefined || clock.now() >= Date.parse(yearAfter(invocation.receivedAt)))
         return call.refuse('not-found', { description: 'No such request' });
       const data = {

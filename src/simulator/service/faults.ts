@@ -42,7 +42,7 @@ const schema = z.strictObject({
   ),
   shape: z.optional(z.enum(errorShapes)),
   description: z.optional(z.string()),
-  /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/field-notes.md 1.11). */
+  /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/internals/vendor-api.md 1.11). */
   refillIn: z.optional(z.string()),
   /** The header, in seconds or as a date. */
   retryAfter: z.optional(z.union([z.number(), headerValue])),
@@ -58,7 +58,7 @@ const schema = z.strictObject({
   hugeBytes: z.optional(z.int().check(z.minimum(1), z.maximum(1 << 28))),
   redirect: z.optional(headerValue),
 
-  /** The answer as it would be, with null for each value, or for each member that has a value (docs/field-notes.md 6.1). */
+  /** The answer as it would be, with null for each value, or for each member that has a value (docs/internals/vendor-api.md 6.1). */
   nulls: z.optional(z.enum(['values', 'members'])),
   /** The answer as it would be, with this word for each word. */
   words: z.optional(z.string()),
@@ -68,13 +68,13 @@ const schema = z.strictObject({
 
   /** The point at which the connection ends. `after-effect`: the request takes effect and is not answered. */
   cut: z.optional(z.enum(cuts)),
-  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (docs/field-notes.md 6.2). */
+  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (docs/internals/vendor-api.md 6.2). */
   dropKeepAlive: z.optional(z.literal(true)),
   /** Waits on the clock before anything is done, or, with `afterEffect`, before the answer. */
   latencyMs: z.optional(z.number().check(z.minimum(0))),
-  /** The answer is replaced after the request took effect: the car acted, and the service says it failed (docs/field-notes.md 6.2). */
+  /** The answer is replaced after the request took effect: the car acted, and the service says it failed (docs/internals/vendor-api.md 6.2). */
   afterEffect: z.optional(z.literal(true)),
-  /** The token endpoint answers a refresh without a refresh token; the old one goes on (docs/field-notes.md 4.2). */
+  /** The token endpoint answers a refresh without a refresh token; the old one goes on (docs/internals/vendor-api.md 4.2). */
   withoutRefreshToken: z.optional(z.literal(true)),
 });
 
@@ -216,7 +216,7 @@ export function distort(answer: Answer, fault: Fault): Answer {
   return { ...answer, body };
 }
 
-/** Members that hold a word of the car or of a request (docs/service.md 2, docs/field-notes.md 1.9). */
+/** Members that hold a word of the car or of a request (docs/internals/service.md 2, docs/internals/vendor-api.md 1.9). */
 const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
 
 function walk(node: unknown, fault: FaultOptions): unknown {

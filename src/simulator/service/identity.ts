@@ -5,18 +5,18 @@ import type { Settings } from './options';
 import { everyScope, jwt, type Tokens } from './tokens';
 
 /**
- * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/field-notes.md 4.1,
- * 4.2). docs/service.md leaves all of it open.
+ * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/internals/vendor-api.md 4.1,
+ * 4.2). docs/internals/service.md leaves all of it open.
  */
 
-/** The path of the page at the real identity service (docs/field-notes.md 4.1). */
+/** The path of the page at the real identity service (docs/internals/vendor-api.md 4.1). */
 const authorizePath = '/as/authorization.oauth2';
 const tokenPath = '/as/token.oauth2';
 
 const codeLife = 60_000;
-/** An unused refresh token dies after 7 days (docs/field-notes.md 4.2). */
+/** An unused refresh token dies after 7 days (docs/internals/vendor-api.md 4.2). */
 const refreshLife = 7 * 86_400_000;
-/** The whole grant ends after 6 months (docs/field-notes.md 4.2). */
+/** The whole grant ends after 6 months (docs/internals/vendor-api.md 4.2). */
 const grantMonths = 6;
 
 /** The consent of a driver. */
@@ -48,7 +48,7 @@ export class Identity {
     this.#tokens = tokens;
   }
 
-  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (docs/field-notes.md 4.2). */
+  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (docs/internals/vendor-api.md 4.2). */
   answer(request: ServiceRequest, withoutRefreshToken: boolean): Answer | null {
     const { method, path } = request;
     if (path !== authorizePath && path !== tokenPath) return null;
@@ -120,7 +120,7 @@ export class Identity {
     if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
     if (form.get('grant_type') === 'refresh_token')
       return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
-    // The password grant is dead (docs/field-notes.md 4.2).
+    // The password grant is dead (docs/internals/vendor-api.md 4.2).
     return form.get('grant_type') === 'password'
       ? failure('unauthorized_client', 'The client may not use this grant')
       : failure('unsupported_grant_type', 'There is no such grant');
@@ -155,7 +155,7 @@ export class Identity {
     return this.#granted(grant.scopes, withoutRefreshToken ? null : this.#rotate(grant, now));
   }
 
-  /** Each refresh gives a new refresh token; the old one stops working (docs/field-notes.md 4.2). */
+  /** Each refresh gives a new refresh token; the old one stops working (docs/internals/vendor-api.md 4.2). */
   #rotate(grant: Grant, now: number): string {
     for (const [token, { until }] of this.#grants) if (until <= now) this.#grants.delete(token);
     const until = now + this.#settings.refreshGraceSeconds * 1000;
@@ -221,7 +221,7 @@ const basic = (id: string, secret: string): string =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
-/** The members in the order of docs/field-notes.md 4.2. */
+/** The members in the order of docs/internals/vendor-api.md 4.2. */
 const failure = (error: string, description: string, status = 400): Answer => ({
   status,
   headers: { 'cache-control': 'no-store' },

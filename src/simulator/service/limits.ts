@@ -1,14 +1,14 @@
 import type { Clock } from '../../util/clock';
 import type { ApiName } from '../../catalogue/reads';
 
-/** The limits of docs/field-notes.md 5. One that is not given does not apply. */
+/** The limits of docs/internals/vendor-api.md 5. One that is not given does not apply. */
 export interface LimitOptions {
   requestsPerMinute?: number;
   commandsPerMinute?: number;
   requestsPerDay?: number;
 }
 
-/** The limits of the real service (docs/field-notes.md 5). */
+/** The limits of the real service (docs/internals/vendor-api.md 5). */
 export const realLimits = {
   requestsPerMinute: 100,
   commandsPerMinute: 10,
@@ -73,7 +73,7 @@ export class Limits {
   }
 }
 
-/** The gateway's way to write a span: `03:30:56` (docs/field-notes.md 1.11). */
+/** The gateway's way to write a span: `03:30:56` (docs/internals/vendor-api.md 1.11). */
 function hoursMinutesSeconds(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return [seconds / 3600, (seconds / 60) % 60, seconds % 60]

@@ -13,15 +13,15 @@ export interface SimulatorOptions {
   clock?: Clock;
   /** Whether the process waits for the simulator to be closed. Default `true`. */
   keepsProcessAlive?: boolean;
-  /** `plain`: the specification's shapes; `real`: those of the service behind it (field notes). Default `plain`. */
+  /** `plain`: the specification's shapes; `real`: those of the service behind it (docs/internals/vendor-api.md). Default `plain`. */
   dialect?: 'plain' | 'real';
   /** Default `vendor-api-key`. */
   apiKeyHeader?: string;
-  /** The vendor part of the v1 media types (docs/service.md 4). Default `vendor`. */
+  /** The vendor part of the v1 media types (docs/internals/service.md 4). Default `vendor`. */
   mediaTypeVendor?: string;
   /** Default `demo-key`. */
   apiKey?: string;
-  /** The other key of the application, with the same rights and quota (docs/field-notes.md 4.3). Default: none. */
+  /** The other key of the application, with the same rights and quota (docs/internals/vendor-api.md 4.3). Default: none. */
   secondaryApiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
@@ -30,14 +30,14 @@ export interface SimulatorOptions {
   clientSecret?: string;
   /**
    * The redirect URLs that the application was published with, compared as text. Default: any that begins with `https://` or
-   * `http://localhost` (docs/field-notes.md 4.3), in the dialect `plain` also those on another loopback host.
+   * `http://localhost` (docs/internals/vendor-api.md 4.3), in the dialect `plain` also those on another loopback host.
    */
   redirectUris?: readonly string[];
   /** The scopes that the application was published with. A sign-in that asks for another one ends with `invalid_scope`. Default: every one. */
   scopes?: readonly string[];
-  /** Default 299 (docs/field-notes.md 4.2). */
+  /** Default 299 (docs/internals/vendor-api.md 4.2). */
   accessTokenLifeSeconds?: number;
-  /** Seconds that a rotated refresh token still works. Default 0 (docs/field-notes.md 4.2). */
+  /** Seconds that a rotated refresh token still works. Default 0 (docs/internals/vendor-api.md 4.2). */
   refreshGraceSeconds?: number;
   /** Default: one demo car. */
   cars?: readonly CarOptions[];
@@ -48,7 +48,7 @@ export interface SimulatorOptions {
    * real service does since it was retired; paths of another one 404.
    */
   interfaces?: readonly InterfaceName[];
-  /** Simulated limits (docs/field-notes.md 5). Default: none. */
+  /** Simulated limits (docs/internals/vendor-api.md 5). Default: none. */
   limits?: LimitOptions;
   /** The source of ids, codes and tokens. Default: random UUIDs. */
   newId?: () => string;
@@ -82,6 +82,6 @@ export function withDefaults(options: SimulatorOptions): Settings {
   };
 }
 
-/** `vcc-api-key` -> `vcc-api-operationid`: the header that carries the operation id on v2 (docs/field-notes.md 1.1). */
+/** `vcc-api-key` -> `vcc-api-operationid`: the header that carries the operation id on v2 (docs/internals/vendor-api.md 1.1). */
 export const operationHeader = (apiKeyHeader: string): string =>
   `${apiKeyHeader.toLowerCase().replace(/-key$/, '')}-operationid`;

@@ -104,7 +104,7 @@ export class Service {
     };
   }
 
-  /** The media type, and on v2 the operation id, which is not in the body there (docs/field-notes.md 1.1). */
+  /** The media type, and on v2 the operation id, which is not in the body there (docs/internals/vendor-api.md 1.1). */
   #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
     const headers = { ...answer.headers };
     if (answer.status < 300) headers['content-type'] ??= endpoint.answers;

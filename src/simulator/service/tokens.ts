@@ -3,7 +3,7 @@ import { commands, requestDetails } from '../../catalogue/commands';
 import { groups } from '../../catalogue/groups';
 import { readNames, readScopes } from '../../catalogue/reads';
 
-/** Every scope that the simulated service knows (docs/service.md 5.2, docs/field-notes.md 4.4). */
+/** Every scope that the simulated service knows (docs/internals/service.md 5.2, docs/internals/vendor-api.md 4.4). */
 export const everyScope: readonly string[] = [
   ...new Set([
     ...readNames.flatMap(readScopes),

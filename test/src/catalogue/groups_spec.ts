@@ -24,7 +24,7 @@ describe('the groups of connected v2', () => {
     for (const [, reason] of left) assert.match(reason, /^connected v2 /);
   });
 
-  it('promise only values that docs/service.md 2.8 names', () => {
+  it('promise only values that docs/internals/service.md 2.8 names', () => {
     for (const [name, row] of rows) {
       const resource: Resource = resources[name];
       if ('words' in row) {

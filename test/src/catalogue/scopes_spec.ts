@@ -7,7 +7,7 @@ const { availableInterfaces } = services['volvo-cars'];
 const all = services.custom.availableInterfaces;
 
 describe('The scopes', () => {
-  it('of the interfaces of the specification are the 22 of docs/service.md 5 and those of the groups', () => {
+  it('of the interfaces of the specification are the 22 of docs/internals/service.md 5 and those of the groups', () => {
     const scopes = signInScopes(['connected-v1', 'connected-v2', 'extended-v1']).scopes;
     const groups =
       'battery_charge_level brake_status diagnostics_engine_status diagnostics_workshop engine_status fuel_status trip_statistics tyre_status warnings';

@@ -4,7 +4,7 @@ import { conditionValue, judge, parseCondition, parseRow, VehicleError, type Rea
 const now = Date.parse('2026-06-01T12:00:00Z');
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
 
-/** A reading as the client gives it (docs/message-contract.md 3). */
+/** A reading as the client gives it (docs/internals/contract.md 3). */
 const readingOf = (read: string, payload: object, more: object = {}): Reading =>
   ({
     payload,

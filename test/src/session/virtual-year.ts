@@ -24,7 +24,7 @@ export interface YearOptions {
   days: number;
   /** Of the random numbers. */
   seed: number;
-  /** Seconds for which the service takes a rotated refresh token once more; 0: never (docs/field-notes.md 4.2). */
+  /** Seconds for which the service takes a rotated refresh token once more; 0: never (docs/internals/vendor-api.md 4.2). */
   graceSeconds: number;
   /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
@@ -205,7 +205,7 @@ class Year {
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
       if (this.#random() < chance.accepted) source.onAccepted(token);
-      // A 401 by chance (docs/field-notes.md 6.2): a token is renewed while it lives.
+      // A 401 by chance (docs/internals/vendor-api.md 6.2): a token is renewed while it lives.
       if (this.#random() < chance.refused) await process.orDeath(source.onUnauthorized(token));
     } catch (error) {
       if (!(error instanceof VehicleError)) throw error;

@@ -25,7 +25,7 @@ describe('access to the simulated service', () => {
     });
 
   for (const endpoint of endpoints) {
-    const isSpecified = endpoint.source.startsWith('docs/service.md');
+    const isSpecified = endpoint.source.startsWith('docs/internals/service.md');
     it(`${endpoint.method} ${endpoint.path} needs openid and its scopes, no more and no less`, async () => {
       if (!isSpecified) {
         await bench.simulator.close();

@@ -5,7 +5,7 @@ import { Bench, credentials, type Reply } from './support';
 const names = ['lock', 'unlock', 'flash', 'honk', 'honk-flash'] as const;
 const detailType = 'application/vnd.vendor.api.connected-vehicle.requestdetailresponse.v1+json';
 
-/** What keeps a car from doing what it is told, and the word for it (docs/service.md 3). */
+/** What keeps a car from doing what it is told, and the word for it (docs/internals/service.md 3). */
 const reasons: [string, CarChanges, string][] = [
   ['asleep', { asleep: true }, 'VEHICLE_IN_SLEEP'],
   ['in power saving mode', { powerSaving: true }, 'VEHICLE_IN_SLEEP'],
@@ -54,7 +54,7 @@ describe('a v1 command to the simulated car', () => {
     });
   }
 
-  it('answers the status of a request as the field notes show', async () => {
+  it('answers the status of a request as docs/internals/vendor-api.md shows', async () => {
     const link = linkOf(await bench.postV1('honk-flash'));
     await bench.clock.advance(4500);
     const reply = await bench.get(link, { accept: detailType });

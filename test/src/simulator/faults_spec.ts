@@ -5,7 +5,7 @@ import { Bench, credentials } from './support';
 
 const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
 
-/** The bodies of docs/field-notes.md 1.11, word for word. */
+/** The bodies of docs/internals/vendor-api.md 1.11, word for word. */
 const bodies: [FaultOptions, number, unknown][] = [
   [
     { error: 'token-refused' },

@@ -12,7 +12,7 @@ const timestamp = '2025-03-04T10:14:08.000Z';
 const ok = (value: unknown, unit?: string): object => ({ status: 'OK', value, ...(unit && { unit }), updatedAt });
 const notTold = (code: string): object => ({ status: 'ERROR', code });
 
-/** The car of the portal, docs/energy-location-api.md 2.2. */
+/** The car of the portal, docs/internals/vendor-api.md 12.2. */
 const demo = {
   batteryChargeLevel: ok(50, 'percentage'),
   electricRange: ok(180, 'km'),
