@@ -110,13 +110,14 @@ class SignInRoutes {
     const id = signIns.configNodeIdOf(redirected);
     try {
       const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
-      if (findVehicle(this.#RED, signedIn.configNodeId) === null)
+      const vehicle = findVehicle(this.#RED, signedIn.configNodeId);
+      if (vehicle === null)
         await packOf(this.#RED).store.write(`undeployed/${signedIn.configNodeId}`, {
           key: signedIn.key,
           at: clock().now(),
         });
       // A failure of this refresh is reported where the token is used.
-      await findVehicle(this.#RED, signedIn.configNodeId)
+      await vehicle
         ?.account()
         .then((account) => account.refreshToken())
         .catch(() => undefined);

@@ -20,6 +20,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   let demoVin: string | undefined;
   let knownCause: string | null = null;
   let tokenTried: Promise<void> | undefined;
+  let looking: Promise<string | null> | undefined;
 
   const open = async (): Promise<Account> => {
     // A node that was slow to ask would open an account that nobody closes.
@@ -60,7 +61,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
     );
     return opened;
   };
-  const cause = async (): Promise<string | null> => {
+  const findCause = async (): Promise<string | null> => {
     try {
       if (!(await whenOurs(own)) || parseOptions(vehicleOptions, config).service === 'demo') return null;
       const found = await account();
@@ -69,9 +70,13 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
       knownCause = found.cause();
     } catch (error) {
       knownCause = safeError(error).status?.word ?? null;
+    } finally {
+      looking = undefined;
     }
     return knownCause;
   };
+  // Every node of the vehicle asks at the same news.
+  const cause = (): Promise<string | null> => (looking ??= findCause());
   const chooseVin = (...given: unknown[]): unknown => {
     const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
       (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 
@@ -93,6 +94,18 @@ describe('The status of a node that cannot work', () => {
         assert.deepEqual([fill, shape], ['red', 'ring']);
         assert.deepEqual([service.requests.length, flow.caught.length], [0, 0]);
       });
+
+  it('looks for the cause once for all nodes that ask at the same time', async () => {
+    await flow.load(status, customVehicle(service), { apiKey: 'demo-key' });
+    await badge('not-signed-in');
+    const vehicle = flow.node('v') as VehicleNode;
+    let looks = 0;
+    Object.defineProperty(vehicle.config, 'service', { get: () => ((looks += 1), 'custom') });
+    const ask = (): Promise<(string | null)[]> => Promise.all([1, 2, 3].map(() => vehicle.cause()));
+    assert.deepEqual([await ask(), looks], [['NOT_SIGNED_IN', 'NOT_SIGNED_IN', 'NOT_SIGNED_IN'], 1]);
+    await ask();
+    assert.equal(looks, 2);
+  });
 
   it('names the command that is under way', async () => {
     service.faults.add({ match: { path: '/commands/lock' }, latencyMs: 2000, times: 1 });
