@@ -39,7 +39,6 @@ export { parseOptions } from './node-red/options';
 export { statusOptions } from './status/options';
 export { vehicleCredentials, vehicleOptions } from './vehicle/options';
 export { wordsOf } from './node-red/i18n';
-export { wordIn } from './node-red/sentences';
 export { useClock } from './node-red/time';
 export { Overview } from './cars/runtime/overview';
 export { expiryNote } from './node-red/flow-node';

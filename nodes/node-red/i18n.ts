@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import type { Sentence } from '../../src/index';
+import { wordSentence, type Sentence } from '../../src/index';
 import { partOf } from '../pack';
-import { english, languages, localesFolder, wordIn } from './sentences';
+import { english, languages, localesFolder, readTranslations } from './sentences';
 
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
@@ -19,7 +19,7 @@ export interface Words {
   readonly language: string;
   /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values where there is none. @param key in `runtime.json` */
   say(key: string, values?: Values): string;
-  /** A sentence of the library. */
+  /** A sentence of the library; English where a translation is missing. */
   word(sentence: Sentence): string;
 }
 
@@ -47,6 +47,7 @@ const knownLanguage = (named: unknown): string | undefined => languages.find((la
 
 function wordsIn(language: string): Words {
   const texts = new Map([...textsOf(english), ...textsOf(language)]);
+  const translations = readTranslations(language);
   return {
     language,
     say(key, values = {}) {
@@ -57,7 +58,7 @@ function wordsIn(language: string): Words {
         '',
       );
     },
-    word: (sentence) => wordIn(language, sentence),
+    word: (sentence) => wordSentence(sentence, translations),
   };
 }
 

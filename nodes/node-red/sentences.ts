@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
-import { isRecord, wordSentence, type Sentence } from '../../src/index';
+import { isRecord, type Sentence } from '../../src/index';
 
 /** The build puts the locales beside the bundle. */
 export const localesFolder = join(__dirname, 'locales');
@@ -20,10 +20,8 @@ export const languages: readonly string[] = [...new Set([english, ...readdirSync
 export const languageOfRequest = (request: Request): string =>
   String(request.acceptsLanguages([...languages]) || english);
 
-/** The translations of each language by English template, and the labels of the vehicle configuration by property. */
-const translations = new Map(languages.map((language) => [language, readTranslations(language)]));
-
-function readTranslations(language: string): ReadonlyMap<string, string> {
+/** The translations of a language by English template, and the labels of the vehicle configuration by property. */
+export function readTranslations(language: string): ReadonlyMap<string, string> {
   const read = <Content>(of: string, name: string): Content =>
     JSON.parse(readFileSync(join(localesFolder, of, name), 'utf8')) as Content;
   // A sentence that names a property is shown with the label of its field. The editor has fewer languages than the runtime.
@@ -32,10 +30,6 @@ function readTranslations(language: string): ReadonlyMap<string, string> {
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
   return new Map(Object.entries({ ...label, ...sentences }));
 }
-
-/** A sentence in a language; English where a translation is missing. */
-export const wordIn = (language: string, sentence: Sentence): string =>
-  wordSentence(sentence, translations.get(language) ?? new Map());
 
 /** A value as a browser gets it: each sentence is a text in the language of the editor. */
 export type Worded<Value> = Value extends Sentence
@@ -49,8 +43,8 @@ export type Worded<Value> = Value extends Sentence
     : Value;
 
 /** An answer to a browser with every sentence in its language. */
-export const inLanguage = (language: string, answer: unknown): unknown =>
-  JSON.parse(JSON.stringify(answer, (_name, value: unknown) => (isSentence(value) ? wordIn(language, value) : value)));
+export const inLanguage = (word: (sentence: Sentence) => string, answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer, (_name, value: unknown) => (isSentence(value) ? word(value) : value)));
 
 const isSentence = (value: unknown): value is Sentence =>
   isRecord(value) && typeof value['template'] === 'string' && Array.isArray(value['values']);

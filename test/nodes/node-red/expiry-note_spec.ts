@@ -1,17 +1,17 @@
 import { strict as assert } from 'node:assert';
-import { expiryNote, useClock, wordsOf } from '../../../nodes/runtime';
+import { expiryNote, useClock } from '../../../nodes/runtime';
 import type { Account } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
+import { wordsIn } from '../../support/words';
 
 describe('The note of a token that ends', () => {
   const clock = new ManualClock();
   before(() => useClock(clock));
   after(() => useClock(undefined));
 
-  const words = wordsOf({ _: () => 'en-US', events: {}, nodes: { getNode: () => null } } as never);
   const note = (kind: string, minutes: number | null): string | null => {
     const expiresAt = minutes === null ? null : new Date(clock.now() + minutes * 60_000).toISOString();
-    return expiryNote(words, { token: () => ({ kind, expiresAt }) } as unknown as Account);
+    return expiryNote(wordsIn('en-US'), { token: () => ({ kind, expiresAt }) } as unknown as Account);
   };
 
   it('counts the last half hour of a pasted token', () => {

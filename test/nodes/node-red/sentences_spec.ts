@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { parse, type TemplateLiteral } from 'acorn';
 import { ancestor, simple } from 'acorn-walk';
 import { transformSync } from 'esbuild';
-import { wordIn } from '../../../nodes/runtime';
 import { followCommand, type FollowOptions } from '../../../src/commands/follow';
 import { LoggedCommand } from '../../../src/commands/logged-command';
 import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
@@ -14,6 +13,7 @@ import { RateLimiter } from '../../../src/http/rate-limiter';
 import { asSentence, sentence, wordSentence, type Sentence } from '../../../src/sentence';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
+import { wordsIn } from '../../support/words';
 
 const root = resolve(__dirname, '../../../..');
 
@@ -112,17 +112,19 @@ describe('The sentences of errors', () => {
   it('are worded with what is filled in, also where a value is a sentence or a list of its own', () => {
     const refused = sentence`The sign-in service is out of order (it answered with status ${503}).`;
     assert.equal(
-      wordIn('de', sentence`${refused} The pack tries again by itself.`),
+      wordsIn('de').word(sentence`${refused} The pack tries again by itself.`),
       'Der Anmeldedienst ist gestört (er antwortete mit Status 503). Das Paket versucht es von selbst wieder.',
     );
     assert.match(
-      wordIn(
-        'de',
+      wordsIn('de').word(
         sentence`The ${asSentence('access token')} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`,
       ),
       /ASCII: Zugriffstoken\./,
     );
-    assert.equal(wordIn('de', sentence`Choose ${['one', asSentence('client ID')]} {1}`), 'Choose one, Client-ID {1}');
+    assert.equal(
+      wordsIn('de').word(sentence`Choose ${['one', asSentence('client ID')]} {1}`),
+      'Choose one, Client-ID {1}',
+    );
   });
 
   it('say in German what is wrong with the settings of a guard', () => {
@@ -130,7 +132,7 @@ describe('The sentences of errors', () => {
       try {
         parseGuardSettings(settings);
       } catch (error) {
-        return error instanceof VehicleError ? wordIn('de', error.sentence) : String(error);
+        return error instanceof VehicleError ? wordsIn('de').word(error.sentence) : String(error);
       }
       return '';
     };
@@ -150,7 +152,7 @@ describe('The sentences of errors', () => {
     limiter.use({ requestsPerDay: 10_000, requestsPerMinute: 0, commandsPerMinute: 1 });
     const reason = async (kind: 'read' | 'command'): Promise<string> => {
       const refused: unknown = await limiter.acquire(kind, { api: 'connected', deadline: 0 }).catch((error) => error);
-      return refused instanceof VehicleError ? wordIn('de', refused.sentence) : String(refused);
+      return refused instanceof VehicleError ? wordsIn('de').word(refused.sentence) : String(refused);
     };
     assert.match(await reason('read'), /^Die Grenze von 0 Anfragen je Minute ist erreicht\. Die nächste Anfrage /);
     limiter.blockUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
@@ -160,15 +162,15 @@ describe('The sentences of errors', () => {
   it('name in German the source of a property that has no value', () => {
     const label = sentence`${asSentence('The expression')} for “${'vin'}” of this node`;
     assert.equal(
-      wordIn('de', sentence`${label} cannot be evaluated. Correct it in the node.`),
+      wordsIn('de').word(sentence`${label} cannot be evaluated. Correct it in the node.`),
       'Der Ausdruck für „vin“ dieses Nodes lässt sich nicht auswerten. Berichtigen Sie ihn im Node.',
     );
   });
 
   it('stay English in English, and where a translation is missing', () => {
     const known = 'This vehicle configuration is not deployed yet. Close the form, press Deploy, then try again.';
-    assert.equal(wordIn('en-US', asSentence(known)), known);
-    assert.equal(wordIn('de', asSentence('Something new.')), 'Something new.');
+    assert.equal(wordsIn('en-US').word(asSentence(known)), known);
+    assert.equal(wordsIn('de').word(asSentence('Something new.')), 'Something new.');
   });
 });
 
@@ -194,7 +196,7 @@ describe('The reasons of commands', () => {
       read: () => Promise.resolve({ payload, vehicle: { locked: false, open: isOpen ? ['frontLeft', 'odd'] : [] } }),
     } as unknown as FollowOptions['client'];
     for await (const { settled, reason } of followCommand(command, { client, clock }))
-      if (settled) return wordIn(language, reason);
+      if (settled) return wordsIn(language).word(reason);
     return '';
   };
 

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { describeReading, useClock, wordsOf } from '../../../nodes/runtime';
+import { describeReading, useClock } from '../../../nodes/runtime';
 import { isReadName, valueTypeOf, type AnyReading, type Reading } from '../../../src/index';
 import { readNames } from '../../../src/catalogue/reads';
 import { ManualClock } from '../../support/manual-clock';
+import { wordsIn } from '../../support/words';
 import { severalReading, type ReadingInfo } from '../../../src/car/reading';
 
 const at = '2026-06-01T21:40:00.000';
@@ -35,9 +36,6 @@ const charging = (
     chargingDoneAt: value(doneAt),
   });
 const noWarning = value('NO_WARNING');
-
-const wordsIn = (language: string) =>
-  wordsOf({ _: () => language, events: {}, nodes: { getNode: () => null } } as never);
 
 const say = (one: AnyReading, language = 'en-US'): string | null => {
   const described = describeReading(one, wordsIn(language));
