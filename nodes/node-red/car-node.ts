@@ -130,7 +130,10 @@ export function startCarNode<Read, Event, Opened>(
       const { vin, runner } = await running();
       await runner.markSent(events);
       const at = new Date(clock().now()).toISOString();
-      for (const text of texts) await own.pack.facts.addEvent(vin, { at, text });
+      await own.pack.facts.addEvents(
+        vin,
+        texts.map((text) => ({ at, text })),
+      );
       notifyEditors(own.RED);
     },
   };

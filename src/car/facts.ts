@@ -89,10 +89,11 @@ export class CarFacts {
       await this.#save(vin, car);
   }
 
-  /** Keeps an event among the last 20. */
-  async addEvent(vin: string, { at, text }: CarEvent): Promise<void> {
+  /** Keeps the last 20 events, in one write. */
+  async addEvents(vin: string, events: readonly CarEvent[]): Promise<void> {
     const car = await this.#of(vin);
-    car.facts.events = [...car.facts.events, { at, text: text.slice(0, maxEventText) }].slice(-maxEvents);
+    const cut = events.map(({ at, text }) => ({ at, text: text.slice(0, maxEventText) }));
+    car.facts.events = [...car.facts.events, ...cut].slice(-maxEvents);
     await this.#save(vin, car);
   }
 

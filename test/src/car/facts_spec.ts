@@ -288,11 +288,22 @@ describe('The last seven days of a car', () => {
     ]);
   });
 
+  const eventAt = (n: number) => ({ at: new Date(start + n * minute).toISOString(), text: `${n} ${'x'.repeat(200)}` });
+
   it('have the last 20 events, each cut to 100 characters, and keep them over a restart', async () => {
-    for (let n = 0; n < 25; n += 1)
-      await facts.addEvent(vin, { at: new Date(start + n * minute).toISOString(), text: `${n} ${'x'.repeat(200)}` });
+    for (let n = 0; n < 25; n += 1) await facts.addEvents(vin, [eventAt(n)]);
     const { events } = await new CarFacts(store).known(vin, start + hour);
     assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.length], [20, '5 ', 100]);
+  });
+
+  it('take several events in one write', async () => {
+    await facts.addEvents(vin, [1, 2, 3].map(eventAt));
+    assert.equal(writes, 1);
+    const { events } = await new CarFacts(store).known(vin, start + hour);
+    assert.deepEqual(
+      events.map(({ text }) => text[0]),
+      ['1', '2', '3'],
+    );
   });
 
   it('begin again where only something damaged is stored of them', async () => {
