@@ -66,6 +66,7 @@ const advice = {
   UNTRUSTED_LINK: 'A link led to another host; the token was not sent there.',
   COMMAND_REFUSED: 'The service refused a command that was sent; the car did not get it.',
   CANCELLED: 'Stopped by a message, a deploy or the end of Node-RED.',
+  STORE_UNAVAILABLE: 'The store that several Node-REDs share cannot be used.',
   INTERNAL: 'A fault of the pack itself. *Copy diagnostics* has its stack; report it.',
 };
 

@@ -30,6 +30,7 @@ export const errorCodes = {
   UNTRUSTED_LINK: { retryable: false },
   COMMAND_REFUSED: { retryable: false },
   CANCELLED: { retryable: false },
+  STORE_UNAVAILABLE: { retryable: true },
   INTERNAL: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

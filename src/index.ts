@@ -121,7 +121,9 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 
 // The state that outlives a restart.
 export { DirectoryInUse, DirectoryOwner } from './state/owner';
+export { Membership, type Claim } from './state/membership';
+export { RedisStateStore, type RedisReport } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';
 export { SealedStateStore } from './state/sealed-store';
-export { MemoryStateStore, type StateStore } from './state/state-store';
+export { MemoryStateStore, type SharedStore, type StateStore } from './state/state-store';

@@ -7,6 +7,7 @@ import type { Answer } from './http/requests';
 import { SharedReads } from './http/shared-reads';
 import { createRedactor, type Redactor } from './redact';
 import type { Sentence } from './sentence';
+import type { Membership } from './state/membership';
 import { MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
 
@@ -14,6 +15,8 @@ export interface PackOptions {
   clock?: Clock;
   /** Keeps what outlives a restart: the counts of the quota, the facts about the cars, and the commands. Default: they end with the process. */
   store?: StateStore;
+  /** Of this process, in a store that it shares with others, whose store is the default of `store`. Default: no other process uses the store. */
+  membership?: Membership;
   /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
   redactor?: Redactor;
   /** Gets a sentence for people that belongs to no message. */
@@ -26,6 +29,8 @@ export interface PackOptions {
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;
+  /** Null where no other process uses the store: then nothing has to be claimed. */
+  readonly membership: Membership | null;
   readonly redactor: Redactor;
   readonly facts: CarFacts;
   readonly log: CommandLog;
@@ -35,13 +40,15 @@ export class Pack {
   constructor(options: PackOptions = {}) {
     const {
       clock = systemClock,
-      store = new MemoryStateStore(),
+      membership = null,
+      store = membership?.store ?? new MemoryStateStore(),
       redactor = createRedactor(),
       warn,
       onCommand,
     } = options;
     this.clock = clock;
     this.store = store;
+    this.membership = membership;
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
     this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });

@@ -123,8 +123,9 @@ const sentences = {
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration; the old file is kept beside the new one.',
 };
 
-/** Says what to do about a sign-in that cannot be read or written. */
+/** Says what to do about a sign-in that cannot be read or written; a shared store says it itself. */
 function unreadable(fault: StateFault): VehicleError {
+  if (fault.fault === 'unavailable') return fault;
   const problem =
     fault.fault === 'inaccessible'
       ? sentence`The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`

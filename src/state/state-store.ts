@@ -1,5 +1,5 @@
 import { VehicleError } from '../errors';
-import { sentence } from '../sentence';
+import { sentence, type Sentence } from '../sentence';
 
 /** A stored value, as JSON can hold it, and the version that a conditional write names. */
 export interface Stored {
@@ -44,6 +44,21 @@ export interface StateStore {
   entries(prefix: string): Promise<StoredEntry[]>;
 }
 
+/** A store that several processes share. */
+export interface SharedStore extends StateStore {
+  /** Milliseconds since 1970 by the clock of the store, which is one clock for all processes. @throws StateFault `unavailable` */
+  now(): Promise<number>;
+  /**
+   * Milliseconds for which nobody may take a turn or refresh a sign-in: the store was restarted, or replaced by a replica, and may have
+   * forgotten who holds what. 0 in ordinary times, Infinity before the store was reached.
+   */
+  readonly settlesInMs: number;
+  /** Why the store cannot be used now; null while all is well, and before its first use. */
+  readonly fault: StateFault | null;
+  /** Calls back when `fault` has changed. @returns ends the calls */
+  onChange(listener: () => void): () => void;
+}
+
 const sentences = {
   damaged: (collection: string) =>
     sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or go on without it.`,
@@ -53,20 +68,23 @@ const sentences = {
     sentence`The saved state “${collection}” was written by a newer version of this pack. Update the pack.`,
 } as const;
 
-/** A stored value that cannot be read, or a place that cannot be read or written. */
+/** A stored value that cannot be read, a place that cannot be read or written, or a shared store that is not available (STORE_UNAVAILABLE). */
 export class StateFault extends VehicleError {
-  readonly fault: keyof typeof sentences | 'inaccessible';
+  readonly fault: keyof typeof sentences | 'inaccessible' | 'unavailable';
   /** The code of the file system or network, such as ENOSPC; empty where there is none. */
   readonly systemCode: string;
 
   constructor(fault: keyof typeof sentences, collection: string);
   constructor(fault: 'inaccessible', collection: string, place: string, systemCode: string);
-  constructor(fault: StateFault['fault'], collection: string, place = '', systemCode = '') {
+  constructor(fault: 'unavailable', problem: Sentence);
+  constructor(fault: StateFault['fault'], collection: string | Sentence, place = '', systemCode = '') {
     super(
-      'CONFIG',
-      fault === 'inaccessible'
-        ? sentence`The saved state “${collection}” cannot be read or written (${systemCode || 'unknown fault'}). Make the folder “${place}” readable and writable for the user that runs Node-RED, with free space on its disk.`
-        : sentences[fault](collection),
+      fault === 'unavailable' ? 'STORE_UNAVAILABLE' : 'CONFIG',
+      typeof collection !== 'string' || fault === 'unavailable'
+        ? collection
+        : fault === 'inaccessible'
+          ? sentence`The saved state “${collection}” cannot be read or written (${systemCode || 'unknown fault'}). Make the folder “${place}” readable and writable for the user that runs Node-RED, with free space on its disk.`
+          : sentences[fault](collection),
     );
     this.fault = fault;
     this.systemCode = systemCode;

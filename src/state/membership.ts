@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import { uptime } from 'node:os';
+import * as z from 'zod/mini';
+import { systemClock, type Clock } from '../util/clock';
+import type { SharedStore } from './state-store';
+
+export interface MembershipOptions {
+  store: SharedStore;
+  /** Names this process to people, in *Check* of another one. */
+  name?: string;
+  clock?: Clock;
+  /** Seconds since the machine was started, which count on while it sleeps. Default: those of the system. */
+  uptime?: () => number;
+}
+
+/** What a process holds alone. */
+export interface Claim {
+  /**
+   * Whether this process holds it: asked in the last statement before something is sent. False after 10 seconds without a beat, and for
+   * good once the process was ended by another one, or after `release`.
+   */
+  isHeld(): boolean;
+  /** Never rejects. */
+  release(): Promise<void>;
+}
+
+const lookMs = 1_000;
+const beatMs = 5_000;
+const doubtMs = 10_000;
+const silentMs = 15_000;
+
+const memberSchema = z.lazy(() => z.object({ name: z.string() }));
+const claimSchema = z.lazy(() => z.object({ member: z.string() }));
+
+/** Another member, as this process sees it. */
+interface Seen {
+  version: string;
+  /** When this version was first seen, by the monotonic clock of this process. */
+  since: number;
+  name: string;
+}
+
+/**
+ * The membership of this process in a shared store, and its claims. The record `member/<id>` is written every 5 seconds. Whoever finds it
+ * unchanged for 15 seconds of its own monotonic time removes it on condition of its version; a member that finds its record gone begins again
+ * under another id, without claims. A claim is the record `claim/<name>` with the id of a member; one whose member is gone may be taken.
+ *
+ * A member believes in its claims for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time
+ * since the machine was started has advanced most, because monotonic time stops while a machine sleeps.
+ */
+export class Membership {
+  readonly store: SharedStore;
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #uptime: () => number;
+  readonly #ending = new AbortController();
+  readonly #seen = new Map<string, Seen>();
+  readonly #held = new Map<string, { member: string; version: string }>();
+  readonly #waiting = new Set<(mayBeFree: boolean) => void>();
+  readonly #running: Promise<void>;
+  #id = newId();
+  /** Of the own record; null before the first beat. */
+  #version: string | null = null;
+  #beatAt: readonly number[] = [];
+  #beating: Promise<void> | null = null;
+  /** When the other members were last seen, by the monotonic clock. */
+  #lookedAt = -Infinity;
+
+  constructor({ store, name = '', clock = systemClock, uptime: ofMachine = uptime }: MembershipOptions) {
+    this.store = store;
+    this.#name = name;
+    this.#clock = clock;
+    this.#uptime = ofMachine;
+    this.#running = this.#run();
+  }
+
+  /** The names of the other members, as they were last seen. Their number and 1 is how many share the quota. */
+  get others(): string[] {
+    return [...this.#seen.values()].map(({ name }) => name);
+  }
+
+  /** Whether the last beat is less than 10 seconds old. */
+  get isSure(): boolean {
+    const now = this.#times();
+    const passed = Math.max(...this.#beatAt.map((at, index) => (now[index] ?? Infinity) - at));
+    return this.#beatAt.length > 0 && passed < doubtMs;
+  }
+
+  /**
+   * Takes a claim that nobody holds, or whose holder is gone.
+   * @param name any text; the store keeps its hash
+   * @returns null where another member, or another part of this process, holds it
+   * @throws StateFault
+   */
+  async claim(name: string): Promise<Claim | null> {
+    await this.renew();
+    if (!this.isSure) return null;
+    const { store } = this;
+    const key = `claim/${name}`;
+    const stored = await store.read(key);
+    const holder = claimSchema.safeParse(stored?.value).data?.member;
+    const isOwn = this.#held.get(name)?.member === this.#id;
+    if (isOwn || (holder !== undefined && holder !== this.#id && !(await this.#isGone(holder)))) return null;
+    const member = this.#id;
+    const version = await store.write(key, { member }, { expected: stored?.version ?? null });
+    if (version === null) return null;
+    const held = { member, version };
+    this.#held.set(name, held);
+    return {
+      isHeld: () => this.#held.get(name) === held && member === this.#id && this.isSure,
+      release: async () => {
+        if (this.#held.get(name) === held) this.#held.delete(name);
+        await store.remove(key, { expected: version }).catch(() => undefined);
+      },
+    };
+  }
+
+  /**
+   * Holds a claim as long as it can: takes it as soon as it is free, and again after it was lost.
+   * @param onChange called with whether it is held, at each change; first with true
+   * @param signal aborted: the claim is released, without a call
+   */
+  hold(name: string, onChange: (isHeld: boolean) => void, signal: AbortSignal): void {
+    let claim: Claim | null = null;
+    let isTrying = false;
+    const look = (mayBeFree: boolean): void => {
+      if (claim !== null && !claim.isHeld()) {
+        claim = null;
+        onChange(false);
+      }
+      if (claim === null && mayBeFree && !isTrying) void attempt();
+    };
+    const attempt = async (): Promise<void> => {
+      isTrying = true;
+      try {
+        const taken = await this.claim(name);
+        if (taken !== null && signal.aborted) return await taken.release();
+        if (taken !== null && taken.isHeld()) {
+          claim = taken;
+          onChange(true);
+        }
+      } catch {
+        // The next look tries again.
+      } finally {
+        isTrying = false;
+      }
+    };
+    if (signal.aborted) return;
+    this.#waiting.add(look);
+    signal.addEventListener('abort', () => {
+      this.#waiting.delete(look);
+      void claim?.release();
+    });
+    look(true);
+  }
+
+  /** Renews the membership, so that `isHeld` of a claim can be true after a pause. @throws StateFault */
+  async renew(): Promise<void> {
+    if (!this.isSure) await this.#beat();
+  }
+
+  /** Removes the member, so that others may take its claims at once. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    await this.#beating?.catch(() => undefined);
+    this.#beatAt = [];
+    const expected = this.#version;
+    if (expected !== null) await this.store.remove(`member/${this.#id}`, { expected }).catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let looks = 0; !signal.aborted; looks += 1) {
+      // The store says what is wrong with it.
+      const isDue = looks % (beatMs / lookMs) === 0;
+      if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
+      const isAnyGone = await this.#look().catch(() => false);
+      for (const look of this.#waiting) look(isDue || isAnyGone);
+      await this.#clock.sleep(lookMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** One beat at a time. */
+  #beat(): Promise<void> {
+    this.#beating ??= this.#beatOnce().finally(() => (this.#beating = null));
+    return this.#beating;
+  }
+
+  async #beatOnce(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    const begun = this.#times();
+    const write = (): Promise<string | null> =>
+      this.store.write(`member/${this.#id}`, { name: this.#name }, { expected: this.#version });
+    let version = await write();
+    if (version === null) {
+      // Another member has ended this one.
+      this.#beatAt = [];
+      this.#held.clear();
+      [this.#id, this.#version] = [newId(), null];
+      version = await write();
+    }
+    this.#version = version;
+    this.#beatAt = begun;
+  }
+
+  /** Looks at the other members, and ends those that are silent. @returns whether one of them is gone */
+  async #look(): Promise<boolean> {
+    const found = await this.store.entries('member/');
+    const now = this.#clock.monotonic();
+    // While the store was away, or this process was stopped, nobody was seen to be silent.
+    const wasBlind = now - this.#lookedAt > beatMs;
+    this.#lookedAt = now;
+    const gone = new Set(this.#seen.keys());
+    for (const { key, value, version } of found) {
+      const id = key.slice('member/'.length);
+      if (id === this.#id) continue;
+      const before = this.#seen.get(id);
+      const since = before?.version === version && !wasBlind ? before.since : now;
+      if (now - since >= silentMs && (await this.store.remove(key, { expected: version }))) continue;
+      gone.delete(id);
+      this.#seen.set(id, { version, since, name: memberSchema.safeParse(value).data?.name ?? '' });
+    }
+    for (const id of gone) this.#seen.delete(id);
+    return gone.size > 0;
+  }
+
+  #isGone = async (member: string): Promise<boolean> => (await this.store.read(`member/${member}`)) === null;
+
+  #times = (): readonly number[] => [this.#clock.monotonic(), this.#clock.now(), this.#uptime() * 1000];
+}
+
+const newId = (): string => randomBytes(12).toString('base64url');

@@ -1,0 +1,427 @@
+import { createHash, randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { systemCodeOf, VehicleError } from '../errors';
+import { sentence, type Sentence } from '../sentence';
+import { systemClock, type Clock } from '../util/clock';
+import { parseJson } from '../util/json';
+import { Seal, sealedSchema } from './seal';
+import {
+  collectionOf,
+  StateFault,
+  type Condition,
+  type SharedStore,
+  type Stored,
+  type StoredEntry,
+} from './state-store';
+
+/** The part of `@redis/client` in use: the package is optional, so nothing else of it is known when this is compiled. */
+export interface RedisModule {
+  createClient(options: Record<string, unknown>): RedisClient;
+}
+interface RedisClient {
+  connect(): Promise<unknown>;
+  sendCommand(args: readonly string[]): Promise<unknown>;
+  destroy(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+}
+
+export interface RedisStateStoreOptions {
+  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. */
+  url: string;
+  /** The first part of every key. Stores with different prefixes share nothing. Default `connected-vehicle`. */
+  prefix?: string;
+  /** Copies of the same flows have the same scope: only they share what belongs to nodes. */
+  scope: string;
+  /** The options of `tls.connect`, for `rediss://`. */
+  tls?: object;
+  /** Loads `@redis/client`. @throws VehicleError where it is not installed */
+  load: () => RedisModule;
+  /** Encrypts every value, in every process. Called when it connects. @throws VehicleError where there is none */
+  secret: () => string;
+  clock?: Clock;
+}
+
+/** What *Check* shows of the store. */
+export interface RedisReport {
+  version: string;
+  /** Null where the server does not say. */
+  appendonly: boolean | null;
+  appendfsync: string | null;
+  maxmemoryPolicy: string | null;
+  /** Other prefixes on the same database: Node-REDs with these share nothing with this one. */
+  otherPrefixes: string[];
+}
+
+/** The collections that every process shares; the others belong to the nodes of one scope. Keys of these name hashes of VIN, API key and service. */
+const sharedCollections = new Set(['store', 'member', 'claim', 'sign-in', 'quota', 'turn', 'car']);
+
+const format = 1;
+const answerMs = 3_000;
+const pauseMs = 1_000;
+/** Longer than a process believes that it holds a claim without a beat. */
+const settleMs = 15_000;
+const oldestMajor = 6;
+
+/**
+ * One hash for each collection, a field for each key, named by the hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
+ * server and a random text of the writer, so that none is given twice, not even by a server that forgot its last writes. A write that is repeated
+ * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten.
+ */
+const scripts = {
+  write: `local was = redis.call('HGET', KEYS[1], ARGV[1])
+local version = was and string.match(was, '^%S+') or ''
+if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return version end
+if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
+if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN') end
+version = redis.call('INCR', KEYS[2]) .. '.' .. ARGV[3]
+redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[5])
+return version`,
+  remove: `local was = redis.call('HGET', KEYS[1], ARGV[1])
+if ARGV[2] ~= '*' and ARGV[2] ~= (was and string.match(was, '^%S+') or '') then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 1`,
+};
+
+const recordSchema = z.lazy(() => z.object({ key: z.string(), value: z.unknown() }));
+const headSchema = z.lazy(() => z.object({ format: z.int() }));
+/** Since when a server runs, in milliseconds since 1970 by its clock. */
+const runSchema = z.lazy(() => z.object({ runId: z.string(), since: z.number() }));
+
+/**
+ * A store on Redis 6 or newer, or on Valkey, which several processes share. It connects at its first use, and again at the next use after
+ * a connection was lost. Every fault is a StateFault `unavailable` with a sentence; nothing is kept elsewhere meanwhile.
+ */
+export class RedisStateStore implements SharedStore {
+  /** For people: without user name and password. */
+  readonly place: string;
+  readonly #options: RedisStateStoreOptions;
+  readonly #clock: Clock;
+  readonly #prefix: string;
+  readonly #listeners = new Set<() => void>();
+  #connecting: Promise<RedisClient> | null = null;
+  #fault: StateFault | null = null;
+  #failedAt = -Infinity;
+  #isClosed = false;
+  #seal: Seal | null = null;
+  #keyId = '';
+  /** Sealing takes time: changes keep their order. */
+  #sealed: Promise<unknown> = Promise.resolve();
+  #info: ReadonlyMap<string, string> = new Map();
+  #settledAt = Infinity;
+
+  constructor(options: RedisStateStoreOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#prefix = options.prefix ?? 'connected-vehicle';
+    const { host, protocol } = new URL(options.url);
+    this.place = `${protocol}//${host}`;
+  }
+
+  get fault(): StateFault | null {
+    return this.#fault;
+  }
+
+  get settlesInMs(): number {
+    return Math.max(0, this.#settledAt - this.#clock.monotonic());
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async read(key: string): Promise<Stored | null> {
+    const [collection, field] = [collectionOf(key), hashed(key)];
+    const found = await this.#call('HGET', this.#hashOf(collection), field);
+    if (typeof found !== 'string') return null;
+    const { value, version } = await this.#open(found, collection, field);
+    return { value, version };
+  }
+
+  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+    const [collection, field] = [collectionOf(key), hashed(key)];
+    const text = JSON.stringify({ key, value: value ?? null });
+    const sealing = this.#sealed.then(async () => {
+      await this.#connected();
+      return this.#seal?.seal(text, `${collection}/${field}`);
+    });
+    this.#sealed = sealing.catch(() => undefined);
+    const record = JSON.stringify({ format, ...(await sealing) });
+    const nonce = randomBytes(9).toString('base64url');
+    const keys = [this.#hashOf(collection), `${this.#prefix}:version`];
+    const given = [field, conditionOf(expected), nonce, this.#keyId, record];
+    const version = await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given);
+    this.#set(null);
+    return typeof version === 'string' ? version : null;
+  }
+
+  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+    const hash = this.#hashOf(collectionOf(key));
+    // After the changes that were begun before.
+    await this.#sealed;
+    return (await this.#call('EVAL', scripts.remove, '1', hash, hashed(key), conditionOf(expected))) === 1;
+  }
+
+  async entries(prefix: string): Promise<StoredEntry[]> {
+    const collection = collectionOf(prefix);
+    const found = listOf(await this.#call('HGETALL', this.#hashOf(collection))).map(String);
+    const entries: StoredEntry[] = [];
+    for (let at = 0; at + 1 < found.length; at += 2) {
+      const entry = await this.#open(found[at + 1] ?? '', collection, found[at] ?? '').catch(() => null);
+      if (entry?.key.startsWith(prefix)) entries.push(entry);
+    }
+    return entries.sort((a, b) => Number.parseInt(a.version, 10) - Number.parseInt(b.version, 10));
+  }
+
+  async now(): Promise<number> {
+    return timeOf(await this.#call('TIME'));
+  }
+
+  /** @throws StateFault `unavailable` */
+  async report(): Promise<RedisReport> {
+    const info = (name: string): string | null => this.#info.get(name) ?? null;
+    // A hosted server may refuse these.
+    const list = (...args: string[]): Promise<unknown[]> => this.#call(...args).then(listOf, () => []);
+    const config = async (name: string): Promise<string | null> => {
+      const [, value] = await list('CONFIG', 'GET', name);
+      return typeof value === 'string' ? value : null;
+    };
+    await this.#connected();
+    const [, keys] = await list('SCAN', '0', 'MATCH', '*:store', 'COUNT', '10000');
+    const isAppending = (await config('appendonly')) ?? info('aof_enabled');
+    return {
+      version: info('valkey_version') ?? info('redis_version') ?? '',
+      appendonly: isAppending === null ? null : ['yes', '1'].includes(isAppending),
+      appendfsync: await config('appendfsync'),
+      maxmemoryPolicy: (await config('maxmemory-policy')) ?? info('maxmemory_policy'),
+      otherPrefixes: listOf(keys)
+        .map((key) => String(key).slice(0, -':store'.length))
+        .filter((prefix) => prefix !== this.#prefix),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connecting = this.#connecting;
+    this.#connecting = null;
+    await connecting?.then(destroy, () => undefined);
+  }
+
+  /** @throws StateFault `unavailable`; for a second after a failure the same one, without another try */
+  #connected(): Promise<RedisClient> {
+    if (this.#connecting !== null) return this.#connecting;
+    if (this.#isClosed) return Promise.reject(this.#unreachable('closed'));
+    if (this.#fault !== null && this.#clock.monotonic() - this.#failedAt < pauseMs) return Promise.reject(this.#fault);
+    const connecting = this.#connect().catch((error: unknown) => {
+      const fault = this.#faultOf(error);
+      this.#lose(connecting, fault);
+      throw fault;
+    });
+    this.#connecting = connecting;
+    connecting.then(
+      () => this.#set(null),
+      () => undefined,
+    );
+    return connecting;
+  }
+
+  async #connect(): Promise<RedisClient> {
+    const { url, load, tls } = this.#options;
+    const isTls = /^(rediss|valkeys):/.test(url);
+    const client = load().createClient({
+      url: url.replace(/^valkey/, 'redis'),
+      // Redis 6 has the newer protocol, too, but some of its proxies have not.
+      RESP: 2,
+      disableClientInfo: true,
+      maintNotifications: 'disabled',
+      socket: { reconnectStrategy: false, connectTimeout: answerMs, ...(isTls && { ...tls, tls: true }) },
+    });
+    // What is wrong with the connection rejects the call that waits for it.
+    client.on('error', () => undefined);
+    const send: Send = (...args) => this.#inTime(client.sendCommand(args));
+    try {
+      await this.#inTime(client.connect());
+      this.#info = infoOf(String(await send('INFO')));
+      this.#checkServer();
+      await this.#checkSecret(send);
+      await this.#checkRun(send);
+      return client;
+    } catch (error) {
+      destroy(client);
+      throw error;
+    }
+  }
+
+  #checkServer(): void {
+    const { place } = this;
+    const version = this.#info.get('redis_version') ?? '';
+    if (this.#info.get('cluster_enabled') === '1')
+      throw unavailable(
+        sentence`The shared store at ${place} is a cluster, which cannot change two keys in one step. Use a single Redis or Valkey server, with or without replicas.`,
+      );
+    if (this.#info.get('role') === 'slave') throw unavailable(isReplica(place));
+    if (Number.parseInt(version, 10) < oldestMajor)
+      throw unavailable(
+        sentence`The shared store at ${place} is Redis ${version}, which is too old. Use Redis 6 or newer, or Valkey.`,
+      );
+  }
+
+  /** The stored text opens with the right secret only. Its salt is that of all processes, so that each derives one key. */
+  async #checkSecret(send: Send): Promise<void> {
+    const [hash, field, context] = [this.#hashOf('store'), 'secret', 'store/secret'];
+    const secret = this.#options.secret();
+    if ((await send('HGET', hash, field)) === null) {
+      const own = { format, ...(await new Seal(secret).seal('', context)) };
+      await send('HSETNX', hash, field, JSON.stringify(own));
+    }
+    const sealed = parseSealed(String(await send('HGET', hash, field)), 'store');
+    // A seal uses the salt that it has seen first.
+    const seal = new Seal(secret);
+    if (!('text' in (await seal.open(sealed, context)))) throw unavailable(isForeign(this.place));
+    this.#seal = seal;
+    this.#keyId = sealed.keyId;
+  }
+
+  /** A server that was restarted, or another one in its place, may have forgotten the last writes. */
+  async #checkRun(send: Send): Promise<void> {
+    const runId = this.#info.get('run_id') ?? '';
+    const [hash, field] = [this.#hashOf('store'), 'run'];
+    const now = timeOf(await send('TIME'));
+    const known = runSchema.safeParse(parseJson(String(await send('HGET', hash, field)))).data;
+    const isNew = known?.runId !== runId;
+    if (isNew) await send('HSET', hash, field, JSON.stringify({ runId, since: now }));
+    const passed = isNew ? 0 : Math.max(0, now - known.since);
+    this.#settledAt = this.#clock.monotonic() + settleMs - passed;
+  }
+
+  /** A call whose connection is lost is repeated once over a new one: a write recognizes what it has written. */
+  async #call(...args: string[]): Promise<unknown> {
+    for (let tries = 1; ; tries += 1) {
+      const connecting = this.#connected();
+      const client = await connecting;
+      try {
+        return await this.#inTime(client.sendCommand(args));
+      } catch (error) {
+        const fault = this.#faultOf(error);
+        if (isReply(error)) {
+          if (/READONLY/.test(error.message)) this.#lose(connecting, fault);
+          else this.#set(fault);
+          throw fault;
+        }
+        this.#lose(connecting, fault);
+        if (error instanceof StateFault || tries === 2 || this.#isClosed) throw fault;
+        this.#failedAt = -Infinity;
+      }
+    }
+  }
+
+  #lose(connecting: Promise<RedisClient>, fault: StateFault): void {
+    // Another call over the same connection may have found it first.
+    if (connecting !== this.#connecting) return;
+    this.#connecting = null;
+    this.#failedAt = this.#clock.monotonic();
+    void connecting.then(destroy, () => undefined);
+    this.#set(fault);
+  }
+
+  #set(fault: StateFault | null): void {
+    const isNew = this.#fault?.message !== fault?.message;
+    this.#fault = fault;
+    if (isNew) for (const listener of this.#listeners) listener();
+  }
+
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#clock.after(answerMs, () => reject(this.#unreachable('no answer')));
+    });
+    work.catch(() => undefined);
+    return Promise.race([work, late]).finally(cancel);
+  }
+
+  async #open(text: string, collection: string, field: string): Promise<StoredEntry> {
+    const [, version = '', json = ''] = /^(\S+) (.*)$/s.exec(text) ?? [];
+    const sealed = parseSealed(json, collection);
+    const opened = await this.#seal?.open(sealed, `${collection}/${field}`);
+    if (opened === undefined || !('text' in opened)) throw new StateFault(opened?.fault ?? 'damaged', collection);
+    const { data: record } = recordSchema.safeParse(parseJson(opened.text));
+    if (record === undefined) throw new StateFault('damaged', collection);
+    return { key: record.key, value: record.value, version };
+  }
+
+  #hashOf(collection: string): string {
+    const isShared = sharedCollections.has(collection);
+    return [this.#prefix, ...(isShared ? [] : [hashed(this.#options.scope)]), collection].join(':');
+  }
+
+  #unreachable = (code: string): StateFault =>
+    unavailable(
+      sentence`The shared store at ${this.place} cannot be reached (${code}). Start it, or correct its address in CONNECTED_VEHICLE_STORE or settings.js.`,
+    );
+
+  #faultOf(error: unknown): StateFault {
+    if (error instanceof StateFault) return error;
+    if (error instanceof VehicleError) return unavailable(error.sentence);
+    if (!isReply(error)) return this.#unreachable(systemCodeOf(error) || 'closed');
+    // Redis 6 puts the reply of a command in a script behind other words.
+    const [code = ''] = /\b(WRONGPASS|NOAUTH|NOPERM|READONLY|OOM|FOREIGN|[A-Z]{3,})\b/.exec(error.message) ?? [];
+    return unavailable(
+      refusals[code]?.(this.place) ?? sentence`The shared store at ${this.place} refuses the request (${code}).`,
+    );
+  }
+}
+
+type Send = (...args: string[]) => Promise<unknown>;
+
+const isReplica = (place: string): Sentence =>
+  sentence`The shared store at ${place} is a read-only replica. Enter the address of its primary server.`;
+const isForeign = (place: string): Sentence =>
+  sentence`The shared store at ${place} was encrypted with another credentialSecret, so nothing in it is read or overwritten. Give every Node-RED the same credentialSecret, or this one a prefix of its own (CONNECTED_VEHICLE_PREFIX).`;
+const isWrongPassword = (place: string): Sentence =>
+  sentence`The shared store at ${place} does not accept the user name or the password. Correct them in CONNECTED_VEHICLE_STORE or settings.js.`;
+
+/** By the first word of an error reply. */
+const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
+  WRONGPASS: isWrongPassword,
+  NOAUTH: isWrongPassword,
+  NOPERM: (place) =>
+    sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, info and scan on the keys of the prefix.`,
+  READONLY: isReplica,
+  OOM: (place) =>
+    sentence`The shared store at ${place} is out of memory. Give it more memory (maxmemory), and set maxmemory-policy to noeviction.`,
+  FOREIGN: isForeign,
+};
+
+const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);
+
+/** The client gives an error reply as an error without a code, whose text begins with a word in capitals. */
+const isReply = (error: unknown): error is Error =>
+  error instanceof Error && systemCodeOf(error) === '' && /^[A-Z]{3,} /.test(error.message);
+
+/** One that is closed already throws. */
+function destroy(client: RedisClient): void {
+  try {
+    client.destroy();
+  } catch {
+    // It was closed before.
+  }
+}
+
+function parseSealed(json: string, collection: string): z.infer<typeof sealedSchema> {
+  const parsed = parseJson(json);
+  if ((headSchema.safeParse(parsed).data?.format ?? 0) > format) throw new StateFault('newer', collection);
+  const { data: sealed } = sealedSchema.safeParse(parsed);
+  if (sealed === undefined) throw new StateFault('damaged', collection);
+  return sealed;
+}
+
+const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+const conditionOf = (expected: string | null | undefined): string => (expected === undefined ? '*' : (expected ?? ''));
+const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? (reply as unknown[]) : []);
+/** Milliseconds since 1970, of a reply with seconds and microseconds. */
+const timeOf = (reply: unknown): number => {
+  const [seconds, microseconds] = listOf(reply).map(Number);
+  return (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
+};
+const infoOf = (text: string): ReadonlyMap<string, string> =>
+  new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));

@@ -1,0 +1,161 @@
+import { strict as assert } from 'node:assert';
+import { Membership } from '../../../src/index';
+import { StateFault } from '../../../src/state/state-store';
+import { sentence } from '../../../src/sentence';
+import { ManualClock } from '../../support/manual-clock';
+import { SharedMemory } from '../../support/shared-memory';
+
+/** A process with a clock of its own: one that is stopped does not advance. */
+class Process {
+  readonly clock: ManualClock;
+  readonly membership: Membership;
+  /** Seconds in which the machine slept. */
+  slept = 0;
+
+  constructor(store: SharedMemory, name: string, start: string | number = '2026-06-01T08:00:00Z') {
+    this.clock = new ManualClock(start);
+    this.membership = new Membership({
+      store,
+      name,
+      clock: this.clock,
+      uptime: () => this.clock.monotonic() / 1000 + this.slept,
+    });
+  }
+}
+
+describe('the membership of a process in a shared store', () => {
+  let store: SharedMemory;
+  let a: Process;
+  let b: Process;
+
+  const pass = async (ms: number, processes: readonly Process[]): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 500) for (const { clock } of processes) await clock.advance(500);
+  };
+
+  beforeEach(async () => {
+    store = new SharedMemory(new ManualClock());
+    a = new Process(store, 'first');
+    b = new Process(store, 'second');
+    await pass(1_000, [a, b]);
+  });
+  afterEach(async () => {
+    for (const { membership } of [a, b]) await membership.end();
+  });
+
+  it('gives a claim to one member, and to the next when it was released', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    assert.ok(claim.isHeld());
+    assert.equal(await b.membership.claim('node/1'), null);
+    assert.equal(await a.membership.claim('node/1'), null);
+    assert.ok((await b.membership.claim('node/2'))?.isHeld());
+    await claim.release();
+    assert.equal(claim.isHeld(), false);
+    assert.ok((await b.membership.claim('node/1'))?.isHeld());
+  });
+
+  it('gives a claim to one of two that ask at the same time', async () => {
+    const claims = await Promise.all([a.membership.claim('refresh'), b.membership.claim('refresh')]);
+    assert.equal(claims.filter((claim) => claim?.isHeld()).length, 1);
+  });
+
+  it('keeps the claim of a member that lives', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    await pass(120_000, [a, b]);
+    assert.ok(claim.isHeld());
+    assert.equal(await b.membership.claim('node/1'), null);
+    assert.deepEqual(b.membership.others, ['first']);
+  });
+
+  it('gives the claim of a member that died to another one within 20 seconds, and not before the dead one would doubt it', async () => {
+    const held: string[] = [];
+    await a.membership.claim('node/1');
+    b.membership.hold('node/1', (isHeld) => held.push(`second ${isHeld}`), new AbortController().signal);
+    await pass(1_000, [a, b]);
+    await pass(10_000, [b]);
+    assert.deepEqual(held, []);
+    await pass(10_000, [b]);
+    assert.deepEqual(held, ['second true']);
+    assert.deepEqual(b.membership.others, []);
+  });
+
+  it('does not believe in its claim after it was stopped, and begins again without it', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    await pass(1_000, [a, b]);
+    await pass(40_000, [b]);
+    assert.ok((await b.membership.claim('node/1'))?.isHeld());
+    // The process goes on: its clock has run on, and nothing else has happened yet.
+    a.clock.setTime(a.clock.now() + 41_000);
+    assert.equal(claim.isHeld(), false);
+    await pass(2_000, [a, b]);
+    assert.equal(claim.isHeld(), false);
+    assert.equal(await a.membership.claim('node/1'), null);
+    assert.ok((await a.membership.claim('node/3'))?.isHeld());
+  });
+
+  it('doubts its claim after the machine slept, and holds it again when nobody has taken it', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    a.slept += 30;
+    assert.equal(claim.isHeld(), false);
+    await a.membership.renew();
+    assert.ok(claim.isHeld());
+  });
+
+  it('is not confused by a clock that differs by an hour, nor by one that is set back', async () => {
+    const late = new Process(store, 'late', '2026-06-01T09:00:00Z');
+    try {
+      const claim = (await late.membership.claim('node/1')) ?? assert.fail();
+      await pass(30_000, [a, b, late]);
+      assert.ok(claim.isHeld());
+      assert.equal(await a.membership.claim('node/1'), null);
+      late.clock.setTime(Date.parse('2026-06-01T07:00:00Z'));
+      await pass(30_000, [a, b, late]);
+      assert.ok(claim.isHeld());
+      assert.equal(await a.membership.claim('node/1'), null);
+    } finally {
+      await late.membership.end();
+    }
+  });
+
+  it('hands over within a second when it ends', async () => {
+    const held: boolean[] = [];
+    await a.membership.claim('node/1');
+    b.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
+    await pass(10_000, [a, b]);
+    assert.deepEqual(held, []);
+    await a.membership.end();
+    await pass(1_000, [b]);
+    assert.deepEqual(held, [true]);
+  });
+
+  it('releases what it holds when the signal is aborted', async () => {
+    const closing = new AbortController();
+    a.membership.hold('node/1', () => undefined, closing.signal);
+    await pass(1_000, [a]);
+    assert.equal(await b.membership.claim('node/1'), null);
+    closing.abort();
+    await pass(1_000, [a]);
+    assert.ok((await b.membership.claim('node/1'))?.isHeld());
+  });
+
+  it('tells when a claim is lost because the store is away, and takes it again when it is back', async () => {
+    const held: boolean[] = [];
+    a.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
+    await pass(1_000, [a, b]);
+    store.fault = new StateFault('unavailable', sentence`The store is away.`);
+    await pass(7_000, [a, b]);
+    assert.deepEqual(held, [true]);
+    await pass(60_000, [a, b]);
+    assert.deepEqual(held, [true, false]);
+    store.fault = null;
+    await pass(10_000, [a, b]);
+    assert.deepEqual(held, [true, false, true]);
+    // Nobody was ended because nobody could be seen.
+    assert.deepEqual(b.membership.others, ['first']);
+  });
+
+  it('rejects a claim while the store is away', async () => {
+    await pass(1_000, [a]);
+    store.fault = new StateFault('unavailable', sentence`The store is away.`);
+    await assert.rejects(a.membership.claim('node/1'), { code: 'STORE_UNAVAILABLE' });
+  });
+});

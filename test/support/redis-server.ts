@@ -1,0 +1,94 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RedisStateStore, systemClock } from '../../src/index';
+import type { RedisModule, RedisStateStoreOptions } from '../../src/state/redis-store';
+import { removeFolder } from './remove-folder';
+
+/** The client as a user installs it beside the pack. */
+export const loadRedis = (): RedisModule => require('@redis/client') as RedisModule;
+
+/** A `redis-server` of its own, on a free port of this machine and with its own folder. */
+export class RedisServer {
+  readonly folder = mkdtempSync(join(tmpdir(), 'redis-'));
+  readonly #options: readonly string[];
+  #process: ChildProcess | null = null;
+
+  private constructor(
+    readonly port: number,
+    options: readonly string[],
+  ) {
+    this.#options = options;
+  }
+
+  /** @param options of the command line: `--requirepass`, `secret` */
+  static async start(...options: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), options);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again after `stop`: it reads what it has written. */
+  async restart(): Promise<void> {
+    const given = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
+    const child = spawn(
+      'redis-server',
+      [...given, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#options],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    this.#process = child;
+    let log = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (text: Buffer) => {
+        log += text.toString();
+        if (/Ready to accept connections/.test(log)) resolve();
+      });
+      child.once('error', reject);
+      child.once('exit', () => reject(new Error(`redis-server has ended: ${log}`)));
+    });
+  }
+
+  /** Ends it as it was killed. @param signal SIGSTOP and SIGCONT do not end it */
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#process;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await once(child, 'exit');
+  }
+
+  /** Sends a command and gives its reply. */
+  async send(...args: string[]): Promise<unknown> {
+    const client = loadRedis().createClient({ url: this.url, socket: { reconnectStrategy: false } });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client.sendCommand(args).finally(() => client.destroy());
+  }
+
+  async end(): Promise<void> {
+    await this.stop('SIGCONT');
+    await this.stop();
+    await removeFolder(this.folder);
+  }
+}
+
+/** The store of a process. */
+export const openRedis = (url: string, options: Partial<RedisStateStoreOptions> = {}): RedisStateStore =>
+  new RedisStateStore({ url, scope: 'a', load: loadRedis, secret: () => 'secret', clock: systemClock, ...options });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
