@@ -122,28 +122,22 @@ export class Membership {
    */
   hold(name: string, onChange: (isHeld: boolean) => void, signal: AbortSignal): void {
     let claim: Claim | null = null;
+    let wasHeld = false;
     let isTrying = false;
     const look = (mayBeFree: boolean): void => {
-      if (claim !== null && !claim.isHeld()) {
-        claim = null;
-        onChange(false);
-      }
-      if (claim === null && mayBeFree && !isTrying) void attempt();
+      const isHeld = claim?.isHeld() === true;
+      if (isHeld !== wasHeld) onChange((wasHeld = isHeld));
+      if (!isHeld && mayBeFree && !isTrying) void attempt();
     };
     const attempt = async (): Promise<void> => {
       isTrying = true;
-      try {
-        const taken = await this.claim(name);
-        if (taken !== null && signal.aborted) return await taken.release();
-        if (taken !== null && taken.isHeld()) {
-          claim = taken;
-          onChange(true);
-        }
-      } catch {
-        // The next look tries again.
-      } finally {
-        isTrying = false;
-      }
+      // The next look tries again.
+      const taken = await this.claim(name).catch(() => null);
+      isTrying = false;
+      if (taken === null) return;
+      if (signal.aborted) return taken.release();
+      claim = taken;
+      look(false);
     };
     if (signal.aborted) return;
     this.#waiting.add(look);
