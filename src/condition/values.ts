@@ -131,7 +131,8 @@ export function parseOperand(type: ValueKind, operator: Operator, input: unknown
 }
 
 function parseWord(type: ValueKind, input: unknown): string | boolean | undefined {
-  const entered = String(input).trim().toLowerCase();
+  // An object may have no text at all.
+  const entered = typeof input === 'object' ? '' : String(input).trim().toLowerCase();
   if (type.kind === 'word') return type.values.find((word) => word.toLowerCase() === entered);
   if (type.kind !== 'boolean') return undefined;
   return [true, false].find((value) => entered === String(value) || entered === type.words[value ? 'true' : 'false']);

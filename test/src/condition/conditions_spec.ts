@@ -106,6 +106,8 @@ describe('A condition', () => {
     ['a word that the value cannot have', 'chargingStatus', 'is', 'FULL', /needs one of: IDLE, CHARGING/],
     ['an empty list', 'chargingStatus', 'one of', [], /needs one of/],
     ['a number for a yes', 'doors.locked', 'is', 1, /needs one of: locked, unlocked/],
+    ['an object without a prototype', 'chargingStatus', 'is', Object.create(null), /needs one of: IDLE, CHARGING/],
+    ['a list of such objects', 'doors.locked', 'one of', [Object.create(null)], /needs one of: locked, unlocked/],
     ['a place without coordinates', 'location', 'within', { name: 'Home' }, /latitude/],
     ['a place without a name', 'location', 'within', { ...home, name: ' ' }, /needs a name/],
     ['a place with no radius', 'location', 'within', { ...home, radius: 0 }, /radius/],
