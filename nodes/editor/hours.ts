@@ -32,7 +32,7 @@ export function showHours({ hours, quietHours = '' }: Hours): void {
 export function validateHours(this: Hours, value: string | undefined, _opt: unknown): Validity {
   const mode = textOf(nodeField('hours')) || this.hours;
   const text = (value ?? '').trim();
-  if (mode === 'always' || (mode === undefined && text === '')) return true;
+  if (mode === 'always' || (mode !== 'only' && text === '')) return true;
   const range = parseRange(text);
   if (range === null) return sharedText('reason.hours');
   return range.from !== range.to || sharedText('reason.hoursEqual');

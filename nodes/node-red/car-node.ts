@@ -35,6 +35,9 @@ export interface RunnerContext<Read> {
   wake(this: void, reads: readonly Read[], due?: DuePoll): void;
 }
 
+/** The least time between two samples. */
+const testPauseMs = 1_000;
+
 /** A node of which a dialog can send a sample. */
 export interface TestableNode extends Node {
   /**
@@ -103,8 +106,16 @@ export function startCarNode<Read, Event, Opened>(
   };
   own.beginWithRetries(begin, () => wake([]));
 
+  let testedAt = -Infinity;
   (node as TestableNode).sendTest = async (event) => {
     throwIfInUse(own.RED);
+    const now = clock().monotonic();
+    if (now < testedAt + testPauseMs)
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'A test was asked for less than a second ago. Wait a moment, then try again.',
+      );
+    testedAt = now;
     const sample = sampleOf(await running(), event);
     const isSent = await deploys.send(() => node.send(sample), { clock: clock(), signal: closing });
     if (!isSent) throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');

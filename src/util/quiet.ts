@@ -25,7 +25,7 @@ export function parseRange(text: string): { from: number; to: number } | null {
 export interface HoursSettings {
   /** How the range is meant: `always` does not use it, `only` sends in it, `not` outside of it (`not`). */
   hours?: 'always' | 'only' | 'not';
-  /** `22:00-07:00`, over midnight too; the end is not part of it. Empty: messages at any time. */
+  /** `22:00-07:00`, over midnight too; the end is not part of it. Empty: messages at any time, an error with `only`. */
   quietHours?: string;
   /** IANA name in which the range is meant; empty: the machine's own. */
   timeZone?: string;
@@ -45,11 +45,10 @@ export function parseHours(
   if (typeof range !== 'string') throw fail('The hours must be a text like 22:00-07:00.');
   if (typeof zone !== 'string') throw fail('The time zone must be a text like Europe/Stockholm.');
   const timeZone = parseTimeZone(zone.trim(), fail);
-  if (hours === 'always' || range.trim() === '') return neverQuiet;
+  if (hours === 'always' || (hours === 'not' && range.trim() === '')) return neverQuiet;
   const { from = 0, to = 0 } = parseRange(range) ?? {};
   // Two equal times are refused, because they can mean never as well as always.
-  if (from === to)
-    throw fail('The hours must look like 22:00-07:00, with two different times. Leave them empty for none.');
+  if (from === to) throw fail('The hours must look like 22:00-07:00, with two different times.');
   const quiet = hours === 'only' ? { from: to, to: from } : { from, to };
   return quietHours(quiet, timeZone);
 }

@@ -77,6 +77,7 @@ describe(type, () => {
       assert.deepEqual([msg?.['topic'], test, sent], [event, true, answer['text']]);
       assert.deepEqual(Object.keys(payload), ['event', 'from', 'to', 'name', 'place', 'between', 'vin'], event);
       assert.deepEqual(msg?.vehicle, { vin: service.car().vin });
+      await clock.advance(1_000);
     }
     assert.equal(payloads().length, Object.keys(tests).length, 'one message each');
   });
@@ -86,6 +87,7 @@ describe(type, () => {
     for (const event of ['unlocked', '', undefined]) {
       const { error } = await askEditor('test', { event }, { id: 'n' });
       assert.match(String(error?.message), /does not report this event\. Press Done, deploy/);
+      await clock.advance(1_000);
     }
     assert.deepEqual(payloads(), []);
   });

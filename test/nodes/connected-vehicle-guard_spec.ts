@@ -74,12 +74,17 @@ describe(type, () => {
     assert.equal(said(0).length, 1);
   });
 
-  it('sends an alert on request, marked as a test, one for each of two at once, and goes on as before', async () => {
+  it('sends an alert on request, marked as a test, one for two at once, and goes on as before', async () => {
     await load({ minutes: 5, watch: ['window'], poll: 0, quietHours: '00:00-23:59' });
     const test = () => askEditor('test', {}, { id: 'n' });
     const text = 'Test: Front-left window open for 5 minutes';
-    assert.deepEqual(await Promise.all([test(), test()]), [{ text }, { text }]);
+    const [sent, refused] = await Promise.all([test(), test()]);
+    assert.deepEqual(sent, { text });
+    assert.match(String(refused?.error?.message), /^A test was asked for less than a second ago/);
+    await clock.advance(1_000);
+    assert.deepEqual(await test(), { text });
     const opening = { kind: 'window', name: 'frontLeft', since: '2026-06-01T07:55:00.000Z' };
+    const later = { ...opening, since: '2026-06-01T07:55:01.000Z', minutes: 5, confirmed: true };
     const payload = {
       text,
       type: 'alert',
@@ -89,7 +94,7 @@ describe(type, () => {
       unknown: [],
       test: true,
     };
-    assert.deepEqual(said(0), [payload, payload]);
+    assert.deepEqual(said(0), [payload, { ...payload, at: '2026-06-01T08:00:01.000Z', openings: [later] }]);
     assert.equal(flow.outputs[0]?.[0]?.['topic'], 'alert');
     assert.deepEqual(said(1), []);
     assert.notEqual(flow.badges.at(-1)?.code, 'alerted');

@@ -838,6 +838,7 @@ describe('The guard: its settings', () => {
     [{ quietHours: '22:00-07:00', timeZone: 'Europe/Atlantis' }, /no such time zone/],
     [{ hours: 'sometimes' }, /always, only or not/],
     [{ hours: 'only', quietHours: 'evening' }, /22:00-07:00/],
+    [{ hours: 'only', quietHours: ' ' }, /22:00-07:00/],
     [{ watch: [] }, /No opening is chosen/],
     [{ watch: ['roof'] }, /list of these names: window/],
     [{ watch: 'window' }, /list of these names/],
