@@ -474,7 +474,12 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
 
   it('is German where the editor is', async () => {
     const german = await open('de');
+    // As for a user who may only read.
+    await german.route('**/position', (route) =>
+      route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
+    );
     await show(german);
+    assert.match(await german.locator('.cars-list tr[data-fact=location]').innerText(), /^Position\tbekannt\t/);
     await german.locator('.cars-list caption', { hasText: 'Fenster' }).waitFor();
     assert.equal(
       await german

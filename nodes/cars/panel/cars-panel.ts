@@ -280,7 +280,7 @@ export class CarsPanel {
   async #linkToMap(car: CarSummary, value: HTMLElement): Promise<void> {
     const href = await this.#actions.map(car);
     if (href !== null)
-      value.append(element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, say('action.map')));
+      value.replaceChildren(element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, say('action.map')));
   }
 
   async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
