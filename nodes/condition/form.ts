@@ -62,6 +62,10 @@ function choicesOf({ type: kind }: Value): { value: string; label: string }[] {
 
 const isSource = (row: Row): boolean => sources.some((source) => source === row.operandType);
 
+/** The rows of a flow file, which anybody may have written: one that is not an object has no value. */
+const rowsIn = (stored: unknown): Row[] =>
+  Array.isArray(stored) ? stored.map((row: Row | null) => ({ ...row, value: String(row?.value ?? '') })) : [];
+
 /** Why a row cannot be checked; undefined where it can. */
 function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const value = conditionValue(row.value ?? '');
@@ -223,7 +227,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     conditions: {
       value: [],
       validate(value, _opt) {
-        return value === undefined || validateRows(value, this.vehicle);
+        return value === undefined || validateRows(rowsIn(value), this.vehicle);
       },
     },
     maxAge: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 86_400) },
@@ -251,7 +255,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
       addItem: (item: JQuery, _index: number, row: Row) => addRow(item, row),
       removeItem: showReason,
     });
-    const rows = this.conditions ?? [];
+    const rows = rowsIn(this.conditions);
     // A new node begins with a row, which is not stored while nobody fills it in.
     list.editableList('addItems', rows.length > 0 ? rows : [{}]);
     part('conditions').add(field('vehicle')).on('change', showReason);
@@ -259,7 +263,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   },
   oneditsave() {
     const rows = rowsOf();
-    const kept = this.conditions ?? [];
+    const kept = rowsIn(this.conditions);
     // The row that a new node begins with.
     const isUntouched = kept.length === 0 && rows.length === 1 && rows[0]?.operand === '';
     if (!isUntouched && textOfRows(rows) !== textOfRows(kept)) this.conditions = rows as ConditionOptions['conditions'];

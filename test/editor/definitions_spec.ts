@@ -435,12 +435,21 @@ describe('The validators', () => {
           assert.equal(validate(type, 'quietHours', value, { hours }), `${shared}hoursEqual`, value);
       }
       assert.equal(validate(type, 'quietHours', '', { hours: 'only' }), `${shared}hours`);
+      assert.equal(validate(type, 'quietHours', '', { hours: 'not' }), true, 'leaves nothing out');
       assert.equal(validate(type, 'quietHours', 'night', { hours: 'always' }), true, 'not used');
       for (const value of ['', 'Europe/Berlin', ' America/New_York '])
         assert.equal(validate(type, 'timeZone', value), true);
       for (const value of ['Berlin', 'Nowhere/Land', '+02:00'])
         assert.equal(validate(type, 'timeZone', value), `${shared}timeZone`, value);
     });
+
+  it('say what is missing in conditions of any shape', () => {
+    const reasonOf = (conditions: unknown) => validate('connected-vehicle-condition', 'conditions', conditions);
+    const reason = 'connected-vehicle-condition.reason.';
+    for (const none of [[], 'none', null, { 0: {} }]) assert.equal(reasonOf(none), `${reason}nothing`);
+    for (const row of [null, 'none', {}, { value: 5 }, { value: null }, { value: ['windows', 'rear'] }])
+      assert.equal(reasonOf([row]), `${reason}row`, JSON.stringify(row));
+  });
 
   it('take minutes of single kinds, and at least one thing to watch', () => {
     const type = 'connected-vehicle-guard';
