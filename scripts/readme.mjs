@@ -1,139 +1,257 @@
-// Writes the tables of docs/reference.md and docs/scopes.md from the catalogue, what the example flows cost into their infos and docs/recipes.md,
-// and the drawing of the car into the example of a dashboard:
+// Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
+// node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
+// example flows cost from their nodes (into their infos, too), and the drawing of the car into the example of a dashboard:
 // `npm run readme`. With --check it only says whether they are up to date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { format } from 'prettier';
+import * as runtime from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
-import { groupedResources, groupPath, groups } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
-  connectedReadNames,
-  interfacePaths,
+  isLocalReadName,
   readNames,
-  reads,
-  resourceNames,
-  resources,
-  themes,
+  readThemes,
+  requestNameOf,
+  routeOf,
   titleOf,
+  valueTypeOf,
 } from '../dist/src/catalogue/reads.js';
 import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
+import { definition } from '../dist/test/support/editor-halves.js';
+import { said } from '../dist/test/support/sentences.js';
 
-const allowTexts = await readFile(new URL('../nodes/locales/en-US/connected-vehicle.json', import.meta.url), 'utf8');
+const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const jsonOf = async (path) => JSON.parse(await readFile(pathTo(path), 'utf8'));
+const allowTexts = (await jsonOf('nodes/locales/en-US/connected-vehicle.json')).access;
+const words = await jsonOf('src/words/en-US.json');
+const { gives, theme: themes } = await jsonOf('nodes/locales/en-US/connected-vehicle-status.json');
+
 const code = (text) => `\`${text}\``;
 const table = (header, rows) =>
   [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-const scopesOf = ({ scopes }) => scopes.map(code).join(', ');
-const pathOf = (iface, { routes }) =>
-  routes[iface] ? code(interfacePaths[iface] + routes[iface].path) + (routes[iface].unlisted ? ' ¹' : '') : '–';
+const numbers = new Intl.NumberFormat('en-US');
+const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
-const routesOf = (name) => Object.fromEntries(reads[name].routes.map((route) => [route.interface, route]));
-
-function valueOf(resource) {
-  switch (resource.kind) {
-    case 'boolean':
-      return `boolean: true = ${resource.words.true}, false = ${resource.words.false}`;
-    case 'enum':
-      return resource.values.map(code).join(', ');
-    default:
-      return `${resource.kind}, ${resource.unit}`;
-  }
+/** What a read gives, in the words of the form, with the fixed words of the service. */
+function valueOf(name) {
+  const type = isLocalReadName(name) ? undefined : valueTypeOf(name);
+  if (type?.words) return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${type.words.false}`;
+  if (type?.values) return type.values.map(code).join(', ');
+  if (type?.unit) return `number, ${type.unit}`;
+  return gives[name] ?? gives.group;
 }
 
-/** What to do about each code of a failure; src/errors.ts says whether the same request may work later. */
-const advice = {
-  CONFIG: 'The configuration or a property of the node cannot work; the sentence names it.',
-  VIN_INVALID: 'No VIN, or not 17 characters of A-Z and 0-9. Nothing was sent.',
-  INPUT_INVALID: 'A read, a command, a duration or a record in the message is not valid. Nothing was sent.',
-  TOKEN_MISSING: 'There is no access token yet.',
-  SIGN_IN_REQUIRED: 'The token is refused or has expired for good: a person has to sign in or paste a new one.',
-  API_KEY_REFUSED: 'The service does not accept the API key.',
-  SCOPE_MISSING: 'The token lacks a scope; the sentence names it.',
-  VEHICLE_NOT_LINKED: 'The vehicle does not belong to the account.',
-  NOT_SUPPORTED: 'This service, interface or vehicle does not offer it.',
-  QUOTA_SPENT: 'The requests of the day are used up; `retryAt` says until when.',
-  RATE_LIMITED: 'Too many requests in a short time; `retryAt` says until when.',
-  READ_ONLY: 'The configuration is set to read-only, so no command was sent.',
-  VEHICLE_UNAVAILABLE: 'The car cannot take a command now: asleep, in use, without a connection.',
-  VEHICLE_ERROR: 'The car answered with an error.',
-  TIMEOUT: 'No answer in time.',
-  NETWORK: 'The service could not be reached.',
-  SERVICE_ERROR: 'The service, or the pack, has a fault.',
-  BAD_RESPONSE: 'The answer could not be read.',
-  UNTRUSTED_LINK: 'A link led to another host; the token was not sent there.',
-  COMMAND_REFUSED: 'The service refused a command that was sent; the car did not get it.',
-  CANCELLED: 'Stopped by a message, a deploy or the end of Node-RED.',
-  STORE_UNAVAILABLE: 'The store that several Node-REDs share cannot be used.',
-  INTERNAL: 'A fault of the pack itself. *Copy diagnostics* has its stack; report it.',
+/** The reads that one request answers at Volvo Cars; empty where it answers one only. */
+function togetherWith(name) {
+  if (isLocalReadName(name)) return '';
+  if (!routeOf(name, interfacesOfVolvo)) return 'not at Volvo Cars';
+  const request = requestNameOf(name, interfacesOfVolvo);
+  return request === name ? '' : code(request);
+}
+
+/** The text of the help of a node below a heading, or before the first one. */
+async function helpOf(type, heading) {
+  const [, help] = /<script[^>]*>\n([\s\S]*?)<\/script>/.exec(
+    await readFile(pathTo(`nodes/locales/en-US/${type}.html`), 'utf8'),
+  );
+  const parts = help.split(/^### /m);
+  const part = heading === 'Summary' ? parts[0] : parts.find((one) => one.startsWith(`${heading}\n`));
+  return (part ?? '')
+    .slice(heading === 'Summary' ? 0 : heading.length)
+    .replace(/^More in \[[^\n]*\n?/gm, '')
+    .trim();
+}
+
+/** The schema inside of its default and its conversion. */
+function innermost(schema) {
+  const { def } = schema._zod;
+  return def.type === 'default' ? innermost(def.innerType) : def.type === 'pipe' ? innermost(def.out) : def;
+}
+
+/** The values that the options of a node allow a property, as far as they limit them. */
+function rangeOf(schema) {
+  const { type, entries, checks = [], element } = innermost(schema);
+  if (type === 'array' && element._zod.def.entries)
+    return `A list of ${Object.values(element._zod.def.entries).map(code).join(', ')}.`;
+  if (entries)
+    return `${Object.values(entries)
+      .filter((value) => value !== '')
+      .map(code)
+      .join(', ')}.`;
+  const limit = (check) => checks.map(({ _zod: { def } }) => def).find((def) => def.check === check)?.value;
+  const most = limit('less_than') ?? Number.MAX_SAFE_INTEGER;
+  const least = limit('greater_than');
+  if (least === undefined) return '';
+  return most < Number.MAX_SAFE_INTEGER
+    ? `${numbers.format(least)} to ${numbers.format(most)}.`
+    : least > 0
+      ? `At least ${least}.`
+      : '';
+}
+
+const optionsOf = {
+  'connected-vehicle': ['vehicleOptions', 'vehicleCredentials'],
+  'connected-vehicle-status': ['statusOptions'],
+  'connected-vehicle-command': ['commandOptions'],
+  'connected-vehicle-command-status': ['commandStatusOptions'],
+  'connected-vehicle-guard': ['guardOptions'],
+  'connected-vehicle-event': ['eventOptions'],
+  'connected-vehicle-condition': ['conditionOptions'],
 };
+
+/** A default as a flow file has it. */
+function defaultOf(value) {
+  if (value === false) return 'off';
+  if (value === true) return 'on';
+  const text =
+    typeof value === 'object' && value !== null ? Object.values(value).map(code).join(', ') : String(value ?? '');
+  return text === '' ? '' : typeof value === 'object' ? text : code(text);
+}
+
+/** Lines `: Label (name) : meaning` of a help as a table; with the options of the node also the default, and the values that are allowed. */
+async function properties(type, heading) {
+  const help = await helpOf(type, heading);
+  const shapes = Object.assign({}, ...optionsOf[type].map((name) => runtime[name]._zod.def.getter()._zod.def.shape));
+  const old = Object.assign({}, ...optionsOf[type].map((name) => runtime[name].parse({})));
+  const { defaults } = definition(type);
+  const lineOf = /^: (.+) \((\w+)\) : (.+)$/;
+  return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
+    const rows = lines
+      .trim()
+      .split('\n')
+      .map((line) => lineOf.exec(line))
+      .map(([, label, name, meaning]) => {
+        const inNew = defaultOf(name in defaults ? defaults[name].value : old[name]);
+        const before = defaultOf(old[name]);
+        // A flow file that is older than the property, or written by hand, may not have it.
+        const missing =
+          before === inNew || name === 'apiKeyHeader' || name === 'mediaTypeVendor'
+            ? ''
+            : `; where it is missing: ${before || 'none'}`;
+        const said = `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}`;
+        const allowed = name in shapes ? rangeOf(shapes[name]) : '';
+        return [code(name), label, inNew + missing, allowed ? `${said} Allowed: ${allowed}` : said];
+      });
+    return `${table(['property', 'in the form', 'default', 'meaning'], rows)}\n`;
+  });
+}
+
+/** Lines `: name (type) : meaning` of a help as a table. */
+async function members(type, heading) {
+  // The page has examples of its own.
+  const help = (await helpOf(type, heading)).replace(/^For example[^\n]*\n\n(?: {4}[^\n]*\n)+\n?/m, '');
+  return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
+    const rows = lines
+      .trim()
+      .split('\n')
+      .map((line) => /^: \*?(\w+)\*? \(([^)]+)\) : (.+)$/.exec(line))
+      .map(([, name, kind, meaning]) => [code(`msg.${name}`), kind.replaceAll('|', 'or'), meaning]);
+    return `\n${table(['property of the message', 'type', 'meaning'], rows)}\n`;
+  });
+}
+
+const transcripts = new Map();
+const started = Date.parse('2026-11-21T17:40:00.000Z');
+
+/** A message of a transcript (test/transcripts), with an example for each name that stands for what differs from run to run. */
+async function message(file, ...path) {
+  if (!transcripts.has(file)) transcripts.set(file, await jsonOf(`test/${file}.json`));
+  const found = path.reduce((at, name) => at[name], transcripts.get(file));
+  const exampleOf = (value, key) => {
+    if (Array.isArray(value)) return value.map((one) => exampleOf(one));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(
+            ([name]) => !['_msgid', 'as it came', ...(value === found ? ['status', 'requests'] : [])].includes(name),
+          )
+          .map(([name, one]) => [name, exampleOf(one, name)]),
+      );
+    if (typeof value !== 'string') return value;
+    if (key === 'elapsedMs') return Number.parseInt(value, 10) * 1000;
+    return value
+      .replaceAll('<vin>', 'YV1PETROLR1CDEMO1')
+      .replaceAll('<service>', 'https://api.volvocars.com')
+      .replace(/<id (\d)>/g, '6f0d2c1e-93a4-4b7b-8c55-0e1f5a3b770$1')
+      .replace(/T([+-]\d+)s/g, (_, seconds) => new Date(started + Number(seconds) * 1000).toISOString());
+  };
+  const example = exampleOf(found);
+  const { payload, vehicle } = example;
+  // What a result node hands on of the record that it got.
+  const came = found.payload?.['as it came'];
+  if (came) {
+    const record = exampleOf(
+      path
+        .slice(0, -3)
+        .concat('node', 'output 1', 0)
+        .reduce((at, name) => at[name], transcripts.get(file)),
+    );
+    for (const name of came.split(', ')) payload[name] = record.payload[name];
+  }
+  if (payload?.text === '<sentence>') payload.text = `${words.command[payload.command]}: ${payload.reason}`;
+  if (example.topic === '<set>')
+    example.topic = payload.event ?? payload.type ?? (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
+  return `\`\`\`json\n${(await format(JSON.stringify(example), { parser: 'json', printWidth: 110 })).trim()}\n\`\`\``;
+}
+
+/** Where a sentence is listed: below the code that its source names, or below the path of the source. */
+const codes = new Map(said.flatMap((source) => [...source.codes]));
+
+/** The sentences of error codes and of sources whose path begins so, each as a driver sees it: … is what is filled in. */
+function sentences(...groups) {
+  const found = said.flatMap(({ file, templates }) =>
+    templates.filter((template) => {
+      const group = codes.get(template);
+      return group === undefined
+        ? groups.some((path) => path.includes('/') && file.startsWith(path))
+        : groups.includes(group);
+    }),
+  );
+  // Those that are a clear success or failure of a command are in the table of its statuses.
+  const elsewhere = new Set(Object.values(outcomes).map(({ sentence }) => sentence));
+  return [...new Set(found)]
+    .filter((template) => !elsewhere.has(template))
+    .map((template) => `- ${template.replace(/\{\d\}/g, '…')}`)
+    .sort()
+    .join('\n');
+}
 
 const tables = {
   reads: () =>
-    table(
-      ['read', 'connected v2', 'connected v1', 'scopes besides `openid`'],
-      connectedReadNames.map((name) => [
-        code(name),
-        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, { routes: routesOf(name) })),
-        scopesOf(reads[name].routes[0]),
-      ]),
-    ),
-  resources: () =>
-    themes
-      .map((theme) => [theme, resourceNames.filter((name) => resources[name].theme === theme)])
-      .filter(([, names]) => names.length > 0)
+    readThemes()
       .map(([theme, names]) => {
-        const placeOf = (name) => (groupedResources[name].group === null ? '–' : code(groupedResources[name].group));
         const rows = names.map((name) => [
           code(name),
-          valueOf(resources[name]),
-          code(resources[name].scope),
-          placeOf(name),
+          words.read[name] ?? titleOf(name),
+          valueOf(name),
+          togetherWith(name),
         ]);
-        return `**${titleOf(theme)}**\n\n${table(['read', 'value', 'scope besides `openid`', 'in connected v2'], rows)}`;
+        return `### ${themes[theme]}\n\n${table(['name', 'in the list', 'value', 'read with'], rows)}`;
       })
       .join('\n\n'),
-  newer: () =>
-    table(
-      ['read', 'path', 'value', 'scopes besides `openid`'],
-      readNames
-        .filter((name) => !connectedReadNames.includes(name) && !(name in resources))
-        .map((name) => {
-          const [route] = reads[name].routes;
-          const kind = reads[name].value;
-          const value =
-            name === 'chargingDoneAt'
-              ? 'time, ISO-8601'
-              : kind === undefined
-                ? 'several'
-                : kind.unit
-                  ? `number, ${kind.unit}`
-                  : kind.values.map(code).join(', ');
-          return [code(name), code(interfacePaths[route.interface] + route.path), value, scopesOf(route)];
-        }),
-    ),
-  groups: () =>
-    table(
-      ['group', 'path', 'scopes besides `openid`'],
-      Object.entries(groups).map(([name, group]) => [
-        code(name),
-        code(interfacePaths['connected-v2'] + groupPath(name)),
-        scopesOf(group),
-      ]),
-    ),
+  events: async () => {
+    const { event } = await jsonOf('nodes/locales/en-US/connected-vehicle-event.json');
+    return table(
+      ['event', 'in the list'],
+      Object.entries(event).map(([name, label]) => [code(name), label]),
+    );
+  },
   commands: () =>
     table(
-      ['command', 'connected v2', 'connected v1', 'scope besides `openid`'],
+      ['command', 'in the list', 'scope besides `openid`', 'version 1'],
       commandNames.map((name) => [
         code(name),
-        ...['connected-v2', 'connected-v1'].map((iface) => pathOf(iface, commands[name])),
-        scopesOf(commands[name]),
+        words.command[name],
+        commands[name].scopes.map(code).join(', '),
+        commands[name].routes['connected-v1'] ? 'yes' : 'no',
       ]),
     ),
   scopes: () => {
-    const { availableInterfaces } = services['volvo-cars'];
     const servedBy = new Map();
     const add = (kind, name, scopes) => {
       for (const scope of scopes) {
@@ -141,10 +259,9 @@ const tables = {
         servedBy.get(scope)[kind].push(code(name));
       }
     };
-    for (const name of readNames) add('reads', name, scopesOfRead(name, availableInterfaces));
-    for (const name of commandNames) add('commands', name, scopesOfCommand(name, availableInterfaces));
-    const { optional } = signInScopes(availableInterfaces, { access: accessNames });
-    const { access: allow } = JSON.parse(allowTexts);
+    for (const name of readNames) add('reads', name, scopesOfRead(name, interfacesOfVolvo));
+    for (const name of commandNames) add('commands', name, scopesOfCommand(name, interfacesOfVolvo));
+    const { optional } = signInScopes(interfacesOfVolvo, { access: accessNames });
     const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
     return table(
       ['scope', 'tick under *Allow*', 'reads', 'commands'],
@@ -152,7 +269,7 @@ const tables = {
         .sort()
         .map(([scope, { reads, commands }]) => [
           code(scope),
-          allow[accessOf(scope)] ?? '',
+          allowTexts[accessOf(scope)] ?? '',
           reads.join(', '),
           commands.join(', '),
         ]),
@@ -163,18 +280,54 @@ const tables = {
       ['request status', 'outcome', 'meaning'],
       Object.entries(outcomes).map(([status, { outcome, sentence }]) => [code(status), code(outcome), sentence]),
     ),
-  errors: () =>
+  quota: () => {
+    const events = ['unlocked', 'door-opened', 'window-opened', 'trip-ended', 'charging-done'];
+    const nodes = [
+      [
+        '*car status*, all windows, every 120 seconds',
+        { type: 'connected-vehicle-status', read: 'windows', poll: 120 },
+      ],
+      [
+        '*car status*, all windows, every 300 seconds',
+        { type: 'connected-vehicle-status', read: 'windows', poll: 300 },
+      ],
+      ['*car status*, charging, every 300 seconds', { type: 'connected-vehicle-status', read: 'charging', poll: 300 }],
+      [
+        '*car guard*, windows, doors and lock, every 120 seconds',
+        { type: 'connected-vehicle-guard', poll: 120, watch: ['window', 'door', 'lock'] },
+      ],
+      [
+        '*car event*, unlocked, a door or a window opened, trip ended, charging done, every 120 seconds',
+        { type: 'connected-vehicle-event', poll: 120, events },
+      ],
+      ['the same every 15 seconds: too many', { type: 'connected-vehicle-event', poll: 15, events }],
+    ];
+    return table(
+      ['node', 'requests a day'],
+      nodes.map(([name, node]) => [
+        name,
+        Object.entries(callsOfNodes([{ id: 'a', vehicle: 'car', ...node }]))
+          .filter(([, calls]) => calls > 0)
+          .map(([api, calls]) => `${numbers.format(calls)} (${quotas[api]})`)
+          .join('; '),
+      ]),
+    );
+  },
+  codes: () =>
     table(
-      ['code', 'meaning', 'may work later by itself'],
-      Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), advice[name], retryable ? 'yes' : 'no']),
+      ['code', 'may work later by itself'],
+      Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), retryable ? 'yes' : 'no']),
     ),
+  properties,
+  members,
+  help: helpOf,
+  message,
+  sentences,
 };
-
-const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 async function rewrite(path, change) {
   const before = await readFile(pathTo(path), 'utf8');
-  const after = change(before);
+  const after = await change(before);
   if (before === after) return;
   if (process.argv.includes('--check')) process.exitCode = 1;
   else await writeFile(pathTo(path), after);
@@ -205,7 +358,6 @@ const callsOfNodes = (nodes) => {
 
 const daySeconds = 86_400;
 const quotas = { connected: 'status', energy: 'charging', location: 'position' };
-const numbers = new Intl.NumberFormat('en-US');
 
 /** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
 function costOf(flow) {
@@ -228,13 +380,13 @@ function costOf(flow) {
   ].join('; ');
 }
 
-const costs = [];
+const costs = new Map();
 for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort()) {
   if (!file.endsWith('.json')) continue;
   await rewrite(`examples/${file}`, (text) => {
     const flow = JSON.parse(text);
     const cost = costOf(flow);
-    costs.push([basename(file, '.json').slice(3), cost]);
+    costs.set(basename(file, '.json').slice(3), cost);
     const { info } = flow[0];
     const line = `Requests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
     const stated = `${info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '')}\n\n${line}`;
@@ -245,11 +397,21 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
       .replace(JSON.stringify(drawing), () => JSON.stringify(drawn));
   });
 }
-tables.costs = () => table(['example', 'requests'], costs);
+tables.cost = (example) => `Requests: ${costs.get(example)}.`;
 
-for (const path of ['docs/reference.md', 'docs/scopes.md', 'docs/recipes.md'])
-  await rewrite(path, (text) =>
-    text.replace(/(<!-- table (\w+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) =>
-      [begin, tables[name](), end].join('\n\n'),
-    ),
-  );
+/** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
+const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
+
+for (const file of await readdir(pathTo('docs'), { recursive: true })) {
+  if (!file.endsWith('.md')) continue;
+  await rewrite(`docs/${file}`, async (text) => {
+    const written = await Promise.all(
+      [...text.matchAll(part)].map(([, , name, names]) =>
+        tables[name](...[...names.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)),
+      ),
+    );
+    return text
+      .replace(part, (_, begin, _name, _names, end) => [begin, written.shift().trim(), end].join('\n\n'))
+      .replace(/\n{3,}/g, '\n\n');
+  });
+}

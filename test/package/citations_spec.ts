@@ -1,10 +1,33 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import {
+  commandOptions,
+  commandStatusOptions,
+  conditionOptions,
+  eventOptions,
+  guardOptions,
+  statusOptions,
+  vehicleCredentials,
+  vehicleOptions,
+} from '../../nodes/runtime';
+import { errorCodes } from '../../src/errors';
+import { templates } from '../support/sentences';
 import { filesBelow, readText, root } from './checkout';
 
 /** The documents with numbered sections. */
 const documents = ['docs/internals/service.md', 'docs/internals/vendor-api.md', 'docs/internals/contract.md'];
+
+/** The options of each node, by its page. */
+const properties = {
+  status: [statusOptions],
+  command: [commandOptions],
+  result: [commandStatusOptions],
+  guard: [guardOptions],
+  event: [eventOptions],
+  condition: [conditionOptions],
+  vehicle: [vehicleOptions, vehicleCredentials],
+};
 
 const name = documents.map((each) => each.replaceAll('.', '\\.')).join('|');
 const section = '\\d+(?:\\.\\d+)*[a-z]?\\b';
@@ -95,6 +118,44 @@ describe('The documents', () => {
         assert.ok(anchors.includes(anchor), `${file}: ${path}#${anchor}`);
       }
     }
+  });
+
+  it('say in their first line for whom they are', () => {
+    for (const page of pages) assert.match(readText(page), /^# .+\n\nFor (everybody|maintainers)\b/, page);
+  });
+
+  it('describe each property of a node once, in a table of the page of its node', () => {
+    // The other two are about the service, not about the nodes.
+    const elsewhere = [...pages, ...guides].filter(
+      (page) => !/^docs\/(nodes\/|internals\/(service|vendor-api))/.test(page),
+    );
+    for (const [page, shapes] of Object.entries(properties)) {
+      const names = shapes.flatMap(({ def }) => Object.keys(def.getter().def.shape));
+      for (const name of names.filter((one) => !one.endsWith('Type'))) {
+        // A row of a table, or the name with a remark behind it.
+        const description = new RegExp(`^\\| \`${name}\`(?:, \`\\w+\`)* \\||\`${name}\` \\([^)]{12}`, 'm');
+        assert.equal(readText(`docs/nodes/${page}.md`).split(description).length, 2, `${page}: ${name}`);
+        assert.deepEqual(
+          elsewhere.filter((other) => description.test(readText(other))),
+          [],
+          name,
+        );
+      }
+    }
+  });
+
+  it('have every sentence that a user can meet, by its text, and what to do about each code', () => {
+    const troubleshooting = readText('docs/troubleshooting.md');
+    const found = `${troubleshooting}${readText('docs/commands.md')}`;
+    assert.deepEqual(
+      templates.filter((template) => !found.includes(template.replace(/\{\d\}/g, '…'))),
+      [],
+    );
+    for (const code of Object.keys(errorCodes))
+      assert.match(
+        troubleshooting,
+        new RegExp(`^### ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'),
+      );
   });
 
   it('are cited in any form and over the end of a line', () => {

@@ -7,7 +7,7 @@ import { startSimulator } from '../../src/simulator/index';
 describe('A Node-RED without an editor', function () {
   this.timeout(60_000);
 
-  it('takes addresses, key and token from the environment, as docs/volvo.md says', async () => {
+  it('takes addresses, key and token from the environment, as docs/nodes/vehicle.md says', async () => {
     const service = await startSimulator({ apiKey: 'key-of-env', accessToken: 'token-of-env' });
     const variables = {
       CAR_URL: service.url,

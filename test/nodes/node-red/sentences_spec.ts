@@ -1,9 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parse, type TemplateLiteral } from 'acorn';
-import { ancestor, simple } from 'acorn-walk';
-import { transformSync } from 'esbuild';
 import { followCommand, type FollowOptions } from '../../../src/commands/follow';
 import { LoggedCommand } from '../../../src/commands/logged-command';
 import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
@@ -13,69 +10,10 @@ import { RateLimiter } from '../../../src/http/rate-limiter';
 import { asSentence, sentence, wordSentence, type Sentence } from '../../../src/sentence';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
+import { said, templates } from '../../support/sentences';
 import { wordsIn } from '../../support/words';
 
 const root = resolve(__dirname, '../../../..');
-
-/** The code of the runtime: what runs in a browser has its texts in the message catalogues, and the simulated service has no driver. */
-const sources = ['src', 'nodes']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
-  )
-  .filter(
-    (file) =>
-      file.endsWith('.ts') &&
-      !/\.d\.ts$|^src\/simulator\/|\/panel\/|^nodes\/editor\/|\/form\.ts$|\/dialog\.ts$/.test(file),
-  );
-
-/** Only a developer meets these: wrong keys of the store, and the journal's warnings in the log. */
-const notForDrivers = /does not begin with a collection|stored command journal|^The command journal/;
-
-const isSentence = (text: string): boolean => /^[A-Z“{]\S* .* .*\.$/s.test(text) && !notForDrivers.test(text);
-
-/** The English templates in a source: each tagged literal, each text that is a whole sentence, and what should be tagged. */
-function templatesIn(file: string): { texts: string[]; templates: string[]; untagged: string[] } {
-  const { code } = transformSync(readFileSync(join(root, file), 'utf8'), { loader: 'ts' });
-  const found: string[] = [];
-  const literals: TemplateLiteral[] = [];
-  const templates = new Set<TemplateLiteral>();
-  const tagged: string[] = [];
-  const program = parse(code, { ecmaVersion: 'latest', sourceType: 'module' });
-  simple(program, {
-    Literal: ({ value }) => void (typeof value === 'string' && found.push(value)),
-    TemplateLiteral: (literal) => void literals.push(literal),
-    TaggedTemplateExpression: ({ tag, quasi }) => {
-      templates.add(quasi);
-      if (tag.type === 'Identifier' && tag.name === 'sentence') tagged.push(templateOf(quasi));
-    },
-  });
-  const untagged = literals.filter((literal) => !templates.has(literal)).map(templateOf);
-  const inErrors: string[] = [];
-  simple(program, {
-    NewExpression: ({ callee, arguments: [, said] }) => {
-      if (callee.type !== 'Identifier' || !callee.name.endsWith('Error') || said === undefined) return;
-      ancestor(said, {
-        TemplateLiteral: (literal, _state, ancestors) => {
-          const isTagged = ancestors.some(({ type }) => type === 'TaggedTemplateExpression');
-          if (!isTagged && literal.expressions.length > 0) inErrors.push(templateOf(literal));
-        },
-      });
-    },
-  });
-  return {
-    texts: [...tagged, ...found],
-    templates: [...tagged, ...found].filter(isSentence),
-    untagged: [...new Set([...untagged.filter((text) => text.includes('{') && isSentence(text)), ...inErrors])].map(
-      (text) => `${file}: ${text}`,
-    ),
-  };
-}
-
-const templateOf = ({ quasis }: TemplateLiteral): string =>
-  quasis.map(({ value }) => value.cooked ?? '').reduce((template, text, index) => `${template}{${index - 1}}${text}`);
-
-const found = sources.map(templatesIn);
-const templates = [...new Set(found.flatMap((source) => source.templates))];
 const german = JSON.parse(readFileSync(join(root, 'nodes/locales/de/sentences.json'), 'utf8')) as Record<
   string,
   string
@@ -94,7 +32,7 @@ describe('The sentences of errors', () => {
   });
 
   it('have no translation that nothing says any more', () => {
-    const texts = new Set(found.flatMap((source) => source.texts));
+    const texts = new Set(said.flatMap((source) => source.texts));
     assert.deepEqual(
       // The months of `clockTime` have a template each.
       Object.keys(german).filter((english) => !texts.has(english) && !/^\{0\} \w{3}, \{1\}$/.test(english)),
@@ -104,7 +42,7 @@ describe('The sentences of errors', () => {
 
   it('have the tag where a value is filled in, so that their template is known', () => {
     assert.deepEqual(
-      found.flatMap(({ untagged }) => untagged),
+      said.flatMap(({ untagged }) => untagged),
       [],
     );
   });
