@@ -77,6 +77,7 @@ export { Arming } from './commands/arming';
 export { CommandAttempt } from './commands/attempt';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
 export { CommandLog } from './commands/log';
+export { cancelledByMessage, cancelWaiting } from './commands/vehicle-command-queue';
 export { LoggedCommand, type JournalEntry } from './commands/logged-command';
 export { followCommand, type FollowReport } from './commands/follow';
 export { Subscriptions, type Subscription } from './commands/subscriptions';

@@ -72,8 +72,13 @@ export class Pack {
 
   /** The queue of a service: a car takes one command at a time, and a command outlives the account that sent it. */
   queueFor(baseUrl: string): VehicleCommandQueue {
-    const queue = this.#queues.get(baseUrl) ?? new VehicleCommandQueue(this.clock);
+    const queue = this.#queues.get(baseUrl) ?? this.#newQueue(baseUrl);
     this.#queues.set(baseUrl, queue);
     return queue;
+  }
+
+  #newQueue(baseUrl: string): VehicleCommandQueue {
+    const { clock, membership, store } = this;
+    return new VehicleCommandQueue({ clock, baseUrl, ...(membership && { membership, store }) });
   }
 }

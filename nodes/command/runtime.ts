@@ -1,6 +1,8 @@
 import type { NodeDef } from 'node-red';
 import {
   Arming,
+  cancelledByMessage,
+  cancelWaiting,
   CommandAttempt,
   isUnlock,
   needsArming,
@@ -42,7 +44,12 @@ export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial
   const { node } = own;
   own.showCause();
   const nodeStatus = own.status;
-  const arming = new Arming(clock(), () => nodeStatus.clear('armed'));
+  const { membership, store } = own.pack;
+  const arming = new Arming({
+    clock: clock(),
+    onEnd: () => nodeStatus.clear('armed'),
+    shared: membership?.group == null ? null : { store, node: node.id, now: () => membership.now() },
+  });
   /** The commands that wait here, for their turn or for a car that takes commands. */
   const waiting = new Set<CommandAttempt>();
 
@@ -56,21 +63,31 @@ export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial
   };
   const handOn = handsOnCommands(own, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 
-  const cancel = (): void => {
-    arming.disarm();
-    for (const attempt of waiting)
-      attempt.cancel(new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.'));
+  const cancel = async (): Promise<void> => {
+    for (const attempt of waiting) attempt.cancel(cancelledByMessage());
+    await arming.disarm();
+    if (membership !== null) await cancelWaiting(store, membership, node.id);
+  };
+
+  const arm = async (attempt: CommandAttempt, seconds: number): Promise<void> => {
+    try {
+      Object.assign(attempt, await arming.take(seconds));
+    } catch (error) {
+      // Another copy of the flow, which got the same message, has used the arming.
+      if (!membership?.joinsCommands || !(error instanceof VehicleError)) throw error;
+      attempt.unarmed = error;
+    }
   };
 
   onInput(own, async ({ msg, send, signal }) => {
     // A message with one of these properties never sends a command, whatever its other properties are.
     const cancels = parseSwitch('cancel', msg['cancel']);
     const arms = parseSwitch('arm', msg['arm']);
-    if (cancels === true) return cancel();
-    if (arms === false) return arming.disarm();
+    if (cancels === true) return await cancel();
+    if (arms === false) return await arming.disarm();
     const options = parseOptions(commandOptions, config);
     if (arms === true) {
-      arming.arm(options.arming);
+      await arming.arm(options.arming);
       return nodeStatus.show('waiting', 'armed', { seconds: options.arming });
     }
     if (cancels === false) return;
@@ -86,7 +103,7 @@ export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial
         nonBlank(msg['unlockDuration']) ??
         (isUnlock(command) ? await own.typed(options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
-      if (isGuarded) attempt.check = arming.take(options.arming);
+      if (isGuarded) await arm(attempt, options.arming);
       nodeStatus.show('busy', 'sending');
       const input = {
         vin,
@@ -109,5 +126,5 @@ export function connectedVehicleCommand(own: FlowNode, config: NodeDef & Partial
       waiting.delete(attempt);
     }
   });
-  own.closing.addEventListener('abort', () => arming.disarm());
+  own.closing.addEventListener('abort', () => arming.close());
 }

@@ -1,95 +1,150 @@
-import type { Clock } from '../util/clock';
+import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
+import { MemoryStateStore, type StateStore } from '../state/state-store';
+import type { Clock } from '../util/clock';
+
+export interface ArmingOptions {
+  clock: Clock;
+  /** Called when an arming of this process ends without having been used here. */
+  onEnd?: () => void;
+  /** Where copies of a flow share the arming of a node; by default it ends with the process. */
+  shared?: {
+    store: StateStore;
+    /** The id of the node. */
+    node: string;
+    /** The wall time of the store. */
+    now: () => number;
+  } | null;
+}
+
+const armedShape = z.object({ at: z.number(), seconds: z.number() });
+const stored = z.lazy(() => z.object({ armed: z.nullable(armedShape), disarms: z.number() }));
+type Stored = z.infer<typeof stored>;
+type Armed = z.infer<typeof armedShape>;
+
+/** The right to send one guarded command. */
+export interface ArmedCommand {
+  /** Asked when the command is sent. @throws VehicleError INPUT_INVALID if the arming has ended by then */
+  check: () => void;
+  /** Awaited before: whether another process has ended it. @throws VehicleError INPUT_INVALID, STORE_UNAVAILABLE */
+  confirm: () => Promise<void>;
+}
 
 /** Arming: a guarded command may be sent once, within some seconds after an arming message. */
 export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
-  #armed: Armed | null = null;
+  readonly #store: StateStore;
+  readonly #key: string;
+  readonly #now: () => number;
+  #stopTimer: (() => void) | null = null;
   #disarms = 0;
+  /** Changes of the stored arming keep their order. */
+  #last: Promise<unknown> = Promise.resolve();
 
-  /** @param onEnd called when an arming ends without having been used */
-  constructor(clock: Clock, onEnd: () => void = () => undefined) {
+  constructor({ clock, onEnd = () => undefined, shared = null }: ArmingOptions) {
     this.#clock = clock;
     this.#onEnd = onEnd;
+    this.#store = shared?.store ?? new MemoryStateStore();
+    this.#key = `arming/${shared?.node ?? ''}`;
+    this.#now = shared?.now ?? (() => clock.now());
   }
 
   /**
    * @param seconds how long the arming lasts; 0 if this node needs no arming
-   * @throws VehicleError INPUT_INVALID
+   * @throws VehicleError INPUT_INVALID, STORE_UNAVAILABLE
    */
-  arm(seconds: number): void {
+  async arm(seconds: number): Promise<void> {
     if (seconds === 0)
       throw new VehicleError(
         'INPUT_INVALID',
         'This node needs no arming, so nothing was sent. Leave out msg.arm, or enter seconds under “Safety catch” in this node.',
       );
     this.#end();
-    this.#armed = {
-      at: this.#clock.now(),
-      seconds,
-      stopTimer: this.#clock.after(seconds * 1000, () => this.#expire()),
-    };
+    this.#stopTimer = this.#clock.after(seconds * 1000, () => this.#end() && this.#onEnd());
+    await this.#change(({ disarms }) => ({ armed: { at: this.#now(), seconds }, disarms }));
   }
 
-  /** Ends the arming, also that of a command that is waiting to be sent. */
-  disarm(): void {
+  /** Ends the arming, also that of a command that is waiting to be sent, in any process. @throws StateFault */
+  async disarm(): Promise<void> {
     this.#disarms += 1;
-    if (this.#end() !== null) this.#onEnd();
+    if (this.#end()) this.#onEnd();
+    await this.#change(({ disarms }) => ({ armed: null, disarms: disarms + 1 }));
   }
 
-  #expire(): void {
-    this.#end();
-    this.#onEnd();
+  /** Ends the arming of this process. */
+  close(): void {
+    this.#disarms += 1;
+    if (this.#end()) void this.disarm().catch(() => undefined);
   }
 
-  #end(): Armed | null {
-    const armed = this.#armed;
-    armed?.stopTimer();
-    this.#armed = null;
-    return armed;
+  #end(): boolean {
+    const isArmed = this.#stopTimer !== null;
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+    return isArmed;
   }
 
   /**
    * Uses up the arming.
-   * @returns a function to call when the command is sent; it throws INPUT_INVALID if the arming has ended by then
-   * @throws VehicleError INPUT_INVALID if it is not armed
+   * @param seconds how long an arming lasts; 0 if this node needs none
+   * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
-  take(seconds: number): () => void {
-    if (seconds === 0) return () => undefined;
-    const armed = this.#end();
+  async take(seconds: number): Promise<ArmedCommand> {
+    if (seconds === 0) return { check: () => undefined, confirm: () => Promise.resolve() };
+    const disarmsHere = this.#disarms;
+    const { armed, disarms } = await this.#change((before) => ({ ...before, armed: null }));
+    this.#end();
     if (armed === null || !this.#isValid(armed)) {
       throw new VehicleError(
         'INPUT_INVALID',
         sentence`This command is not armed, so it was not sent. Send msg.arm = true first; it holds for ${seconds} seconds and one command.`,
       );
     }
-    const disarms = this.#disarms;
-    return () => {
-      if (disarms !== this.#disarms)
-        throw new VehicleError(
-          'INPUT_INVALID',
-          'The command was disarmed while it waited, so it was not sent. Arm it again, and send it again.',
-        );
-      if (!this.#isValid(armed)) {
-        throw new VehicleError(
-          'INPUT_INVALID',
-          sentence`The arming ran out after ${armed.seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
-        );
-      }
+    return {
+      check: () => {
+        if (disarmsHere !== this.#disarms) throw disarmed();
+        if (!this.#isValid(armed)) throw late(armed);
+      },
+      confirm: async () => {
+        if ((await this.#change((now) => now)).disarms !== disarms) throw disarmed();
+      },
     };
   }
 
-  /** An arming also ends when the clock is set back. */
+  /** @returns what was stored before */
+  #change(change: (before: Stored) => Stored): Promise<Stored> {
+    const next = this.#last.then(async () => {
+      for (;;) {
+        const found = await this.#store.read(this.#key);
+        const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
+        const after = change(before);
+        const isSame =
+          after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
+        if (isSame || (await this.#store.write(this.#key, after, { expected: found?.version ?? null })) !== null)
+          return before;
+      }
+    });
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  /** An arming also ends when the clock is set back. Two processes know the time of their store to some milliseconds. */
   #isValid({ at, seconds }: Armed): boolean {
-    const age = this.#clock.now() - at;
-    return age >= 0 && age < seconds * 1000;
+    const age = this.#now() - at;
+    return age > -1_000 && age < seconds * 1000;
   }
 }
 
-interface Armed {
-  at: number;
-  seconds: number;
-  stopTimer: () => void;
-}
+const disarmed = (): VehicleError =>
+  new VehicleError(
+    'INPUT_INVALID',
+    'The command was disarmed while it waited, so it was not sent. Arm it again, and send it again.',
+  );
+
+const late = ({ seconds }: Armed): VehicleError =>
+  new VehicleError(
+    'INPUT_INVALID',
+    sentence`The arming ran out after ${seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
+  );

@@ -26,6 +26,8 @@ interface AttemptSteps {
   requests: Pick<Requests, 'post'>;
   /** Awaited before the command leaves, with the record that is valid if no answer ever comes. If it rejects, nothing is sent. */
   begin?: (record: CommandRecord) => Promise<void>;
+  /** Asked last before the command leaves. @throws VehicleError why it must not */
+  mayLeave?: () => void;
   /** Called when the command leaves. */
   left?: () => void;
 }
@@ -38,6 +40,10 @@ export class CommandAttempt {
   readonly id = randomUUID();
   /** Decides at the last moment, besides the deadline and the cancellation: throws where the command must not leave. */
   check: (() => void) | null = null;
+  /** Awaited before that: rejects where the command must not leave. */
+  confirm: (() => Promise<void>) | null = null;
+  /** Why the command may only join one of another copy of the flow (docs/several-node-reds.md); null where it may be sent. */
+  unarmed: VehicleError | null = null;
   /** Why the car takes no command now; the error where the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
   /** Why the record has no answer; null where the service gave one. */
@@ -89,7 +95,7 @@ export class CommandAttempt {
    * @returns its record; `undetermined` where the command may have reached the service and no answer came
    * @throws VehicleError where it was not sent or was refused
    */
-  async send(route: CommandRoute, { requests, begin, left }: AttemptSteps): Promise<CommandRecord> {
+  async send(route: CommandRoute, { requests, begin, mayLeave, left }: AttemptSteps): Promise<CommandRecord> {
     const record = (invocation: Invocation): CommandRecord =>
       recordOf(route, invocation, { id: this.id, sentAt: this.#sentAt });
     try {
@@ -102,9 +108,10 @@ export class CommandAttempt {
         deadline: this.#clock.monotonic() + this.#left(),
         beforeSend: async () => {
           this.#sentAt = this.#clock.now();
-          await begin?.(record(unanswered(noAnswer())));
+          await Promise.all([begin?.(record(unanswered(noAnswer()))), this.confirm?.()]);
         },
         mayLeave: () => {
+          mayLeave?.();
           this.mayLeave();
           left?.();
         },

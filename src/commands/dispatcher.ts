@@ -98,7 +98,7 @@ export class Dispatcher {
     if (readOnly) throw readOnlyError();
     // A command that is refused up to here does not affect the commands that wait or are under way.
     const route = await commandRoute(name, options, client, signal);
-    const { command, vin } = route;
+    const { vin } = route;
     const waitsForCar = options.whenUnavailable === 'wait';
     // Waiting for the car reads the accessibility anyway.
     const precheck = async (): Promise<void> => {
@@ -107,24 +107,25 @@ export class Dispatcher {
     await precheck();
     let turn: Turn;
     try {
-      turn = await queue.enter({ vin, command, whenBusy, client, attempt });
+      const node = options.origin?.node ?? null;
+      turn = await queue.enter({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
     } catch (error) {
       if (asVehicleError(error).status?.word !== 'BUSY') throw error;
       // When the other command is over, this one still could not be sent.
       const unsent = await requests.assertSignedIn(signal).then(() => null, asVehicleError);
       throw unsent?.code === 'TOKEN_MISSING' ? unsent : error;
     }
+    if (turn.joined !== null) return turn.joined;
     try {
       if (turn.waited) await precheck();
-      if (waitsForCar) await this.#waitUntilAvailable(turn, attempt, options.onWaiting);
-      const logged = await this.#sendLogged(route, attempt, options);
-      queue.sent(turn, logged);
-      logged.whenOver(() => this.#noteLock(logged));
-      return logged.record;
+      if (waitsForCar) await this.#waitUntilAvailable(vin, turn, options.onWaiting);
     } catch (error) {
-      queue.end(turn);
+      await queue.end(turn);
       throw error;
     }
+    const logged = await this.#sendLogged(route, turn, options);
+    logged.whenOver(() => this.#noteLock(logged));
+    return logged.record;
   }
 
   /** Sends a command at once: without its turn, and without the log. */
@@ -133,9 +134,10 @@ export class Dispatcher {
     attempt: CommandAttempt,
     begin?: (record: CommandRecord) => Promise<void>,
   ): Promise<CommandRecord> {
-    const { requests } = this.#options;
+    const { requests, queue } = this.#options;
+    const mayLeave = (): void => queue.assertHeld();
     const left = (): void => this.#carChanges(route.vin);
-    return attempt.send(route, { requests, left, ...(begin && { begin }) }).finally(() => {
+    return attempt.send(route, { requests, mayLeave, left, ...(begin && { begin }) }).finally(() => {
       // The car may have acted since the command left.
       if (attempt.status !== 'dropped') this.#carChanges(route.vin);
     });
@@ -162,25 +164,20 @@ export class Dispatcher {
   }
 
   /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/internals/service.md 2.7). */
-  async #waitUntilAvailable(
-    turn: Turn,
-    attempt: CommandAttempt,
-    onWaiting: DispatchOptions['onWaiting'],
-  ): Promise<void> {
+  async #waitUntilAvailable(vin: string, turn: Turn, onWaiting: DispatchOptions['onWaiting']): Promise<void> {
     const { client, clock, queue } = this.#options;
+    const { attempt } = turn;
     const { signal } = attempt;
-    turn.isReplaceable = true;
     for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
-      const failure = await client.assertAccessible({ vin: turn.vin, signal }).then(() => null, asVehicleError);
-      if (failure?.retryable) queue.replaceIfOlder(turn);
+      const failure = await client.assertAccessible({ vin, signal }).then(() => null, asVehicleError);
+      if (failure?.retryable) await queue.giveWay(turn);
       signal.throwIfAborted();
       if (failure === null) break;
       if (!failure.retryable) throw failure;
       attempt.unavailable = failure;
       onWaiting?.(failure.message);
-      await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
+      await queue.sleep(turn, Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()));
     }
-    turn.isReplaceable = false;
     attempt.unavailable = null;
   }
 
@@ -188,23 +185,25 @@ export class Dispatcher {
    * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
    * next process knows the commands that may be under way.
    */
-  async #sendLogged(route: CommandRoute, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
-    const { log, account, clock } = this.#options;
+  async #sendLogged(route: CommandRoute, turn: Turn, sender: Sender): Promise<LoggedCommand> {
+    const { log, account, clock, queue } = this.#options;
+    const { attempt } = turn;
     try {
-      const record = await this.post(route, attempt, (begun) =>
-        this.#save(log.add(new LoggedCommand(begun, account, sender, clock.now()), clock.now())),
-      );
+      const record = await this.post(route, attempt, async (begun) => {
+        const command = new LoggedCommand(begun, account, sender, clock.now());
+        await Promise.all([this.#save(log.add(command, clock.now())), queue.leave(turn, begun)]);
+      });
       const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
       logged.answer(record, attempt, clock.now());
-      await this.#save(log.save(logged));
+      await Promise.all([this.#save(log.save(logged)), queue.sent(turn, logged)]);
       return logged;
     } catch (error) {
       const logged = log.find(attempt.id);
-      if (logged === undefined) throw error;
-      if (attempt.status === 'dropped') await this.#save(log.remove(attempt.id));
+      if (logged === undefined) await queue.end(turn);
+      else if (attempt.status === 'dropped') await Promise.all([this.#save(log.remove(attempt.id)), queue.end(turn)]);
       else {
         logged.refuse(asVehicleError(error), clock.now());
-        await this.#save(log.save(logged));
+        await Promise.all([this.#save(log.save(logged)), queue.end(turn, logged.record)]);
       }
       throw error;
     }

@@ -1,69 +1,131 @@
-import { setMaxListeners } from 'node:events';
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
-import type { CommandAttempt } from './attempt';
-import { pollCommand } from './follow';
-import { maxActingMs, type LoggedCommand } from './logged-command';
-import { StateFault } from '../state/state-store';
+import type { Membership } from '../state/membership';
+import { MemoryStateStore, StateFault, type StateStore } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
+import type { CommandAttempt } from './attempt';
+import { pollCommand } from './follow';
+import { LoggedCommand, maxActingMs } from './logged-command';
+import { parseRecord, type CommandRecord } from './record';
+import type { CommandRoute } from './route';
 
-/** How often the link of a command, or a log that cannot be read, is read while another command waits behind it. */
+/** How often the queue, the link of the command in front, or a log that cannot be read, is read while a command waits. */
 const pollEveryMs = 3_000;
+/** The same command of the same node in another process is the same one for so long. */
+const joinedMs = 10_000;
+/** A waiting command that its process could not take out of the queue is ignored so long after its last moment. */
+const overdueMs = 60_000;
+/** How often that is tried. */
+const maxTries = 20;
+/** How often a command that joined another one looks whether that one is answered. */
+const joinEveryMs = 1_000;
+
+/** A command in the queue of its car. Times are in milliseconds since 1970, by the clock of the store. */
+const placeShape = z.object({
+  /** Of the attempt, and of the record. */
+  id: z.string(),
+  command: z.string(),
+  /** Equal for the same command with the same body. */
+  what: z.string(),
+  /** The process that sends it; empty for a command from before this process began. */
+  member: z.string(),
+  /** The node that sends it, in all copies of the flow. */
+  sender: z.string(),
+  /** `over`: dropped by another process, or kept for a copy of the flow that may ask for the same. */
+  status: z.enum(['waiting', 'sent', 'over']),
+  /** Why another process dropped it. */
+  why: z.nullable(z.enum(['replaced', 'cancelled'])),
+  /** While it is the first one and not sent, a newer command replaces it. */
+  waitsForCar: z.boolean(),
+  askedAt: z.number(),
+  /** Until when it may wait. */
+  until: z.number(),
+  sentAt: z.number(),
+  isAnswered: z.boolean(),
+  /** Once it is sent. */
+  record: z.nullable(z.unknown()),
+});
+type Place = z.infer<typeof placeShape>;
+const queueShape = z.lazy(() => z.array(placeShape));
 
 interface QueueRequest {
-  vin: string;
-  command: string;
+  route: CommandRoute;
   whenBusy: 'refuse' | 'queue';
+  waitsForCar: boolean;
+  waitMs: number;
+  /** The id of the node that sends it; null where no node does. */
+  node: string | null;
   /** Reads the link of the command in front. */
   client: Pick<VehicleClient, 'commandStatus'>;
   attempt: CommandAttempt;
 }
 
-/** The turn of a command at its car: it may be sent, and then blocks the queue until `end` of the queue, or as `sent` says. */
-export class Turn {
-  readonly vin: string;
-  readonly command: string;
-  /** Null for a command from before this process began. */
-  readonly attempt: CommandAttempt | null;
+/** The turn of a command at its car: it blocks the queue until `end` of the queue, or as `sent` says. */
+export interface Turn {
+  readonly key: string;
+  readonly attempt: CommandAttempt;
   /** Whether another command was in front when this one was queued. */
-  waited = false;
-  /** Set while the command only waits for the car: a newer command for the car cancels it. */
-  isReplaceable = false;
-  /** Null until the command is answered or given up. */
-  logged: LoggedCommand | null = null;
-  /** In monotonic time. */
-  blocksUntil = Infinity;
-  readonly ended = new AbortController();
+  readonly waited: boolean;
+  /** The record of the same command that another copy of the flow sends: this one is not sent; null in all other cases. */
+  readonly joined: CommandRecord | null;
+}
 
-  constructor(vin: string, command: string, attempt: CommandAttempt | null) {
-    this.vin = vin;
-    this.command = command;
-    this.attempt = attempt;
-    // Every command behind this one listens to it, and there may be many.
-    setMaxListeners(0, this.ended.signal);
-  }
+/** The queue of a car, as this process knows it. */
+class CarQueue {
+  version: string | null = null;
+  places: readonly Place[] = [];
+  /** The commands of this process in it, by id. */
+  readonly attempts = new Map<string, CommandAttempt>();
+  /** The commands that were sent and answered, by id. */
+  readonly logged = new Map<string, LoggedCommand>();
+  /** Until when, in monotonic time, a command that was sent blocks the car, by id and time of sending. */
+  readonly blocksUntil = new Map<string, number>();
+  /** Called when the queue changes. */
+  readonly waiting = new Set<() => void>();
+}
+
+interface QueueOptions {
+  clock: Clock;
+  /** Of the service: its cars are others than those of another service. */
+  baseUrl: string;
+  /** Where several processes share it; by default the queues end with the process. */
+  store?: StateStore;
+  membership?: Membership | null;
 }
 
 /**
  * One command at a time for each car. A command blocks the queue of its car until an answer says what became of it (v2 answers when
  * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link gives a final status, whoever reads
  * it, or for 150 s (docs/internals/contract.md 4).
+ *
+ * The queue of a car is a record `turn/<hash>`, changed by compare-and-set, so that several processes can share it. Another process drops a
+ * waiting command by changing the record; the process of the command then cannot change it to `sent`.
  */
 export class VehicleCommandQueue {
+  readonly #options: QueueOptions;
   readonly #clock: Clock;
+  readonly #store: StateStore;
+  readonly #membership: Membership | null;
   readonly #since: number;
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
-  /** The commands of each car by VIN, the oldest first; never empty. */
-  readonly #turns = new Map<string, readonly Turn[]>();
+  /** By key; without those that are empty. */
+  readonly #cars = new Map<string, CarQueue>();
   /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
   readonly #restoring = new Set<() => Promise<void>>();
 
-  constructor(clock: Clock) {
+  constructor(options: QueueOptions) {
+    const { clock, store = new MemoryStateStore(), membership = null } = options;
+    this.#options = options;
     this.#clock = clock;
+    this.#store = store;
+    this.#membership = membership;
     this.#since = clock.now();
     this.#restoresUntil = clock.monotonic() + maxActingMs;
   }
@@ -73,119 +135,439 @@ export class VehicleCommandQueue {
    * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
    */
   restorePending(find: () => Promise<readonly LoggedCommand[]>): void {
+    // A shared queue has outlived the process.
+    if (this.#membership !== null) return;
     const restore = async (): Promise<void> => {
       const found = await find().catch((error: unknown) =>
         error instanceof StateFault && this.#clock.monotonic() < this.#restoresUntil ? null : [],
       );
-      if (found !== null && this.#restoring.delete(restore)) for (const one of found) this.#restore(one);
+      if (found === null || !this.#restoring.has(restore)) return;
+      for (const one of found) await this.#restore(one);
+      this.#restoring.delete(restore);
     };
     this.#restoring.add(restore);
     void restore();
   }
 
-  #restore(logged: LoggedCommand): void {
+  async #restore(logged: LoggedCommand): Promise<void> {
     const { id, vin, command, sentAt } = logged.record;
     const now = this.#clock.now();
     const at = Date.parse(sentAt);
     // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
     if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxActingMs) return;
-    if (this.#turnsOf(vin).some((known) => known.logged?.id === id)) return;
-    const turn = new Turn(vin, command, null);
-    this.#turns.set(vin, [turn, ...this.#turnsOf(vin)]);
-    this.sent(turn, logged);
+    const key = this.#keyOf(vin);
+    const place: Place = {
+      id,
+      command,
+      what: '',
+      member: '',
+      sender: '',
+      status: 'sent',
+      why: null,
+      waitsForCar: false,
+      askedAt: at,
+      until: at,
+      sentAt: at,
+      isAnswered: true,
+      record: logged.record,
+    };
+    await this.#change(key, (places) => (places.some((known) => known.id === id) ? places : [place, ...places]));
+    this.#follow(key, id, logged);
   }
 
   /**
    * Waits until the command is the first of its car.
-   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, and the reason of the attempt's signal
+   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, STORE_UNAVAILABLE, and the reason of the attempt's signal
    */
-  async enter({ vin, command, whenBusy, client, attempt }: QueueRequest): Promise<Turn> {
-    const { signal } = attempt;
+  async enter(request: QueueRequest): Promise<Turn> {
+    const { route, client, attempt } = request;
+    const { id, signal } = attempt;
     while (this.#restoring.size > 0) {
       await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
       if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
     }
     signal.throwIfAborted();
-    for (const older of this.#turnsOf(vin)) if (older.isReplaceable) this.#replace(older);
-    if (whenBusy === 'refuse' && this.#turnsOf(vin).length > 0) {
-      await this.#poll(vin, client, signal);
-      const [head] = this.#turnsOf(vin);
-      if (head !== undefined) throw busy(head, this.#clock.now());
+    await this.#settled(signal);
+    const key = this.#keyOf(route.vin);
+    let entered = await this.#append(key, request);
+    if (attempt.unarmed !== null && entered !== 'same') throw attempt.unarmed;
+    if (entered === 'same') {
+      const joined = await this.#joined(key, request);
+      if (joined !== null) return { key, attempt, waited: false, joined };
+      if (attempt.unarmed !== null) throw attempt.unarmed;
+      entered = await this.#append(key, request, false);
     }
-    const turn = new Turn(vin, command, attempt);
-    turn.waited = this.#turnsOf(vin).length > 0;
-    this.#turns.set(vin, [...this.#turnsOf(vin), turn]);
     try {
-      for (let head; (head = this.#turnsOf(vin)[0]) !== turn;) {
-        await this.#pause(head as Turn, signal);
+      if (entered === 'refused') {
+        await this.#poll(key, client, signal);
+        if ((await this.#append(key, request, false)) === 'refused')
+          throw busy(this.#inFront(key)[0], this.#clock.now());
+      }
+      const waited = this.#inFront(key)[0]?.id !== id;
+      while (this.#inFront(key)[0]?.id !== id) {
+        if (!(await this.#pause(key, signal))) continue;
+        await this.#read(key);
         // Only the second command of the queue polls, on behalf of all that wait.
-        if (this.#turnsOf(vin)[1] === turn) await this.#poll(vin, client, signal);
+        if (this.#inFront(key)[1]?.id === id) await this.#poll(key, client, signal);
       }
       signal.throwIfAborted();
-      return turn;
+      return { key, attempt, waited, joined: null };
     } catch (error) {
-      this.end(turn);
+      await this.#end(key, id);
       throw error;
     }
   }
 
-  /** Cancels a command that waits for the car where a newer one is queued already. */
-  replaceIfOlder(turn: Turn): void {
-    if (this.#turnsOf(turn.vin).at(-1) !== turn) this.#replace(turn);
+  /** A process that was paused, and a store that may have forgotten who has a turn, take none at once. @throws StateFault */
+  async #settled(signal: AbortSignal): Promise<void> {
+    await this.#membership?.renew();
+    for (let ms; (ms = this.#membership?.store.settlesInMs ?? 0) > 0;)
+      await this.#clock.sleep(Math.min(ms, pollEveryMs), signal);
   }
 
-  #replace(turn: Turn): void {
-    turn.attempt?.cancel(
-      new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.'),
-    );
-    this.end(turn);
+  /** Adds a command, and drops the first one where it only waits for the car. */
+  async #append(
+    key: string,
+    { whenBusy, attempt, ...request }: QueueRequest,
+    mayJoin = this.#membership?.joinsCommands === true,
+  ): Promise<'added' | 'refused' | 'same'> {
+    const place = this.#placeOf(attempt.id, request);
+    let result: 'added' | 'refused' | 'same' = 'added';
+    await this.#change(key, (places) => {
+      result = 'same';
+      if (mayJoin && places.some((one) => isSame(one, place))) return places;
+      result = 'refused';
+      if (attempt.unarmed !== null) return places;
+      const [head] = this.#inFront(key, places);
+      const isReplaced = head?.status === 'waiting' && head.waitsForCar;
+      const left = isReplaced ? replaced(places, this.#dropped(head, 'replaced')) : places;
+      result = whenBusy === 'refuse' && this.#inFront(key, left).length > 0 ? 'refused' : 'added';
+      return result === 'refused' ? left : [...left, place];
+    });
+    if (result === 'added') this.#carOf(key).attempts.set(attempt.id, attempt);
+    return result;
+  }
+
+  #placeOf(id: string, { route, waitsForCar, waitMs, node }: Omit<QueueRequest, 'whenBusy' | 'attempt'>): Place {
+    const now = this.#now();
+    return {
+      id,
+      command: route.command,
+      what: whatOf(route),
+      member: this.#membership?.id ?? '',
+      sender: senderOf(node, this.#membership),
+      status: 'waiting',
+      why: null,
+      waitsForCar,
+      askedAt: now,
+      until: now + waitMs,
+      sentAt: 0,
+      isAnswered: false,
+      record: null,
+    };
+  }
+
+  /** Lets a newer command of the queue replace one that waits for the car. */
+  async giveWay({ key, attempt: { id, signal } }: Turn): Promise<void> {
+    await this.#change(key, (places) => {
+      const place = places.find((one) => one.id === id);
+      return place !== undefined && this.#inFront(key, places).at(-1) !== place
+        ? replaced(places, this.#dropped(place, 'replaced'))
+        : places;
+    });
+    signal.throwIfAborted();
+  }
+
+  /** Waits, and notices meanwhile that another process drops the command. */
+  async sleep({ key, attempt: { signal } }: Turn, ms: number): Promise<void> {
+    if (this.#membership === null) return this.#clock.sleep(ms, signal);
+    const end = this.#clock.monotonic() + ms;
+    for (let left = ms; left > 0; left = end - this.#clock.monotonic()) {
+      await this.#clock.sleep(Math.min(left, pollEveryMs), signal);
+      await this.#read(key).catch(() => undefined);
+    }
+  }
+
+  /**
+   * The command is sent next.
+   * @param record the one that is valid if no answer ever comes
+   * @throws VehicleError CANCELLED where another process has dropped it; STORE_UNAVAILABLE
+   */
+  async leave({ key, attempt: { id, signal } }: Turn, record: CommandRecord): Promise<void> {
+    const places = await this.#change(key, (before) => {
+      const [head] = this.#inFront(key, before);
+      const isNext = head?.id === id && head.status === 'waiting';
+      return isNext ? replaced(before, { ...head, status: 'sent', sentAt: this.#now(), record }) : before;
+    });
+    signal.throwIfAborted();
+    if (places.find((place) => place.id === id)?.status !== 'sent') throw lostTurn();
+  }
+
+  /** Asked in the last statement before the command is sent. @throws VehicleError CANCELLED where others may have taken its turn */
+  assertHeld(): void {
+    if (this.#membership?.isSure === false) throw lostTurn();
   }
 
   /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
-  sent(turn: Turn, logged: LoggedCommand): void {
-    turn.logged = logged;
+  async sent({ key, attempt: { id } }: Turn, logged: LoggedCommand): Promise<void> {
+    if (!logged.mayAct) return this.#end(key, id, logged.record);
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
-    turn.blocksUntil = this.#clock.monotonic() + maxActingMs - age;
-    logged.whenOver(() => this.end(turn));
+    const sentAt = this.#now() - age;
+    this.#follow(key, id, logged);
+    await this.#try(() =>
+      this.#change(key, (places) => {
+        const place = places.find((one) => one.id === id && one.status === 'sent');
+        return place === undefined
+          ? places
+          : replaced(places, { ...place, sentAt, isAnswered: true, record: logged.record });
+      }),
+    );
+    this.#carOf(key).attempts.delete(id);
   }
 
-  end(turn: Turn): void {
-    const left = this.#turnsOf(turn.vin).filter((one) => one !== turn);
-    if (left.length > 0) this.#turns.set(turn.vin, left);
-    else this.#turns.delete(turn.vin);
-    turn.ended.abort();
+  #follow(key: string, id: string, logged: LoggedCommand): void {
+    this.#carOf(key).logged.set(id, logged);
+    logged.whenOver(() => void this.#end(key, id, logged.record));
   }
 
-  #turnsOf(vin: string): readonly Turn[] {
-    return this.#turns.get(vin) ?? [];
+  /** @param record where the service refused the command */
+  async end({ key, attempt: { id } }: Turn, record?: CommandRecord): Promise<void> {
+    await this.#end(key, id, record);
   }
 
-  /** Waits until the next poll is due or the command in front ends. */
-  async #pause({ ended }: Turn, signal: AbortSignal): Promise<void> {
+  /** Takes a command out of its queue. Another copy of the flow that asks for the same finds the record for some seconds more. */
+  async #end(key: string, id: string, record: CommandRecord | null = null): Promise<void> {
+    this.#carOf(key).attempts.delete(id);
+    const isKept = this.#membership?.group != null;
+    await this.#try(() =>
+      this.#change(key, (places) => {
+        const place = places.find((one) => one.id === id);
+        if (place === undefined || (isKept && place.status === 'over')) return places;
+        return isKept && place.sender !== ''
+          ? replaced(places, { ...this.#dropped(place), record: record ?? place.record })
+          : places.filter((one) => one !== place);
+      }),
+    );
+  }
+
+  /** A store that is away must not leave a command in the queue, and what was sent has its answer all the same. */
+  async #try(change: () => Promise<unknown>, tries = 1): Promise<void> {
     try {
-      await withSignals([signal, ended.signal], (either) => this.#clock.sleep(pollEveryMs, either));
+      await change();
+    } catch {
+      if (tries < maxTries) this.#clock.after(pollEveryMs, () => void this.#try(change, tries + 1));
+    }
+  }
+
+  /**
+   * The record of the same command that another copy of the flow sends (docs/several-node-reds.md), when it is answered.
+   * @returns null where that one was not sent
+   * @throws VehicleError CANCELLED where it was dropped, or the reason of the attempt's signal
+   */
+  async #joined(key: string, request: QueueRequest): Promise<CommandRecord | null> {
+    const { signal, id: own } = request.attempt;
+    const place = this.#placeOf(own, request);
+    let first = this.#carOf(key).places.find((one) => isSame(one, place));
+    while (first !== undefined) {
+      const { id, status, why, isAnswered, member } = first;
+      if (why !== null) throw droppedError(why);
+      const record = first.record === null ? null : parseRecord(first.record);
+      if (status === 'over' || isAnswered) return record;
+      const hasEnded = await this.#membership?.hasEnded(member);
+      if (hasEnded && record !== null) return record;
+      if (hasEnded) await this.#drop(key, id);
+      else await this.#clock.sleep(joinEveryMs, signal);
+      await this.#read(key);
+      first = this.#carOf(key).places.find((one) => one.id === id);
+      if (first === undefined && record !== null) return record;
+    }
+    throw lostTurn();
+  }
+
+  /** Takes a command that was not sent out of the queue. */
+  #drop(key: string, id: string): Promise<unknown> {
+    return this.#change(key, (places) => {
+      const place = places.find((one) => one.id === id && one.status === 'waiting');
+      return place === undefined ? places : replaced(places, this.#dropped(place));
+    });
+  }
+
+  #dropped(place: Place, why: Place['why'] = null): Place {
+    return { ...place, status: 'over', why, until: this.#now() + joinedMs };
+  }
+
+  /** The commands that have not ended, the oldest first. */
+  #inFront(key: string, places = this.#carOf(key).places): Place[] {
+    return places.filter((place) => place.status !== 'over' && this.#mayBlock(this.#carOf(key), place));
+  }
+
+  /** Whether a command of a queue is to be kept. */
+  #mayBlock({ attempts, blocksUntil }: CarQueue, { id, status, until, sentAt }: Place): boolean {
+    const now = this.#now();
+    if (status === 'over') return now < until;
+    const attempt = attempts.get(id);
+    if (status === 'waiting') return attempt !== undefined || now <= until + overdueMs;
+    // It waits for its answer here.
+    if (attempt?.status === 'sent') return true;
+    const time = this.#clock.monotonic();
+    const age = Math.max(0, now - sentAt);
+    const key = `${id} ${sentAt}`;
+    const blocks = blocksUntil.get(key) ?? time + maxActingMs - age;
+    blocksUntil.set(key, blocks);
+    return time < blocks;
+  }
+
+  async #read(key: string): Promise<void> {
+    const stored = await this.#store.read(key);
+    const places = queueShape.safeParse(stored?.value);
+    this.#learn(key, stored?.version ?? null, places.data ?? []);
+  }
+
+  /** Tries with what is known, and reads the queue where another process has changed it. */
+  async #change(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<readonly Place[]> {
+    for (let isFresh = this.#membership === null; ; isFresh = true) {
+      const { places, version } = this.#carOf(key);
+      const left = change(places);
+      if (left !== places) {
+        const condition = { expected: version };
+        if (left.length > 0) {
+          const next = await this.#store.write(key, left, condition);
+          if (next !== null) return this.#learn(key, next, left);
+        } else if (await this.#store.remove(key, condition)) return this.#learn(key, null, left);
+      } else if (isFresh) return places;
+      await this.#read(key);
+    }
+  }
+
+  #learn(key: string, version: string | null, places: readonly Place[]): readonly Place[] {
+    const car = this.#carOf(key);
+    car.version = version;
+    car.places = places.filter((place) => this.#mayBlock(car, place));
+    for (const [id, attempt] of car.attempts) {
+      const place = places.find((one) => one.id === id);
+      if (place === undefined || place.status === 'over')
+        attempt.cancel(place?.why ? droppedError(place.why) : lostTurn());
+    }
+    for (const wake of car.waiting) wake();
+    if (places.length + car.attempts.size + car.waiting.size === 0) this.#cars.delete(key);
+    return car.places;
+  }
+
+  #carOf(key: string): CarQueue {
+    const car = this.#cars.get(key) ?? new CarQueue();
+    this.#cars.set(key, car);
+    return car;
+  }
+
+  /** Waits until the next poll is due. @returns false where the queue has changed before */
+  async #pause(key: string, signal: AbortSignal): Promise<boolean> {
+    const { waiting } = this.#carOf(key);
+    const changed = new AbortController();
+    const [head] = this.#inFront(key);
+    const wake = (): void => {
+      if (this.#inFront(key)[0]?.id !== head?.id) changed.abort();
+    };
+    waiting.add(wake);
+    try {
+      await withSignals([signal, changed.signal], (either) => this.#clock.sleep(pollEveryMs, either));
+      return true;
     } catch (error) {
       if (signal.aborted) throw error;
+      return false;
+    } finally {
+      waiting.delete(wake);
     }
   }
 
   /** Reads the link of the command in front; a poll that fails says nothing about the command. */
-  async #poll(vin: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
-    const [head] = this.#turnsOf(vin);
-    if (head?.logged == null) return;
-    if (this.#clock.monotonic() >= head.blocksUntil) return this.end(head);
-    if (!head.logged.record.async?.href) return;
+  async #poll(key: string, client: QueueRequest['client'], signal: AbortSignal): Promise<void> {
+    const [head] = this.#inFront(key);
+    if (head === undefined) return;
+    if (head.status === 'waiting') {
+      if (head.member !== this.#membership?.id && (await this.#membership?.hasEnded(head.member)))
+        await this.#drop(key, head.id);
+      return;
+    }
+    if (!head.isAnswered) return;
+    const { logged: known } = this.#carOf(key);
+    const logged = known.get(head.id) ?? LoggedCommand.adopt(parseRecord(head.record), '', this.#clock.now());
+    known.set(head.id, logged);
+    if (!logged.record.async?.href) return;
     try {
-      await pollCommand(head.logged, client, { clock: this.#clock, signal });
+      await pollCommand(logged, client, { clock: this.#clock, signal });
     } catch (error) {
       if (signal.aborted) throw error;
     }
+    if (isFinal(logged.record.outcome)) await this.#end(key, head.id, logged.record);
+  }
+
+  #now(): number {
+    return this.#membership?.now() ?? this.#clock.now();
+  }
+
+  #keyOf(vin: string): string {
+    return `turn/${hashed(`${this.#options.baseUrl}\n${vin}`)}`;
   }
 }
 
-const busy = ({ command, logged }: Turn, now: number): VehicleError => {
-  const since = logged === null ? '' : sentence`, sent at ${clockTime(Date.parse(logged.record.sentAt), now)}`;
+/**
+ * Drops the waiting commands of a node, in whichever process of its group.
+ * @throws StateFault
+ */
+export async function cancelWaiting(store: StateStore, membership: Membership, node: string): Promise<void> {
+  const sender = senderOf(node, membership);
+  const isWaiting = (place: Place): boolean => sender !== '' && place.sender === sender && place.status === 'waiting';
+  for (const { key } of await store.entries('turn/'))
+    for (let isDone = false; !isDone;) {
+      const stored = await store.read(key);
+      const places = queueShape.safeParse(stored?.value).data ?? [];
+      const until = membership.now() + joinedMs;
+      const left = places.map((one) =>
+        isWaiting(one) ? { ...one, status: 'over' as const, why: 'cancelled' as const, until } : one,
+      );
+      const condition = { expected: stored?.version ?? null };
+      isDone = !places.some(isWaiting) || (await store.write(key, left, condition)) !== null;
+    }
+}
+
+const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+const whatOf = ({ url, body = '' }: CommandRoute): string => hashed(`${url.href}\n${body}`);
+
+const senderOf = (node: string | null, membership: Membership | null): string =>
+  node === null || membership?.group == null ? '' : `${membership.group}/${node}`;
+
+/** Whether two copies of a flow send one command. */
+const isSame = (one: Place, next: Place): boolean =>
+  one.sender !== '' &&
+  one.sender === next.sender &&
+  one.what === next.what &&
+  one.member !== next.member &&
+  next.askedAt - one.askedAt < joinedMs;
+
+const replaced = (places: readonly Place[], changed: Place): readonly Place[] =>
+  places.map((one) => (one.id === changed.id ? changed : one));
+
+export const cancelledByMessage = (): VehicleError =>
+  new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');
+
+const droppedError = (why: NonNullable<Place['why']>): VehicleError =>
+  why === 'cancelled'
+    ? cancelledByMessage()
+    : new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.');
+
+const lostTurn = (): VehicleError =>
+  new VehicleError(
+    'CANCELLED',
+    'The other Node-REDs did not hear from this one for some seconds, so its command lost its turn and was not sent. Send it again.',
+  );
+
+const busy = (head: Place | undefined, now: number): VehicleError => {
+  const command = head?.command ?? '';
+  const since = head?.isAnswered
+    ? sentence`, sent at ${clockTime(Date.parse(parseRecord(head.record).sentAt), now)}`
+    : '';
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,

@@ -8,6 +8,10 @@ export interface MembershipOptions {
   store: SharedStore;
   /** Names this process to people, in *Check* of another one. */
   name?: string;
+  /** What copies of the same flows share; null, the default, where each process has flows of its own. */
+  group?: string | null;
+  /** Whether the same command from the same node of two copies is one command. Default: where there is a group. */
+  joinsCommands?: boolean;
   clock?: Clock;
   /** Seconds since the machine was started, which count on while it sleeps. Default: those of the system. */
   uptime?: () => number;
@@ -50,6 +54,8 @@ interface Seen {
  */
 export class Membership {
   readonly store: SharedStore;
+  readonly group: string | null;
+  readonly joinsCommands: boolean;
   readonly #name: string;
   readonly #clock: Clock;
   readonly #uptime: () => number;
@@ -63,11 +69,16 @@ export class Membership {
   #version: string | null = null;
   #beatAt: readonly number[] = [];
   #beating: Promise<void> | null = null;
+  /** How far the clock of the store is ahead of the monotonic clock; null before the first beat. */
+  #ahead: number | null = null;
   /** When the other members were last seen, by the monotonic clock. */
   #lookedAt = -Infinity;
 
-  constructor({ store, name = '', clock = systemClock, uptime: ofMachine = uptime }: MembershipOptions) {
+  constructor(options: MembershipOptions) {
+    const { store, name = '', group = null, clock = systemClock, uptime: ofMachine = uptime } = options;
     this.store = store;
+    this.group = group;
+    this.joinsCommands = group !== null && options.joinsCommands !== false;
     this.#name = name;
     this.#clock = clock;
     this.#uptime = ofMachine;
@@ -77,6 +88,16 @@ export class Membership {
   /** The names of the other members, as they were last seen. Their number and 1 is how many share the quota. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
+  }
+
+  /** Names this process; another name after the process was taken for ended. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Milliseconds since 1970 by the clock of the store, as it was at the last beat; by this machine's before the first one. */
+  now(): number {
+    return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
 
   /** Whether the last beat is less than 10 seconds old. */
@@ -100,7 +121,7 @@ export class Membership {
     const stored = await store.read(key);
     const holder = claimSchema.safeParse(stored?.value).data?.member;
     const isOwn = this.#held.get(name)?.member === this.#id;
-    if (isOwn || (holder !== undefined && holder !== this.#id && !(await this.#isGone(holder)))) return null;
+    if (isOwn || (holder !== undefined && holder !== this.#id && !(await this.hasEnded(holder)))) return null;
     const member = this.#id;
     const version = await store.write(key, { member }, { expected: stored?.version ?? null });
     if (version === null) return null;
@@ -146,6 +167,11 @@ export class Membership {
       void claim?.release();
     });
     look(true);
+  }
+
+  /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
+  async hasEnded(id: string): Promise<boolean> {
+    return (await this.store.read(`member/${id}`)) === null;
   }
 
   /** Renews the membership, so that `isHeld` of a claim can be true after a pause. @throws StateFault */
@@ -194,6 +220,7 @@ export class Membership {
       [this.#id, this.#version] = [newId(), null];
       version = await write();
     }
+    this.#ahead = (await this.store.now()) - this.#clock.monotonic();
     this.#version = version;
     this.#beatAt = begun;
   }
@@ -218,8 +245,6 @@ export class Membership {
     for (const id of gone) this.#seen.delete(id);
     return gone.size > 0;
   }
-
-  #isGone = async (member: string): Promise<boolean> => (await this.store.read(`member/${member}`)) === null;
 
   #times = (): readonly number[] => [this.#clock.monotonic(), this.#clock.now(), this.#uptime() * 1000];
 }

@@ -1,0 +1,297 @@
+import { strict as assert } from 'node:assert';
+import { Arming, cancelWaiting, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
+import type { DispatchOptions } from '../../../src/commands/dispatcher';
+import { demoCar } from '../../../src/simulator/index';
+import type { Mishap } from '../../model/service-in-process';
+import { Processes, type Process } from '../../support/processes';
+
+const { vin } = demoCar;
+const second = 1_000;
+
+describe('commands of several processes to one car', () => {
+  let all: Processes;
+  let one: Process;
+  let other: Process;
+  let mishap: Mishap;
+
+  beforeEach(async () => {
+    mishap = null;
+    all = new Processes(() => mishap);
+    one = all.start();
+    other = all.start();
+    all.service.car.set({ commandPlan: { answerAfterMs: 2 * second } });
+    await all.clock.advance(2 * second);
+  });
+
+  afterEach(() => all.end());
+
+  const send = (
+    process: Process,
+    command: string,
+    { node = command, ...options }: DispatchOptions & { node?: string } = {},
+    attempt = new CommandAttempt({ clock: all.clock }),
+  ): Promise<CommandRecord> => {
+    const sent = process.account.dispatcher.send(
+      command,
+      { vin, interface: 'v1', origin: { node, msg: {} }, ...options },
+      attempt,
+    );
+    sent.catch(() => undefined);
+    return sent;
+  };
+  const posts = (): string[] =>
+    all.service.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ url }) => url.pathname.split('/').at(-1) ?? '');
+  const failure = (work: Promise<unknown>): Promise<VehicleError> =>
+    work.then(
+      () => assert.fail('It did not fail.'),
+      (error: unknown) => error as VehicleError,
+    );
+  const longRunning = { steps: [{ afterMs: 0, status: 'RUNNING' }], answerAfterMs: 0 };
+  const asleep = { inUse: true };
+
+  it('refuses a second command while one of another process is under way', async () => {
+    const first = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    const { code, status } = await failure(send(other, 'honk'));
+    assert.equal(code, 'VEHICLE_UNAVAILABLE');
+    assert.deepEqual(status, { word: 'BUSY', command: 'lock' });
+    await all.clock.advance(2 * second);
+    assert.equal((await first).outcome, 'succeeded');
+    const next = send(other, 'honk', { interface: 'v2' });
+    await all.clock.advance(3 * second);
+    assert.equal((await next).outcome, 'succeeded');
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  it('sends queued commands of all processes in the order in which they were asked for', async () => {
+    const sent = [
+      send(one, 'lock', { interface: 'v2' }),
+      send(other, 'honk', { interface: 'v2', whenBusy: 'queue' }),
+      send(one, 'flash', { interface: 'v2', whenBusy: 'queue' }),
+      send(other, 'unlock', { interface: 'v2', whenBusy: 'queue' }),
+    ];
+    await all.clock.advance(60 * second);
+    await Promise.all(sent);
+    assert.deepEqual(posts(), ['lock', 'honk', 'flash', 'unlock']);
+  });
+
+  it('reads the link of a command of another process to learn when it has ended', async () => {
+    all.service.car.set({
+      commandPlan: {
+        steps: [
+          { afterMs: 0, status: 'RUNNING' },
+          { afterMs: 20 * second, status: 'COMPLETED' },
+        ],
+        answerAfterMs: 0,
+      },
+    });
+    await send(one, 'lock');
+    one.line.isCut = true;
+    const queued = send(other, 'honk', { whenBusy: 'queue', waitMs: 100 * second });
+    await all.clock.advance(15 * second);
+    assert.deepEqual(posts(), ['lock']);
+    await all.clock.advance(15 * second);
+    await queued;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  it('waits 150 s for a command whose process ended before its answer came, and no longer', async () => {
+    all.service.car.set({ commandPlan: { answerAfterMs: 155 * second } });
+    void send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    one.line.isCut = true;
+    const queued = send(other, 'honk', { whenBusy: 'queue', waitMs: 200 * second });
+    await all.clock.advance(148 * second);
+    assert.deepEqual(posts(), ['lock']);
+    await all.clock.advance(6 * second);
+    await queued;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  /** A command of a process that has its turn, and is not sent because the service is slow to answer the read before. */
+  const hesitating = async (): Promise<{ waiting: Promise<CommandRecord> }> => {
+    void send(one, 'lock', { interface: 'v2' });
+    const waiting = send(one, 'flash', { whenBusy: 'queue', precheck: true, waitMs: 200 * second });
+    await all.clock.advance(second);
+    mishap = 'slow';
+    await all.clock.advance(2 * second);
+    mishap = null;
+    return { waiting };
+  };
+
+  it('gives up the turn of a command that was waiting when its process ended', async () => {
+    const { waiting } = await hesitating();
+    one.line.isCut = true;
+    const queued = send(other, 'honk', { whenBusy: 'queue', interface: 'v2' });
+    await all.clock.advance(10 * second);
+    assert.deepEqual(posts(), ['lock']);
+    await all.clock.advance(12 * second);
+    await queued;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+    // The process was only cut off, and the others have heard of it again.
+    one.line.isCut = false;
+    await all.clock.advance(60 * second);
+    assert.match((await failure(waiting)).message, /lost its turn/);
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  it('sends nothing while the store is away, and says so', async () => {
+    one.line.isCut = true;
+    const { code } = await failure(send(one, 'lock'));
+    assert.equal(code, 'STORE_UNAVAILABLE');
+    assert.deepEqual(posts(), []);
+  });
+
+  it('replaces a command of another process that waits for the car by a newer one', async () => {
+    all.service.car.set(asleep);
+    const older = send(one, 'lock', { whenUnavailable: 'wait' });
+    await all.clock.advance(second);
+    const newer = send(other, 'unlock', { whenUnavailable: 'wait' });
+    await all.clock.advance(4 * second);
+    assert.match((await failure(older)).message, /newer command for this car replaced/);
+    all.service.car.set({ inUse: false });
+    await all.clock.advance(60 * second);
+    await newer;
+    assert.deepEqual(posts(), ['unlock']);
+  });
+
+  it('cancels the waiting commands of a node from any copy of the flow, and of no other node', async () => {
+    all.service.car.set({ commandPlan: longRunning });
+    await send(one, 'lock');
+    const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
+    const ofAnother = send(one, 'flash', { node: 'b', whenBusy: 'queue' });
+    await all.clock.advance(second);
+    await cancelWaiting(all.store, other.membership, 'a');
+    await all.clock.advance(5 * second);
+    assert.match((await failure(waiting)).message, /cancelled by a message/);
+    await all.clock.advance(160 * second);
+    await ofAnother;
+    assert.deepEqual(posts(), ['lock', 'flash']);
+  });
+
+  it('leaves the commands of another group alone', async () => {
+    const stranger = all.start('other flows');
+    all.service.car.set({ commandPlan: longRunning });
+    await send(one, 'lock');
+    const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
+    await all.clock.advance(second);
+    await cancelWaiting(all.store, stranger.membership, 'a');
+    await all.clock.advance(160 * second);
+    await waiting;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  it('waits no longer than 150 s where the clock of the store was set back', async () => {
+    all.service.car.set({ commandPlan: longRunning });
+    await send(one, 'lock');
+    other.membership.now = () => all.clock.now() - 3_600 * second;
+    const late = send(other, 'honk', { whenBusy: 'queue', waitMs: 300 * second });
+    await all.clock.advance(145 * second);
+    assert.deepEqual(posts(), ['lock']);
+    await all.clock.advance(10 * second);
+    await late;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
+  describe('that are armed', () => {
+    const armings = (): Arming[] =>
+      [one, other].map(
+        ({ membership }) =>
+          new Arming({ clock: all.clock, shared: { store: membership.store, node: 'n', now: () => membership.now() } }),
+      );
+
+    it('may be armed in one process and sent once by another', async () => {
+      const [here, there] = armings() as [Arming, Arming];
+      await here.arm(30);
+      (await there.take(30)).check();
+      await assert.rejects(here.take(30), { code: 'INPUT_INVALID' });
+    });
+
+    it('are not sent after another process disarmed them', async () => {
+      const [here, there] = armings() as [Arming, Arming];
+      all.service.car.set({ commandPlan: longRunning });
+      await send(one, 'lock');
+      await here.arm(300);
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), await here.take(300));
+      const waiting = send(one, 'unlock', { whenBusy: 'queue', waitMs: 200 * second }, attempt);
+      await all.clock.advance(10 * second);
+      await there.disarm();
+      await all.clock.advance(160 * second);
+      assert.match((await failure(waiting)).message, /disarmed while it waited/);
+      assert.deepEqual(posts(), ['lock']);
+    });
+  });
+
+  describe('that are the same', () => {
+    it('are sent once: the second gets the record of the first', async () => {
+      const first = send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      const second_ = send(other, 'lock', { interface: 'v2' });
+      await all.clock.advance(5 * second);
+      assert.equal((await second_).id, (await first).id);
+      assert.equal((await second_).outcome, 'succeeded');
+      // It joins also one that has ended.
+      const third = send(all.start(), 'lock', { interface: 'v2' });
+      await all.clock.advance(2 * second);
+      assert.equal((await third).id, (await first).id);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('are two commands after 10 seconds, in one process, in another group, or from another node', async () => {
+      const v2 = { interface: 'v2', whenBusy: 'queue' } as const;
+      const sent = [
+        send(one, 'lock', v2),
+        send(one, 'lock', v2),
+        send(all.start('other flows'), 'lock', v2),
+        send(other, 'lock', { ...v2, node: 'another' }),
+      ];
+      await all.clock.advance(60 * second);
+      await Promise.all(sent);
+      const late = send(other, 'lock', v2);
+      await all.clock.advance(5 * second);
+      await late;
+      assert.equal(new Set((await Promise.all([...sent, late])).map(({ id }) => id)).size, 5);
+      assert.equal(posts().length, 5);
+    });
+
+    it('are sent by the second process where the first ended before it had sent its own', async () => {
+      all.service.car.set(asleep);
+      void send(one, 'lock', { whenUnavailable: 'wait' });
+      await all.clock.advance(second);
+      const joined = send(other, 'lock', { whenUnavailable: 'wait' });
+      await all.clock.advance(2 * second);
+      one.line.isCut = true;
+      all.service.car.set({ inUse: false });
+      await all.clock.advance(40 * second);
+      assert.equal((await joined).command, 'lock');
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('need one arming together', async () => {
+      const first = send(one, 'unlock', { interface: 'v2' });
+      await all.clock.advance(second);
+      const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
+      const attempt = (): CommandAttempt => Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const joined = send(other, 'unlock', { interface: 'v2' }, attempt());
+      await all.clock.advance(5 * second);
+      assert.equal((await joined).id, (await first).id);
+      await all.clock.advance(20 * second);
+      assert.equal(await failure(send(other, 'unlock', { interface: 'v2' }, attempt())), unarmed);
+      assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('are cancelled together', async () => {
+      all.service.car.set(asleep);
+      const both = [send(one, 'lock', { whenUnavailable: 'wait' })];
+      await all.clock.advance(second);
+      both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
+      await all.clock.advance(second);
+      await cancelWaiting(all.store, other.membership, 'lock');
+      await all.clock.advance(10 * second);
+      for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
+      assert.deepEqual(posts(), []);
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import {
+  Membership,
+  openAccount,
+  Pack,
+  pastedToken,
+  resolveService,
+  type Account,
+  type SharedStore,
+} from '../../src/index';
+import { asSentence } from '../../src/sentence';
+import { demoCar } from '../../src/simulator/index';
+import type { SimulatorOptions } from '../../src/simulator/service/options';
+import { StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
+import { ServiceInProcess, type Mishap } from '../model/service-in-process';
+import { ManualClock } from './manual-clock';
+import { SharedMemory } from './shared-memory';
+
+/** The way of one process to a store that others use, too: it can be cut. */
+class Line implements SharedStore {
+  isCut = false;
+  /** How many calls went over it. */
+  calls = 0;
+  readonly #store: SharedMemory;
+
+  constructor(store: SharedMemory) {
+    this.#store = store;
+  }
+
+  get settlesInMs(): number {
+    return this.#store.settlesInMs;
+  }
+
+  get fault(): StateFault | null {
+    return this.isCut ? away() : null;
+  }
+
+  onChange(): () => void {
+    return () => undefined;
+  }
+
+  now = (): Promise<number> => this.#over(() => this.#store.now());
+  read = (key: string): Promise<Stored | null> => this.#over(() => this.#store.read(key));
+  write = (key: string, value: unknown, condition?: Condition): Promise<string | null> =>
+    this.#over(() => this.#store.write(key, value, condition));
+  remove = (key: string, condition?: Condition): Promise<boolean> =>
+    this.#over(() => this.#store.remove(key, condition));
+  entries = (prefix: string): Promise<StoredEntry[]> => this.#over(() => this.#store.entries(prefix));
+
+  #over<T>(call: () => Promise<T>): Promise<T> {
+    this.calls += 1;
+    return this.isCut ? Promise.reject(away()) : call();
+  }
+}
+
+const away = (): StateFault => new StateFault('unavailable', asSentence('The shared store is away.'));
+
+/** A process of a test: a pack and its account, on a store that it shares with others. */
+export interface Process {
+  readonly line: Line;
+  readonly pack: Pack;
+  readonly membership: Membership;
+  readonly account: Account;
+}
+
+/** Several processes on one store, with one service and one clock. */
+export class Processes {
+  readonly clock = new ManualClock();
+  readonly store = new SharedMemory(this.clock);
+  readonly service: ServiceInProcess;
+  readonly #members: Membership[] = [];
+
+  constructor(mishap: () => Mishap = () => null, options: Omit<SimulatorOptions, 'clock'> = {}) {
+    this.service = new ServiceInProcess({ dialect: 'real', cars: [demoCar], ...options, clock: this.clock }, mishap);
+  }
+
+  /** @param group null for a process with flows of its own */
+  start(
+    group: string | null = 'flows',
+    limits = { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+  ): Process {
+    const { clock, service } = this;
+    const line = new Line(this.store);
+    const membership = new Membership({ store: line, group, clock, uptime: () => clock.monotonic() / 1000 });
+    this.#members.push(membership);
+    const pack = new Pack({ clock, membership });
+    const account = openAccount({
+      service: resolveService('custom', { baseUrl: service.url }),
+      apiKey: 'demo-key',
+      tokens: pastedToken('demo-token'),
+      id: 'vehicle',
+      limits,
+      pack,
+      transport: service,
+      random: () => 0,
+    });
+    return { line, pack, membership, account };
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.end()));
+  }
+}
