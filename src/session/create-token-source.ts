@@ -58,6 +58,8 @@ class ManagedToken implements TokenSource {
   readonly #cancelStart: () => void;
   /** Null before the first choice, and while the pasted access token is in use. */
   #manager: TokenManager | null = null;
+  /** `saved` of the session before the last choice. */
+  #saved = 0;
   #problem: VehicleError | null = null;
   #releasing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -73,6 +75,9 @@ class ManagedToken implements TokenSource {
   }
 
   async get(signal?: AbortSignal): Promise<string> {
+    // Reading the stored grant takes longer than the rest of this call, so the choice lasts as long as the token, or until a sign-in.
+    const token = this.#saved === this.#session.saved ? this.#manager?.freshToken : null;
+    if (typeof token === 'string') return token;
     return raceAbort(
       this.#choose().then((tokens) => tokens.get()),
       signal,
@@ -117,9 +122,11 @@ class ManagedToken implements TokenSource {
   /** The manager of the grant to use now, or the pasted access token: a sign-in can change it. */
   async #choose(): Promise<TokenManager | TokenSource> {
     try {
+      const { saved } = this.#session;
       const choice = await this.#keyOrPasted();
       if (this.#isClosed) throw cancelledError();
       this.#problem = null;
+      this.#saved = saved;
       return typeof choice === 'string' ? this.#managerOf(choice) : choice;
     } catch (error) {
       // The grant in use goes on while the store cannot be read.

@@ -23,6 +23,8 @@ export class Session {
   readonly signIns: SignIns;
   readonly clock: Clock;
   readonly random: () => number;
+  /** The number of sign-ins that were saved. */
+  saved = 0;
   readonly #send: Send;
   readonly #managers = new Map<string, TokenManager>();
 
@@ -58,6 +60,7 @@ export class Session {
   async save(key: string, signIn: SavedSignIn): Promise<void> {
     const before = await this.store.read(key).catch(() => null);
     await this.store.write(key, { ...signIn, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
+    this.saved += 1;
     await Promise.all(this.#of(key).map((manager) => manager.reload()));
   }
 

@@ -152,9 +152,14 @@ export class TokenManager {
     };
   }
 
+  /** The access token; null where `get` has to refresh it. */
+  get freshToken(): string | null {
+    return this.#grant !== null && this.#isFresh(this.#grant) ? this.#grant.accessToken : null;
+  }
+
   /** The access token. It waits for a refresh only where the token at hand has ended or is about to. */
   async get(): Promise<string> {
-    if (this.#grant !== null && this.#isFresh(this.#grant)) return this.#grant.accessToken;
+    if (this.freshToken !== null) return this.freshToken;
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const token = this.#grant?.accessToken ?? '';
     const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();

@@ -124,6 +124,17 @@ describe('a refreshing access token', () => {
     assert.equal(identity.requests.length, 1);
   });
 
+  it('is taken from memory while it is valid: the stored grant is not read for each request', async () => {
+    const token = source({ refreshToken: identity.newRefreshToken() });
+    const first = await token.get();
+    let reads = 0;
+    const read = files.read.bind(files);
+    files.read = (key) => ((reads += 1), read(key));
+    assert.deepEqual([await token.get(), reads], [first, 0]);
+    await clock.advance(299_000);
+    assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
+  });
+
   it('is shared by config nodes that hold the same refresh token', async () => {
     const pasted = identity.newRefreshToken();
     const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, configNodeId: 'config-2' })];
