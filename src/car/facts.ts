@@ -7,7 +7,7 @@ import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
-import { addToHistory, linesOf, type Lines } from './history';
+import { addToHistory, joinHistory, linesOf, type Lines } from './history';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -154,8 +154,8 @@ export class CarFacts {
         ...stored,
         ...Object.fromEntries(Object.entries(learned).filter(([, value]) => value !== null)),
         equipment: { ...stored.equipment, ...equipment },
-        history: [...stored.history, ...history],
-        events: [...stored.events, ...events],
+        history: joinHistory(stored.history, history),
+        events: [...stored.events, ...events].slice(-maxEvents),
       };
       car.isRead = true;
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);

@@ -306,6 +306,28 @@ describe('The last seven days of a car', () => {
     );
   });
 
+  it('are joined with what is stored of them where the store could not be read at first: an hour once, and 20 events', async () => {
+    await facts.observe(vin, 'fuelAmount', { value: 40 }, start);
+    await level(80, start);
+    await facts.addEvents(
+      vin,
+      Array.from({ length: 15 }, (_, n) => eventAt(n)),
+    );
+    const read = store.read.bind(store);
+    store.read = () => Promise.reject(new Error('not readable'));
+    facts = new CarFacts(store);
+    await level(79, start + 30 * minute);
+    await facts.addEvents(
+      vin,
+      Array.from({ length: 10 }, (_, n) => eventAt(15 + n)),
+    );
+    store.read = read;
+    const { lines, events } = await facts.known(vin, start + hour);
+    assert.deepEqual(lines, { batteryChargeLevel: [[start, 79]], fuelAmount: [[start, 40]] });
+    assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.slice(0, 2)], [20, '5 ', '24']);
+    assert.deepEqual(await new CarFacts(store).known(vin, start + hour), await facts.known(vin, start + hour));
+  });
+
   it('begin again where only something damaged is stored of them', async () => {
     await level(80, start);
     const [entry] = await store.entries('car/');
