@@ -108,15 +108,15 @@ export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
 export { setNewest } from './util/bounded';
-export { parseRange, type HoursSettings } from './util/quiet';
+export { parseRange, timeZoneOf, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.
 export { CarEvents } from './events/car-events';
 export { eventText } from './events/text';
-export { eventNames, eventPolls, type EventRead, type VehicleEvent } from './events/types';
+export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { parsePlace } from './car/places';
+export { defaultRadius, parsePlace } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 

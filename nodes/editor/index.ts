@@ -49,6 +49,7 @@ export {
   defaultAccess,
   defaultWatch,
   eventNames,
+  hasPlace,
   interfaceNames,
   isCommandName,
   isReadName,

@@ -1,4 +1,4 @@
-import { isRecord, memberOf } from '../../src/index';
+import { defaultRadius, isRecord, memberOf } from '../../src/index';
 import { textOf } from './forms';
 import { askValues, errorText } from './runtime-request';
 import { sharedText } from './texts';
@@ -15,15 +15,14 @@ export const textOfPlace = (place: unknown): string => names.map((name) => Strin
  * @returns what the fields hold
  */
 export function addPlaceFields(row: JQuery, place: unknown): () => Record<string, string> {
-  const stored = isRecord(place) ? place : { radius: 200 };
+  const stored = isRecord(place) ? place : { radius: defaultRadius };
   const inputs = names.map((name) => $('<input type="text">').val(String(stored[name] ?? '')));
   const labels = inputs.map((input, at) =>
     $('<label>')
       .text(sharedText(`place.${names[at]}`))
       .append(input),
   );
-  // The default of `parsePlace`.
-  inputs[3]?.attr('placeholder', 200);
+  inputs[3]?.attr('placeholder', defaultRadius);
   const status = $('<span role="status">');
   const button = $('<button type="button" class="red-ui-button red-ui-button-small">').append(
     '<i class="fa fa-crosshairs" aria-hidden="true"></i> ',

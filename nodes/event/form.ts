@@ -7,6 +7,7 @@ const {
   chooseVehicle,
   giveVehicle,
   eventNames,
+  hasPlace,
   labelStyle,
   nodeField: field,
   optionElements,
@@ -85,12 +86,10 @@ const eventsOf = (): string[] =>
     .get()
     .map(({ value }) => value);
 
-const needsPlace = (events: readonly string[]): boolean => events.some((name) => name === 'arrived' || name === 'left');
-
 /** Why the events cannot be reported with these places; true where they can. */
 function validatePlaces(events: readonly string[], places: readonly unknown[]): true | string {
   if (!places.every((place) => parsePlace(place) !== null)) return say('reason.place');
-  return !needsPlace(events) || places.length > 0 || sharedText('cause.ADD_PLACE');
+  return !events.some(hasPlace) || places.length > 0 || sharedText('cause.ADD_PLACE');
 }
 
 /** Shows the level and the places only where a chosen event needs them, and says when an event or a place is missing. */
@@ -103,7 +102,7 @@ function showNeeded(): void {
     .append(optionElements(events.map((value) => ({ value, text: say(`event.${value}`) }))))
     .val(events.includes(tested) ? tested : (events[0] ?? ''));
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
-  part('where').toggle(needsPlace(events));
+  part('where').toggle(events.some(hasPlace));
   const reason = validatePlaces(events, placesOf());
   part('placeReason').text(reason === true ? '' : reason);
 }

@@ -12,7 +12,8 @@ export interface Place extends Position {
   radius: number;
 }
 
-const defaultRadius = 200;
+/** Meters. */
+export const defaultRadius = 200;
 
 /** What a place must have; of an error (docs/internals/contract.md 5a, 5c). */
 export const placeRule =
@@ -24,7 +25,7 @@ export function numberIn(input: unknown): number {
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/** A place as a form or a message gives it; null where a part is missing or wrong. The radius is 200 m where there is none. */
+/** A place as a form or a message gives it; null where a part is missing or wrong. The radius is `defaultRadius` where there is none. */
 export function parsePlace(input: unknown): Place | null {
   if (!isRecord(input) || typeof input['name'] !== 'string') return null;
   const name = input['name'].trim();

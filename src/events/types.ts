@@ -45,7 +45,7 @@ export const isOfSignIn = (event: EventName): boolean => event.startsWith('sign-
 /** Whether `name` of an event is a member of doors, windows or warnings. */
 export const hasMember = (event: EventName): boolean => /^(door|window|tailgate|hood|warning)-/.test(event);
 /** Whether `place` of an event is a place of the settings. */
-export const hasPlace = (event: EventName): boolean => event === 'arrived' || event === 'left';
+export const hasPlace = (event: string): boolean => event === 'arrived' || event === 'left';
 
 /** The reads that the chosen events need. */
 export const readsForEvents = (events: readonly EventName[]): EventRead[] => [

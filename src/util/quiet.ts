@@ -44,7 +44,11 @@ export function parseHours(
   if (hours !== 'always' && hours !== 'only' && hours !== 'not') throw fail('The hours must be always, only or not.');
   if (typeof range !== 'string') throw fail('The hours must be a text like 22:00-07:00.');
   if (typeof zone !== 'string') throw fail('The time zone must be a text like Europe/Stockholm.');
-  const timeZone = parseTimeZone(zone.trim(), fail);
+  const timeZone = zone.trim() === '' ? undefined : timeZoneOf(zone);
+  if (timeZone === null)
+    throw fail(
+      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
+    );
   if (hours === 'always' || (hours === 'not' && range.trim() === '')) return neverQuiet;
   const { from = 0, to = 0 } = parseRange(range) ?? {};
   // Two equal times are refused, because they can mean never as well as always.
@@ -53,14 +57,12 @@ export function parseHours(
   return quietHours(quiet, timeZone);
 }
 
-function parseTimeZone(timeZone: string, fail: (problem: string) => VehicleError): string | undefined {
-  if (timeZone === '') return undefined;
+/** The name of a time zone as Intl writes it; null where there is none. */
+export function timeZoneOf(text: string): string | null {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+    return new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions().timeZone;
   } catch {
-    throw fail(
-      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
-    );
+    return null;
   }
 }
 
