@@ -8,7 +8,7 @@ interface Hours {
   quietHours?: string;
 }
 
-/** What the form offers to begin with. */
+/** The range that the form fills in when a mode is chosen and the field is empty. */
 const usualRanges: Partial<Record<string, string>> = { only: '18:00-22:00', not: '22:00-07:00' };
 
 /** The fields of the hours in which guard and event node send by themselves. */

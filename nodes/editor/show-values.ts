@@ -25,7 +25,7 @@ function textOf(found: unknown): string {
 
 type Line = [path: string, text: string];
 
-/** Where a flow finds each value of a message, and what it is. */
+/** The values of a message, each with the path where a flow finds it. */
 function linesOf(path: string, found: unknown): Line[] {
   if (isValue(found)) return [[`${path}.value`, textOf(found)]];
   if (Array.isArray(found)) return found.flatMap((item, at) => linesOf(`${path}[${at}]`, item));
@@ -45,11 +45,8 @@ function elementOf([path, text]: Line): JQuery {
   return $('<div class="value">').append(button, $('<code>').text(path), $('<span>').text(text));
 }
 
-let asked = 0;
-
-/** Takes away the answer, and one that is still to come: the form asks for something else now. */
+/** Removes the answer; one that comes later is dropped, because the form asks for something else now. */
 export function clearAnswer(): void {
-  asked += 1;
   part('answer').empty().removeClass('answer warning');
 }
 
@@ -74,12 +71,12 @@ export function showAnswer(
       .get(0)
       ?.scrollIntoView({ block: 'nearest' });
   const lineOf = (text: string): JQuery => $('<div>').text(text);
-  show([lineOf(sharedText('dialog.asking'))]);
-  asked += 1;
-  const queryNumber = asked;
+  const asking = lineOf(sharedText('dialog.asking'));
+  show([asking]);
   askValues(query, ({ payloads = {}, errors = [], error }) => {
     done();
-    if (queryNumber !== asked) return;
+    // The answer was cleared, or a later query is shown.
+    if (asking.parent().length === 0) return;
     if (error) return show([lineOf(errorText(error))], true);
     const failed = errors.map((refusal) =>
       lineOf(`${titleOf(refusal.read)}: ${errorText(refusal)}`).addClass('warning'),

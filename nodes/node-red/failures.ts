@@ -18,7 +18,7 @@ interface LoggedFailure {
   from: string;
   code: string;
   message: string;
-  /** Of the cause, where the pack itself has a fault. */
+  /** The first 12 lines of the stack of the cause; without a cause, of the error itself. */
   stack: string;
 }
 

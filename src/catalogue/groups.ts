@@ -184,11 +184,11 @@ export const groupedResources = {
     whole: 'down',
   },
   mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
-  // Fixtures: 23 months, 17 days. A part of a month is no month to go.
+  // Fixtures: 23 months, 17 days. Months are rounded down.
   monthsToService: { group: 'diagnostics', members: ['timeToService'], units: months, whole: 'down' },
   // OAS: integer; portal: km.
   odometer: { group: 'odometer', members: ['odometer'], units: lengths },
-  // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; a required service is no level.
+  // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; SERVICE_REQUIRED is not a level.
   oilLevel: { group: 'engine', members: ['oilLevelWarning'], words: level },
   oilPressure: { group: null, reason: 'connected v2 reports the oil’s level, not its pressure' },
   // Home Assistant's public list of words; each ends with its urgency.

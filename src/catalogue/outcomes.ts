@@ -85,10 +85,10 @@ const missingStatus: StatusMeaning = {
   sentence: 'The service did not say what became of the command, so its result is not known. Look at the car.',
 };
 
-/** As it stands in the table: compared without case (docs/internals/vendor-api.md 1.9: the set is open). */
+/** A request status in upper case, as the table has it. A service may send any case and any word (docs/internals/vendor-api.md 1.9). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
-/** Whether no other status follows one of this meaning. An unclear status may be followed by a clear one. */
+/** Whether the status of a command is its last one. An unclear status may be followed by a clear one. */
 export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' || outcome === 'failed';
 
 /** Whether the car may still act after an answer with this status and without a link (docs/internals/contract.md 4). */

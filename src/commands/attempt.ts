@@ -10,15 +10,14 @@ import { noAnswer, recordOf, unanswered, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
 
 /**
- * What became of an attempt to send a command. `waiting`: nothing of it was sent. `sent`: it left, and there is no answer yet.
- * `answered`: an answer says what became of it, so nothing of it is under way any more. `unconfirmed`: it may still act. `dropped`: it was
- * never sent.
+ * The progress of a command. `waiting`: not sent yet. `sent`: sent, and not answered yet. `answered`: an answer or a refusal
+ * ended it. `unconfirmed`: the car may still act. `dropped`: never sent.
  */
 type AttemptStatus = 'waiting' | 'sent' | 'answered' | 'unconfirmed' | 'dropped';
 
 interface AttemptOptions {
   clock: Clock;
-  /** Aborted when the sender is closed: then the command is not sent, and an answer is no longer waited for. */
+  /** Aborted when the sender is closed. Then a waiting command is dropped, and a sent one no longer waits for its answer. */
   signal?: AbortSignal | undefined;
 }
 

@@ -131,9 +131,16 @@ export function sharedEditor(
 ): { connectedVehicle: SharedEditor; requests: EditorRequest[]; shown: string[] } {
   const requests: EditorRequest[] = [];
   const shown: string[] = [];
+  // One element stands for all of them: what was appended has a parent until the next `empty`.
+  let hasParent = false;
+  const setParent = (is: boolean) => {
+    hasParent = is;
+    return element;
+  };
   const element = {
-    empty: () => element,
-    append: () => element,
+    empty: () => setParent(false),
+    append: () => setParent(true),
+    parent: () => ({ length: hasParent ? 1 : 0 }),
     toggleClass: () => element,
     addClass: () => element,
     removeClass: () => element,

@@ -550,7 +550,7 @@ const commandText = (command: string): string => sharedText(`command.${command}`
 
 const maxHappenings = 20;
 
-/** What is followed at the moment, and the last events and commands, the newest first. */
+/** Shows the commands that are followed now, and the last events and commands, the newest first. */
 function commandsOf({
   commands,
   events,

@@ -50,15 +50,15 @@ interface CarReport {
     ReturnType<Account['token']>,
     'kind' | 'expiresAt' | 'signedInAt' | 'endsAt' | 'lastRefreshAt' | 'problem'
   > | null;
-  /** The error of the configuration if no account could be opened. */
+  /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /** The place where a person can mend the fault; null if there is no fault, or if it ends by itself. */
+  /** The dialog in which a person corrects the problem; null if there is no problem, or if it ends by itself. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
   watches: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
-  /** What guards and event nodes reported, the oldest first. */
+  /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
 }
 
