@@ -8,7 +8,7 @@ export { openAccount, type Account, type AccountOptions } from './account';
 export { Pack } from './pack';
 export { checkAccount, findVehicles, type Finding, type FoundVehicle } from './check';
 export type { VehicleClient, VehicleObserver } from './client';
-export { createRedactor } from './redact';
+export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { withSignals } from './util/abort';

@@ -55,8 +55,8 @@ function parseAnyReadName(input: unknown): AnyReadName {
   throw new VehicleError('INPUT_INVALID', sentence`There is no value “${printable(name)}”. ${hint}`);
 }
 
-/** A short text without control characters, because it ends in a log. */
-const printable = (text: string): string => text.slice(0, 40).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
+/** A text without control characters, because it ends in a log; the redactor cuts it. */
+const printable = (text: string): string => text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
 
 const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 

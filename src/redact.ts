@@ -23,7 +23,7 @@ export interface Redactor {
   value<Value>(value: Value): Value;
   /** An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. */
   answer(body: unknown): unknown;
-  /** Anything that was thrown, as an error without secrets: the same one where it holds none. */
+  /** Anything that was thrown, as an error without secrets and with no text over 500 characters: the same one where it has none of both. */
   error(thrown: unknown): VehicleError;
 }
 
@@ -32,6 +32,8 @@ const secretMark = '[secret]';
 const minSecretLength = 8;
 const maxRotated = 1000;
 const maxVins = 1000;
+/** Cuts what a message can make long; every sentence of the pack is shorter. */
+const maxErrorText = 500;
 
 export function createRedactor(): Redactor {
   const lasting = new Set<string>();
@@ -76,7 +78,8 @@ export function createRedactor(): Redactor {
     },
     error(thrown) {
       const error = asVehicleError(thrown);
-      const said = mapSentence(error.sentence, text);
+      // Removes secrets before the cut, because a part of one would not be recognized.
+      const said = mapSentence(error.sentence, (part) => cut(text(part), maxErrorText));
       const message = wordSentence(said);
       const operationId = error.operationId === null ? null : text(error.operationId);
       const cause = causeOf(error.cause, value);
@@ -86,6 +89,10 @@ export function createRedactor(): Redactor {
     },
   };
 }
+
+/** The beginning of a longer text, with `…` as its last character. */
+export const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 /** @param secrets the longest first */
 function without(secrets: readonly string[], input: string): string {

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { causeOf, clockTime, type CommandRecord, type Sentence } from '../../src/index';
+import { causeOf, clockTime, cut, type CommandRecord, type Sentence } from '../../src/index';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
 
@@ -58,9 +58,8 @@ export function nodeStatusOf(node: Node, words: Words): NodeStatus {
     if (next === last) return;
     last = next;
     const [fill, shape] = styles[style];
-    const cut = text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text;
     // Node-RED hands the whole object to Status nodes, and its types know the first three members only.
-    node.status({ fill, shape, text: cut, code: codeOf(key) } as NodeStatusObject);
+    node.status({ fill, shape, text: cut(text, longestText), code: codeOf(key) } as NodeStatusObject);
   };
   /** A status that cannot be shown, for example because its text cannot be read, must not make the work of the node fail. */
   const attempt = (show: () => void): void => {

@@ -49,7 +49,7 @@ export function parseRow(number: number, { value: name, operator }: { value: str
       conditionValues().flatMap(([, names]) => names),
     );
     const hint = near === undefined ? asSentence('Choose one in the node.') : sentence`Did you mean “${near}”?`;
-    throw faulty('CONFIG', number, sentence`There is no value “${name.slice(0, 60)}”. ${hint}`);
+    throw faulty('CONFIG', number, sentence`There is no value “${name}”. ${hint}`);
   }
   const operators = operatorsOf(value.type);
   const known = operators.find((one) => one === operator);

@@ -34,7 +34,7 @@ export function parseEventSettings({
 function parseEventName(input: unknown): EventName {
   const name = eventNames.find((known) => known === input);
   if (name !== undefined) return name;
-  throw config(sentence`There is no event “${String(input).slice(0, 60)}”. Choose from: ${eventNames}.`);
+  throw config(sentence`There is no event “${String(input)}”. Choose from: ${eventNames}.`);
 }
 
 function placeOf(input: unknown): Place {

@@ -173,7 +173,10 @@ export class Requests {
 
   /** The last answer of each address, without what says whose car it is. */
   answers(): AnonymousAnswer[] {
-    return [...this.#answers.values()].map((answer) => anonymousAnswer(...answer));
+    const { known } = this.#options.redactor;
+    return [...this.#answers.values()].map(([method, path, status, body]) =>
+      anonymousAnswer(method, path, status, known(body)),
+    );
   }
 
   /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */

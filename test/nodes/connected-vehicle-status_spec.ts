@@ -101,9 +101,20 @@ describe(type, () => {
     await load();
     for (const read of ['xyzzy', 'w'.repeat(100_000), 'a\nb\u0007c']) {
       const message = String((await flow.fail({ read })).vehicle?.error?.['message']);
-      assert.match(message, /^There is no value “\w{1,40}”\. The help of the “car status” node lists all names\.$/);
+      assert.match(message, /^There is no value “\w{1,499}…?”\. The help of the “car status” node lists all names\.$/);
     }
   });
+
+  for (const [where, before] of [
+    ['at its start', ''],
+    ['where the text is cut', 'x'.repeat(480)],
+  ] as const)
+    it(`shows no part of a secret that is longer than a name, ${where}`, async () => {
+      const accessToken = 'a-secret-'.repeat(10);
+      await load({}, {}, { ...demoCredentials, accessToken });
+      const { message } = (await flow.fail({ read: `${before} ${accessToken}` })).vehicle?.error ?? {};
+      assert.match(String(message), /^There is no value “x* ?\[secret\]”/);
+    });
 
   it('begins `msg.vehicle` with what a driver wants to know', async () => {
     await load();

@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import {
+  cut,
   mapSentence,
   readEach,
   shortVin,
@@ -275,9 +276,9 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
         command,
         sentAt,
         outcome,
-        reason: reason && mapSentence(reason, cut),
+        reason: reason && mapSentence(reason, cutSafely),
         verified,
-        sentBy: sentBy && cut(sentBy),
+        sentBy: sentBy && cutSafely(sentBy),
       })),
   };
 }
@@ -302,4 +303,5 @@ function quotaOf(account: Account): CarReport['quota'] {
   );
 }
 
-const cut = (text: string): string => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
+/** Removes secrets first: a part of one would not be recognized. */
+const cutSafely = (text: string): string => cut(redactor().text(text), 300);
