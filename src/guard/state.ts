@@ -9,21 +9,21 @@ const instant = z.nullable(time);
 const openingShape = z.lazy(() =>
   z.object({
     /** null: not known to be open. */
-    openSince: instant,
+    openSince: z._default(instant, null),
     /** The last instant at which it is known to have been closed; with `openSince` null too: never known. */
-    closedAt: instant,
+    closedAt: z._default(instant, null),
     /** The newest timestamp among the values that counted. */
-    measuredAt: instant,
+    measuredAt: z._default(instant, null),
     /** When the last answer with it was received. */
     receivedAt: z.catch(instant, null),
     /** null: the last answer contained a known state. */
-    unknownSince: instant,
+    unknownSince: z._default(instant, null),
     /** An event has reported that it is unknown. */
-    unknownReported: z.boolean(),
+    unknownReported: z._default(z.boolean(), false),
     /** The car is known to have it, though its state may never have been known to this guard. */
     isFitted: z.catch(z.boolean(), false),
     /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
-    alerted: z.boolean(),
+    alerted: z._default(z.boolean(), false),
   }),
 );
 
@@ -60,16 +60,7 @@ export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
   openings: Partial<Record<OpeningKey, OpeningState>>;
 };
 
-export const unknownOpening = (): OpeningState => ({
-  openSince: null,
-  closedAt: null,
-  measuredAt: null,
-  receivedAt: null,
-  unknownSince: null,
-  unknownReported: false,
-  isFitted: false,
-  alerted: false,
-});
+export const unknownOpening = (): OpeningState => openingShape.parse({});
 
 /** The stored state as far as it can be read: a broken part is forgotten, the rest stays. */
 export function parseGuardState(stored?: unknown): GuardState {
@@ -86,13 +77,7 @@ export function parseGuardState(stored?: unknown): GuardState {
 /** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
   if (state.at === null || at >= state.at) return { ...structuredClone(state), at };
-  const moved = mapTimes(
-    state,
-    (when) => Math.min(when, at),
-    at,
-    (when) => receiptAsOf(when, at),
-  );
-  return { ...moved, at };
+  return mapTimes(state, (when, name) => (/receivedAt$/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
 }
 
 /**
@@ -103,40 +88,19 @@ export function withClockSet(
   state: GuardState,
   { since, byMs, at }: { since: number; byMs: number; at: number },
 ): GuardState {
-  const moved = mapTimes(state, (when) => (when >= since ? Math.max(0, when + byMs) : when), at);
-  return { ...moved, at: state.at === null ? null : Math.min(at, state.at >= since ? state.at + byMs : state.at) };
+  return mapTimes(state, (when, name) =>
+    Math.min(at, name === 'measuredAt' || when < since ? when : Math.max(0, when + byMs)),
+  );
 }
 
-/** A deep copy; `measuredAt` is the service's time and only limited. */
-function mapTimes(
-  state: GuardState,
-  move: (when: number) => number,
-  maxMeasuredAt: number,
-  moveReceipt = move,
-): GuardState {
-  const moved = (when: number | null, by = move): number | null => (when === null ? null : by(when));
-  const copy: GuardState = {
-    ...state,
-    inUseReceivedAt: moved(state.inUseReceivedAt, moveReceipt),
-    parkedAt: moved(state.parkedAt),
-    alertedAt: moved(state.alertedAt),
-    snooze: state.snooze === null ? null : { ...state.snooze, from: move(state.snooze.from) },
-    openings: {},
-  };
-  for (const key of openingKeys) {
-    const opening = state.openings[key];
-    if (opening === undefined) continue;
-    copy.openings[key] = {
-      ...opening,
-      openSince: moved(opening.openSince),
-      closedAt: moved(opening.closedAt),
-      measuredAt: opening.measuredAt === null ? null : Math.min(opening.measuredAt, maxMeasuredAt),
-      receivedAt: moved(opening.receivedAt, moveReceipt),
-      unknownSince: moved(opening.unknownSince),
-    };
-  }
-  return copy;
-}
+/** A deep copy. Every number of the state is a time, but for the minutes of a snooze. */
+const mapTimes = (state: GuardState, move: (when: number, name: string) => number): GuardState =>
+  // The copy has the members of the state.
+  JSON.parse(
+    JSON.stringify(state, (name, value: unknown) =>
+      typeof value === 'number' && name !== 'minutes' ? move(value, name) : value,
+    ),
+  ) as GuardState;
 
 export const openKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
   keys.filter((key) => (state.openings[key]?.openSince ?? null) !== null);
