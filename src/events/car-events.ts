@@ -15,11 +15,8 @@ import { config, parseEventSettings } from './settings';
 import {
   eventNames,
   eventPolls,
-  hasMember,
-  hasPlace,
   isOfSignIn,
   readsForEvents,
-  type EventName,
   type EventRead,
   type EventReading,
   type EventSettings,
@@ -31,25 +28,15 @@ type EventStep = Required<Omit<EventReading, 'at' | 'skewMs'>> & { signIn: SignI
 /** How often the sign-in is looked at, which sends no request. */
 const signInEveryMs = 5 * 60_000;
 
-/** The sentence of these says a number (src/events/text.ts). */
-const isInNumbers = (event: EventName): boolean => event === 'trip-ended' || event.startsWith('battery-');
-
 const eventShape = z.lazy(() =>
-  z
-    .object({
-      event: z.enum(eventNames),
-      from: z.nullable(factValueShape),
-      to: z.nullable(factValueShape),
-      name: z.nullable(z.string().check(z.minLength(1))),
-      place: z.nullable(z.string().check(z.minLength(1))),
-      between: z.object({ since: z.nullable(z.iso.datetime()), until: z.iso.datetime() }),
-    })
-    .check(
-      z.refine(({ event, from, to }) => !isInNumbers(event) || (typeof from === 'number' && typeof to === 'number')),
-      z.refine(
-        ({ event, name, place }) => (name !== null) === hasMember(event) && (place !== null) === hasPlace(event),
-      ),
-    ),
+  z.object({
+    event: z.enum(eventNames),
+    from: z.nullable(factValueShape),
+    to: z.nullable(factValueShape),
+    name: z.nullable(z.string()),
+    place: z.nullable(z.string()),
+    between: z.object({ since: z.nullable(z.iso.datetime()), until: z.iso.datetime() }),
+  }),
 );
 
 /** The reducer of the chosen events of a car and of its account's sign-in. */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { isOlder, isTripEnd, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
+import { setNewest } from '../util/bounded';
 import { isRecord, memberOf } from '../util/json';
 
 /** Milliseconds since 1970, as far as a Date reaches. */
@@ -54,7 +55,7 @@ export function parseEventState(stored: unknown): EventState {
   const facts: Record<string, KnownValue> = {};
   for (const [key, value] of Object.entries(parsed.success ? parsed.data.facts : {})) {
     const fact = knownValueShape.safeParse(value);
-    if (fact.success && signalOf(key)?.isKnown(fact.data.value)) facts[key] = fact.data;
+    if (fact.success) facts[key] = fact.data;
   }
   return { facts, signIn: signInShape.safeParse(parsed.data?.signIn).data };
 }
@@ -141,14 +142,6 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
 const keyOf = ({ read, fact }: Signal, member: string | null): string =>
   [read, member, fact].filter((part) => part != null).join('.');
 
-const signalOf = (key: string): Signal | undefined =>
-  signals.find((signal) => {
-    const { read, members } = signal;
-    if (members === 'all') return key.startsWith(`${read}.`);
-    if (members === null) return key === keyOf(signal, null) || (read === 'odometer' && key === parkedKey);
-    return members.some((member) => key === keyOf(signal, member));
-  });
-
 /**
  * Applies a reading: a pure reducer from readings to events. An event needs two known values; an unknown value changes nothing, so
  * that `between` reaches from the last known old value to the first known new one, over outages and restarts.
@@ -170,8 +163,9 @@ export function applyReading(
       const times = timesOf(content['timestamp'], { ...reading, receivedAt });
       if (old !== undefined && isOlder(times, old)) continue;
       const fact = knownValueOf(value, times, reading.at, old);
-      facts.set(key, fact);
-      if (old === undefined) continue;
+      setNewest(facts, key, fact, maxFacts);
+      // A stored value can be one that no car has.
+      if (old === undefined || !signal.isKnown(old.value)) continue;
       const changes = signal.changes(old.value, value, settings);
       if (sameValue(old.value, value)) fact.since = old.since;
       const name = member === null || signal.nameOf === undefined ? null : signal.nameOf(member);
@@ -189,25 +183,15 @@ export function applyReading(
     facts.set(parkedKey, parked);
   }
   return {
-    state: { ...before, facts: Object.fromEntries(withoutForgotten(facts)) },
+    state: { ...before, facts: Object.fromEntries(facts) },
     events: events.filter(({ event }) => settings.events.includes(event)),
   };
 }
 
 /** A service names about 40 lamps; more names than this are none of them. */
 const maxMembers = 100;
-
-/** Of a read with any number of members, those that were read last are kept. */
-function withoutForgotten(facts: ReadonlyMap<string, KnownValue>): Iterable<[string, KnownValue]> {
-  const forgotten = new Set<string>();
-  for (const { read, members } of signals) {
-    if (members !== 'all') continue;
-    const ofRead = [...facts].filter(([key]) => key.startsWith(`${read}.`));
-    ofRead.sort(([, one], [, other]) => other.readAt - one.readAt);
-    for (const [key] of ofRead.slice(maxMembers)) forgotten.add(key);
-  }
-  return [...facts].filter(([key]) => !forgotten.has(key));
-}
+/** More than all reads have together; those that were read last are kept. */
+const maxFacts = 300;
 
 function* membersOf(
   { members }: Signal,

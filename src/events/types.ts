@@ -42,8 +42,6 @@ export type EventRead = (typeof eventReads)[EventName][number];
 /** Whether an event is one of the account, which needs no read. */
 export const isOfSignIn = (event: EventName): boolean => event.startsWith('sign-in-');
 
-/** Whether `name` of an event is a member of doors, windows or warnings. */
-export const hasMember = (event: EventName): boolean => /^(door|window|tailgate|hood|warning)-/.test(event);
 /** Whether `place` of an event is a place of the settings. */
 export const hasPlace = (event: string): boolean => event === 'arrived' || event === 'left';
 
