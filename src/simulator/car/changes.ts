@@ -7,16 +7,29 @@ import { modelPathOf, resourceWords, valueProblem, type ResourceValue } from './
 import { above, detailParts, parts, position, values } from './state';
 import { groups } from './groups';
 
-const members = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.partial(z.strictObject(shape)));
+type Members = Record<string, z.ZodMiniDefault>;
+
+/** The schemas without their first values, which are not for what a change leaves out. */
+const bare = <Shape extends Members>(shape: Shape) =>
+  // `fromEntries` forgets the names.
+  Object.fromEntries(Object.entries(shape).map(([name, { _zod }]) => [name, _zod.def.innerType])) as {
+    [Name in keyof Shape]: Shape[Name]['_zod']['def']['innerType'];
+  };
+
+const members = <Shape extends Members>(shape: Shape) => z.optional(z.partial(z.strictObject(bare(shape))));
 
 const changes = z.partial(
   z.strictObject({
-    ...values,
-    details: members({
-      ...parts.details,
-      images: members(detailParts.images),
-      descriptions: members(detailParts.descriptions),
-    }),
+    ...bare(values),
+    details: z.optional(
+      z.partial(
+        z.strictObject({
+          ...bare(parts.details),
+          images: members(detailParts.images),
+          descriptions: members(detailParts.descriptions),
+        }),
+      ),
+    ),
     windows: members(parts.windows),
     doors: members(parts.doors),
     battery: members(parts.battery),

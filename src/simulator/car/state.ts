@@ -9,8 +9,6 @@ import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 export const byRule = 'BY_RULE';
 
 type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
-export type WindowName = NameIn<'windows'>;
-export type DoorName = Exclude<NameIn<'doors'>, 'carLocked'>;
 
 /** The openings of a read, without the lock, each with a value. */
 const eachOpening = <Read extends OpeningRead, Value>(
@@ -22,6 +20,9 @@ const eachOpening = <Read extends OpeningRead, Value>(
     Exclude<NameIn<Read>, 'carLocked'>,
     Value
   >;
+
+/** A member, and its value in the car that is there by default. */
+const first = z._default;
 
 const anyWord = z.nullable(z.string({ error: 'a word such as OPEN, or null' }));
 const flag = z.boolean({ error: 'true or false' });
@@ -54,182 +55,148 @@ export const position = {
 /** Parts of `details` that have members of their own. */
 export const detailParts = {
   /** Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2). */
-  images: { exteriorImageUrl: text, internalImageUrl: text },
-  descriptions: { model: text, steering: text, upholstery: text },
+  images: { exteriorImageUrl: first(text, null), internalImageUrl: first(text, null) },
+  descriptions: { model: first(text, 'XC60'), steering: first(text, 'LEFT'), upholstery: first(text, 'R310') },
 };
 
 /** The parts of a car that have members. */
 export const parts = {
   details: {
-    modelYear: z.nullable(z.union([z.number(), z.string()], { error: 'a year' })),
-    gearbox: text,
-    fuelType: text,
-    externalColour: text,
-    batteryCapacityKWH: z.nullable(z.number({ error: 'a number of kilowatt-hours, or null' })),
+    modelYear: first(z.nullable(z.union([z.number(), z.string()], { error: 'a year' })), 2024),
+    gearbox: first(text, 'AUTOMATIC'),
+    fuelType: first(text, 'PETROL'),
+    externalColour: first(text, 'Crystal White Pearl'),
+    batteryCapacityKWH: first(z.nullable(z.number({ error: 'a number of kilowatt-hours, or null' })), null),
   },
-  windows: eachOpening('windows', anyWord),
-  doors: eachOpening('doors', anyWord),
+  windows: { ...eachOpening('windows', first(anyWord, 'CLOSED')), sunroof: first(anyWord, 'UNSPECIFIED') },
+  doors: eachOpening('doors', first(anyWord, 'CLOSED')),
   battery: {
     /** Percent. Null: unknown. */
-    level: z.nullable(percent),
-    target: percent,
+    level: first(z.nullable(percent), 62),
+    target: first(percent, 90),
     /** Nominal capacity. */
-    capacityKWH: above('a number of kilowatt-hours above 0'),
+    capacityKWH: first(above('a number of kilowatt-hours above 0'), 78),
     /** Kilometers at 100 percent. */
-    fullRange: above('a number of kilometers above 0'),
+    fullRange: first(above('a number of kilometers above 0'), 420),
     /** Amperes. */
-    currentLimit: above('a number of amperes above 0'),
+    currentLimit: first(above('a number of amperes above 0'), 16),
     /** Watts up to 80 percent. */
-    power: above('a number of watts above 0'),
+    power: first(above('a number of watts above 0'), 11_000),
     /** How many times faster than the clock the battery charges. */
-    timeLapse: above('a factor above 0'),
+    timeLapse: first(above('a factor above 0'), 1),
   },
   charger: {
-    connection: z.enum(['CONNECTED', 'DISCONNECTED', 'FAULT'], { error: 'CONNECTED, DISCONNECTED or FAULT' }),
-    type: z.enum(['AC', 'DC'], { error: 'AC or DC' }),
-    hasPower: flag,
+    connection: first(
+      z.enum(['CONNECTED', 'DISCONNECTED', 'FAULT'], { error: 'CONNECTED, DISCONNECTED or FAULT' }),
+      'DISCONNECTED',
+    ),
+    type: first(z.enum(['AC', 'DC'], { error: 'AC or DC' }), 'AC'),
+    hasPower: first(flag, true),
     /** Whether the car waits for the time that its driver set. */
-    scheduled: flag,
+    scheduled: first(flag, false),
   },
   /** How the energy interface reports the battery, with oddities of real cars (docs/internals/vendor-api.md 12.5). */
   energy: {
     /** Members that answer with an error, by its code: `NOT_SUPPORTED`. Null: the member has a value. */
-    errors: z.partialRecord(z.enum(chargingMemberNames), z.nullable(z.string())),
+    errors: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(z.string())), {}),
     /** Members whose capability differs from the truth. Null: it does not differ. */
-    capabilities: z.partialRecord(z.enum(chargingMemberNames), z.nullable(flag)),
+    capabilities: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(flag)), {}),
     /** Whether the service answers 404 for this car. */
-    notFound: flag,
-    distanceUnit: z.enum(['km', 'mi', 'miles'], { error: 'km, mi or miles' }),
+    notFound: first(flag, false),
+    distanceUnit: first(z.enum(['km', 'mi', 'miles'], { error: 'km, mi or miles' }), 'km'),
     /** Whether the level has a decimal place. */
-    tenths: flag,
-    faultWhenDone: flag,
-    powerOnlyWhileCharging: flag,
+    tenths: first(flag, false),
+    faultWhenDone: first(flag, false),
+    powerOnlyWhileCharging: first(flag, false),
   },
   /** The position that the service knows: that of the end of the last trip. */
   location: {
-    ...position,
+    latitude: first(position.latitude, 57.7087),
+    longitude: first(position.longitude, 11.9745),
+    altitude: first(position.altitude, 12),
+    heading: first(position.heading, 220),
     /** False: the driver has switched the sharing of the position off. */
-    shared: flag,
+    shared: first(flag, true),
   },
   /** Values of the statistics group that no extended resource has. */
   statistics: {
-    averageEnergyConsumption: amount,
-    averageEnergyConsumptionAutomatic: amount,
-    averageEnergyConsumptionSinceCharge: amount,
-    averageFuelConsumptionAutomatic: amount,
-    averageSpeedAutomatic: amount,
+    averageEnergyConsumption: first(amount, null),
+    averageEnergyConsumptionAutomatic: first(amount, null),
+    averageEnergyConsumptionSinceCharge: first(amount, null),
+    averageFuelConsumptionAutomatic: first(amount, 7.1),
+    averageSpeedAutomatic: first(amount, 52),
   },
   /** The course of the commands to come. */
   commandPlan: {
     /** The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only. */
-    steps: z.array(step).check(z.minLength(1, { error: 'at least one step' })),
+    steps: first(z.array(step).check(z.minLength(1, { error: 'at least one step' })), [
+      { afterMs: 0, status: 'RUNNING' },
+      { afterMs: 2000, status: 'WAITING' },
+      { afterMs: 4000, status: byRule },
+    ]),
     /** How long a v2 command blocks. */
-    answerAfterMs: wait,
+    answerAfterMs: first(wait, 1500),
     /** The time from the end of a command until reads show its effect (docs/internals/vendor-api.md 1.9: the doors lag). */
-    effectAfterMs: wait,
+    effectAfterMs: first(wait, 0),
   },
 };
 
 /** The parts of a car that are one value. */
 export const values = {
-  cab: anyWord,
-  lock: anyWord,
-  engineRunning: z.nullable(flag),
+  cab: first(anyWord, 'CLOSED'),
+  lock: first(anyWord, 'LOCKED'),
+  engineRunning: first(z.nullable(flag), false),
   /** Whether the car can be charged at a plug. */
-  plugIn: flag,
+  plugIn: first(flag, false),
   /** A car that answers `climatization-stop` with success and goes on (docs/internals/vendor-api.md 15.1). */
-  ignoresClimatizationStop: flag,
-  inUse: flag,
-  asleep: flag,
+  ignoresClimatizationStop: first(flag, false),
+  inUse: first(flag, false),
+  asleep: first(flag, false),
   /** False: no internet. */
-  reachable: flag,
-  powerSaving: flag,
+  reachable: first(flag, true),
+  powerSaving: first(flag, false),
   /** A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
-  classic: flag,
+  classic: first(flag, false),
   /** The answer of accessibility in place of the one that follows from the flags above. Null: that one. */
-  availability: z.nullable(z.strictObject({ value: text, unavailableReason: text })),
+  availability: first(z.nullable(z.strictObject({ value: text, unavailableReason: text })), null),
   /** Names of reads, resources and commands that this car does not have. */
-  unsupported: z.array(z.string()),
+  unsupported: first(z.array(z.string()), []),
   /** Commands that the specification does not name, as path segments: `climatization-start` (docs/internals/vendor-api.md 1.7). */
-  extraCommands: z.array(
-    z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' })),
+  extraCommands: first(
+    z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
+    [],
   ),
 };
 
-type Whole<Shape> = { [Member in keyof Shape]: z.output<Shape[Member]> };
-type Parts = { [Part in keyof typeof parts]: Whole<(typeof parts)[Part]> };
-export type CarState = Omit<Parts, 'details'> &
-  Whole<typeof values> & {
-    details: Parts['details'] & { [Part in keyof typeof detailParts]: Whole<(typeof detailParts)[Part]> };
-    resources: Partial<Record<ResourceName, ResourceValue>>;
-  };
+const whole = <Shape extends z.core.$ZodShape>(shape: Shape) =>
+  // Each member has its first value, which a generic shape does not show.
+  z.prefault(z.object(shape), {} as never);
+
+const carState = z.object({
+  ...values,
+  details: whole({
+    ...parts.details,
+    images: whole(detailParts.images),
+    descriptions: whole(detailParts.descriptions),
+  }),
+  windows: whole(parts.windows),
+  doors: whole(parts.doors),
+  battery: whole(parts.battery),
+  charger: whole(parts.charger),
+  energy: whole(parts.energy),
+  location: whole(parts.location),
+  statistics: whole(parts.statistics),
+  commandPlan: whole(parts.commandPlan),
+});
+export type CarState = z.output<typeof carState> & { resources: Partial<Record<ResourceName, ResourceValue>> };
 
 /** A member of the statistics group that no extended resource has. */
 export type StatisticName = keyof CarState['statistics'];
 
 /** A believable petrol car, locked and closed. */
 export const newState = (): CarState => ({
-  details: {
-    modelYear: 2024,
-    gearbox: 'AUTOMATIC',
-    fuelType: 'PETROL',
-    externalColour: 'Crystal White Pearl',
-    batteryCapacityKWH: null,
-    images: { exteriorImageUrl: null, internalImageUrl: null },
-    descriptions: { model: 'XC60', steering: 'LEFT', upholstery: 'R310' },
-  },
-  windows: { ...eachOpening('windows', 'CLOSED'), sunroof: 'UNSPECIFIED' },
-  doors: eachOpening('doors', 'CLOSED'),
-  cab: 'CLOSED',
-  lock: 'LOCKED',
-  engineRunning: false,
-  plugIn: false,
-  battery: {
-    level: 62,
-    target: 90,
-    capacityKWH: 78,
-    fullRange: 420,
-    currentLimit: 16,
-    power: 11_000,
-    timeLapse: 1,
-  },
-  charger: { connection: 'DISCONNECTED', type: 'AC', hasPower: true, scheduled: false },
-  energy: {
-    errors: {},
-    capabilities: {},
-    notFound: false,
-    distanceUnit: 'km',
-    tenths: false,
-    faultWhenDone: false,
-    powerOnlyWhileCharging: false,
-  },
-  location: { latitude: 57.7087, longitude: 11.9745, altitude: 12, heading: 220, shared: true },
-  statistics: {
-    averageEnergyConsumption: null,
-    averageEnergyConsumptionAutomatic: null,
-    averageEnergyConsumptionSinceCharge: null,
-    averageFuelConsumptionAutomatic: 7.1,
-    averageSpeedAutomatic: 52,
-  },
-  ignoresClimatizationStop: false,
-  inUse: false,
-  asleep: false,
-  reachable: true,
-  powerSaving: false,
-  classic: false,
-  availability: null,
+  ...carState.parse({}),
   resources: Object.fromEntries(
     resourceNames.filter((name) => !modelPathOf(name)).map((name) => [name, defaultValue(name)]),
   ),
-  unsupported: [],
-  extraCommands: [],
-  commandPlan: {
-    steps: [
-      { afterMs: 0, status: 'RUNNING' },
-      { afterMs: 2000, status: 'WAITING' },
-      { afterMs: 4000, status: byRule },
-    ],
-    answerAfterMs: 1500,
-    effectAfterMs: 0,
-  },
 });
