@@ -136,7 +136,7 @@ describe(type, () => {
   });
 
   it('shows a failed command in red and says nothing to a Catch node', async () => {
-    service.car().openDoor('rearLeft');
+    service.car().set({ doors: { rearLeft: 'OPEN' } });
     await load({ command: 'lock' });
     const { payload } = await flow.ask();
     assert.equal((payload as Record<string, unknown>)['outcome'], 'failed');

@@ -98,7 +98,7 @@ describe(type, () => {
     const before = clock.now();
     await pass(3);
     assert.deepEqual(payloads(), []);
-    service.car().openWindow('rearRight');
+    service.car().set({ windows: { rearRight: 'OPEN' } });
     const openedAt = clock.now();
     await until(() => payloads().length === 1);
     await pass(3);
@@ -116,7 +116,7 @@ describe(type, () => {
       text: 'Rear-right window is open',
     });
     assert.ok(Date.parse(between.since) <= before && Date.parse(between.until) === openedAt, JSON.stringify(between));
-    service.car().closeWindow('rearRight');
+    service.car().set({ windows: { rearRight: 'CLOSED' } });
     await until(() => payloads().length === 2);
     assert.equal(texts()[1], 'Rear-right window is closed');
   });
@@ -204,7 +204,7 @@ describe(type, () => {
     car.drive({ km: 12, minutes: 15, latitude: 57.8, longitude: 12.2 });
     await clock.advanceUntil(() => payloads().length >= 3, 5 * second);
     assert.deepEqual(texts().sort(), ['Car is no longer at home', 'Engine is off', 'Trip has ended after 12 km']);
-    car.plug();
+    car.set({ charger: { connection: 'CONNECTED' } });
     await clock.advanceUntil(() => payloads().length >= 7, 5 * second);
     // The battery charges quickly, so that a poll finds it at or above 60 %.
     const after = texts()

@@ -56,7 +56,7 @@ describe(type, () => {
 
   it('says once that a window stayed open, and that all is closed again', async () => {
     await load();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await until(() => said(0).length === 1);
     const [alert] = said(0);
     assert.equal(alert?.['type'], 'alert');
@@ -68,7 +68,7 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.[0]?.['topic'], 'alert');
     await pass(30);
     assert.equal(said(0).length, 1);
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     await until(() => said(1).length === 1);
     assert.equal(said(1)[0]?.['type'], 'clear');
     assert.equal(said(0).length, 1);
@@ -117,7 +117,7 @@ describe(type, () => {
     await load({ minutes: 0, watch: ['window'] });
     await pass(3);
     const endDeploy = await flow.beginDeploy();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     service.clearRequests();
     await until(() => service.requests.some(({ status }) => status === 200));
     await pass(0.25);
@@ -128,7 +128,7 @@ describe(type, () => {
 
   it('sends an alert again, unchanged, when Node-RED was killed while it was sent', async () => {
     await load({ minutes: 5 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     // The state on disk at the moment when the next node gets the message.
     let kill = (): Promise<void> => assert.fail();
     flow.node('out0').on('input', () => void (kill = flow.killedNow()));
@@ -147,7 +147,7 @@ describe(type, () => {
 
   it('says again after the set time, not in quiet hours, and not while snoozed', async () => {
     await load({ minutes: 5, repeat: 5, quietHours: '08:20-09:00' });
-    service.car().openDoor('tailGate');
+    service.car().set({ doors: { tailGate: 'OPEN' } });
     await until(() => said(0).length === 3);
     assert.deepEqual(
       said(0).map(({ reason }) => reason),
@@ -172,7 +172,10 @@ describe(type, () => {
   });
 
   it('counts only while the car is not in use, where that is chosen', async () => {
-    service.car().openWindow('frontLeft').set({ inUse: true });
+    service
+      .car()
+      .set({ windows: { frontLeft: 'OPEN' } })
+      .set({ inUse: true });
     await load({ onlyWhileNotInUse: true });
     await pass(30);
     assert.equal(said(0).length, 0);
@@ -193,7 +196,10 @@ describe(type, () => {
   for (const question of [{ ask: true }, { topic: 'ask' }]) {
     it(`answers ${JSON.stringify(question)} at once, keeping the message`, async () => {
       await load({ poll: 0, quietHours: '00:00-23:59' });
-      service.car().openWindow('frontLeft').openDoor('hood');
+      service
+        .car()
+        .set({ windows: { frontLeft: 'OPEN' } })
+        .set({ doors: { hood: 'OPEN' } });
       flow.send({ ...question, keep: 1 });
       const { payload, keep } = await flow.until(() => flow.outputs[0]?.[0]);
       assert.equal(keep, 1);
@@ -246,7 +252,7 @@ describe(type, () => {
 
   it('shows what is open rather than that something else could not be read', async () => {
     service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await load({ poll: 60 });
     await until(() => flow.caught.length === 1 && flow.badges.some(({ shape }) => shape === 'dot'));
     await pass(2);
@@ -300,7 +306,7 @@ describe(type, () => {
     it(`refuses ${what} with INPUT_INVALID, and keeps working`, async () => {
       await load({ poll: 0 });
       assert.equal((await flow.fail({ ...msg })).vehicle?.error?.['code'], 'INPUT_INVALID');
-      service.car().openWindow('frontLeft');
+      service.car().set({ windows: { frontLeft: 'OPEN' } });
       assert.ok((await flow.ask({ ask: true })).payload);
     });
   }
@@ -321,7 +327,7 @@ describe(type, () => {
 
   it('goes on after a redeploy where it was: counts on, and does not say it twice', async () => {
     await load({ minutes: 10 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
     await flow.unload();
     assert.equal(clock.sleeping, 0);
@@ -341,10 +347,10 @@ describe(type, () => {
 
   it('looks after a restart before it says anything', async () => {
     await load({ poll: 120 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
     await flow.unload();
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     await clock.advance(2 * 1440 * minute);
     const before = service.requests.length;
     await load({ poll: 120 });
@@ -355,7 +361,7 @@ describe(type, () => {
 
   it('says after a restart what it knew, unconfirmed, and why, where the look takes too long', async () => {
     await load({ poll: 120 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
     await flow.unload();
     await clock.advance(60 * minute);
@@ -407,7 +413,7 @@ describe(type, () => {
     // The service has the right time.
     service = await startSimulator({ clock: { ...timersOf(clock), now: () => clock.monotonic() } });
     await load({ minutes: 10, poll: 60 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(3);
     clock.setTime(clock.monotonic());
     await pass(5);
@@ -428,7 +434,7 @@ describe(type, () => {
 
   it('forgets what it knew of another car', async () => {
     await load();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
     await flow.unload();
     await load({ vin: 'YV1CT9551B1570982', poll: 0 });
@@ -451,10 +457,10 @@ describe(type, () => {
   it('shows what is open since when, else that all is closed', async () => {
     await load();
     await until(() => flow.badges.some(({ fill }) => fill === 'green'));
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await until(() => flow.badges.at(-1)?.fill === 'yellow');
     assert.match(String(flow.badges.at(-1)?.text), /^front-left window open since \d\d:\d\d$/);
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     service.car().set({ lock: 'UNLOCKED' });
     await until(() => String(flow.badges.at(-1)?.text).startsWith('unlocked'));
     assert.match(String(flow.badges.at(-1)?.text), /^unlocked since \d\d:\d\d$/);
@@ -462,19 +468,19 @@ describe(type, () => {
 
   it('shows when it has given the last alert, until all is closed', async () => {
     await load();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await until(() => said(0).length === 1);
     await until(() =>
       /^front-left window open since \d\d:\d\d, alert sent \d\d:\d\d$/.test(flow.badges.at(-1)?.text ?? ''),
     );
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     await until(() => flow.badges.at(-1)?.fill === 'green');
     assert.doesNotMatch(flow.badges.at(-1)?.text ?? '', /alerted/);
   });
 
   it('shows until when it is silent', async () => {
     await load();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await until(() => flow.badges.at(-1)?.fill === 'yellow');
     flow.send({ snooze: 60 });
     await until(() =>
@@ -487,7 +493,7 @@ describe(type, () => {
   });
 
   it('calls no more closed on its badge than what it watches', async () => {
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await load({ watch: ['lock'] });
     await until(() => flow.badges.some(({ fill }) => fill === 'green'));
     assert.match(flow.badges.at(-1)?.text ?? '', /^Car locked · \d\d:\d\d$/);

@@ -267,7 +267,7 @@ describe(type, () => {
     service.car().report();
     for (let i = 0; i < 3; i += 1) flow.send({ i });
     await flow.until(() => flow.completed.length === 4);
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await flow.ask({ read: 'doors' });
     assert.equal(flow.outputs[0]?.length, 2);
   });
@@ -329,7 +329,10 @@ describe(type, () => {
       await turns(1);
     }
     assert.equal(flow.outputs[0]?.length, 1);
-    service.car().openWindow('frontLeft').report();
+    service
+      .car()
+      .set({ windows: { frontLeft: 'OPEN' } })
+      .report();
     await turns(1);
     assert.equal(flow.outputs[0]?.length, 2);
   });

@@ -21,7 +21,7 @@ describe('connected-vehicle', () => {
     ]);
     const url = await baseUrlOf('v');
     assert.equal(await baseUrlOf('v2'), url);
-    (await demoService(flow.RED))?.car().closeWindow('rearRight');
+    (await demoService(flow.RED))?.car().set({ windows: { rearRight: 'CLOSED' } });
     await flow.unload();
     await flow.load({ type: 'connected-vehicle-status' });
     assert.equal((await flow.ask()).vehicle?.['allClosed'], true);

@@ -113,16 +113,22 @@ describe('The language of a vehicle configuration', () => {
       assert.equal(error.text, failure);
       assert.match(error.message, /^There is no value/);
 
-      service.car().openWindow('frontLeft').openDoor('tailGate');
+      service
+        .car()
+        .set({ windows: { frontLeft: 'OPEN' } })
+        .set({ doors: { tailGate: 'OPEN' } });
       await load(language, { type: 'connected-vehicle-guard', timeZone: 'UTC', poll: 0 });
       flow.send({ ask: true });
       assert.equal(textOf(await flow.until(() => flow.outputs[0]?.[0])), alert);
-      service.car().closeWindow('frontLeft').closeDoor('tailGate');
+      service
+        .car()
+        .set({ windows: { frontLeft: 'CLOSED' } })
+        .set({ doors: { tailGate: 'CLOSED' } });
 
       await load(language, { type: 'connected-vehicle-event', poll: 60, events: ['window-opened'] });
       await clock.advanceUntil(() => service.requests.some(({ path }) => path.endsWith('/windows')), 1_000);
       await clock.advanceInSteps(180_000, 15_000);
-      service.car().openWindow('rearRight');
+      service.car().set({ windows: { rearRight: 'OPEN' } });
       await clock.advanceUntil(() => (flow.outputs[0] ?? []).length > 0, 1_000);
       assert.equal(textOf(flow.outputs[0]?.[0] ?? assert.fail()), event);
     });

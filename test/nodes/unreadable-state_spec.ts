@@ -44,14 +44,14 @@ describe('A node whose stored state cannot be read when it starts', () => {
   it('keeps the alert of a guard, and gives the all clear when the state can be read again', async () => {
     const config = { type: 'connected-vehicle-guard', minutes: 5 };
     await load(config);
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await until(() => sent(0).length === 1);
     await flow.endProcess();
     const unblock = block(fileOf('guard'));
     await load(config);
     await flow.until(() => flow.caught.length > 0);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'CONFIG');
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     await clock.advanceInSteps(3 * minute, minute / 4);
     unblock();
     await until(() => sent(1).length === 1);

@@ -92,7 +92,7 @@ describe('The examples with events', function () {
     service.car().set({ lock: 'UNLOCKED' });
     assert.equal(await sidebar.next('Not sent: no topic'), 'Car is unlocked');
     sidebar.clear();
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     assert.equal(await sidebar.next('Not sent: no topic'), 'Front-left window is open');
   });
 
@@ -108,7 +108,7 @@ describe('The examples with events', function () {
 
   it('“Start here” says that a window was opened', async () => {
     await deploy('Start here', away, '/windows');
-    service.car().openWindow('rearLeft');
+    service.car().set({ windows: { rearLeft: 'OPEN' } });
     assert.equal(await sidebar.next('What happened'), 'Rear-left window is open');
   });
 });

@@ -120,7 +120,7 @@ describe('The examples in trouble', function () {
     it('says why it could not be locked, and does not try again', async () => {
       service
         .car()
-        .openDoor('rearLeft')
+        .set({ doors: { rearLeft: 'OPEN' } })
         .set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
       await deploy();
       assert.match(String(await sidebar.next('Alarm')), /^The car may not be locked\. .*door is open/);
@@ -171,7 +171,7 @@ describe('The examples in trouble', function () {
     it('posts the sentence of an event to the topic', async () => {
       await deploy('my-car-4711');
       while (service.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
-      service.car().openWindow('rearLeft');
+      service.car().set({ windows: { rearLeft: 'OPEN' } });
       await sidebar.next('Sent');
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'Rear-left window is open' }]);
     });

@@ -194,7 +194,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     await until(online('offline'));
     const states = (): Published[] => published.filter(({ topic }) => topic === 'connected-vehicle/car/state');
     const before = states().length;
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     const told = published.length;
     await until(() => published.slice(told).filter(({ topic }) => topic.endsWith('/online')).length > 3);
     assert.ok(online('offline')());

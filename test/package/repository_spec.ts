@@ -127,7 +127,7 @@ describe('The repository', () => {
   });
 
   it('keeps the client and the simulated service apart, but for the tables', () => {
-    const shared = /^(node:.*|zod\/mini|src\/(simulator|catalogue|words)\/.*|src\/(errors|util\/clock|vin))$/;
+    const shared = /^(node:.*|zod\/mini|src\/(simulator|catalogue|words)\/.*|src\/(errors|util\/(clock|json)|vin))$/;
     for (const file of sources) {
       const names = imports(file);
       if (file.startsWith('src/simulator/'))

@@ -1,4 +1,5 @@
 import { chargingMemberNames, type ChargingMemberName } from '../../catalogue/reads';
+import { perMile } from '../../catalogue/units';
 import type { CarState } from './state';
 
 /**
@@ -20,8 +21,6 @@ export const energyMessages: Readonly<Record<string, string>> = {
 /** Above this level the power falls, in a straight line to a fifth at 100 percent. */
 const taperFrom = 80;
 const taperedTo = 0.2;
-
-const kilometersPerMile = 1.609344;
 
 /** Watts that the battery takes at a level. */
 function powerAt(level: number, { power }: CarState['battery']): number {
@@ -86,7 +85,7 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
       range === null
         ? unknown
         : {
-            value: energy.distanceUnit === 'km' ? range : Math.round(range / kilometersPerMile),
+            value: energy.distanceUnit === 'km' ? range : Math.round(range / perMile),
             unit: energy.distanceUnit,
           },
     chargerConnectionStatus: { value: charger.connection },

@@ -2,6 +2,7 @@ import type { Clock } from '../../util/clock';
 import { isResourceName, type ResourceName } from '../../catalogue/reads';
 import { openingState } from '../../catalogue/openings';
 import { VehicleError } from '../../errors';
+import { isRecord, memberOf } from '../../util/json';
 import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
 import { asBoolean, modelPathOf, type ResourceValue } from './resources';
 import {
@@ -13,7 +14,7 @@ import {
   type Override,
   type Trip,
 } from './changes';
-import { newState, type CarState, type DoorName, type WindowName } from './state';
+import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 
 /** Something that happens to the car at a time to come. */
@@ -158,22 +159,6 @@ export class Car {
     return this;
   }
 
-  openWindow(name: WindowName): this {
-    return this.set({ windows: { [name]: 'OPEN' } });
-  }
-
-  closeWindow(name: WindowName): this {
-    return this.set({ windows: { [name]: 'CLOSED' } });
-  }
-
-  openDoor(name: DoorName): this {
-    return this.set({ doors: { [name]: 'OPEN' } });
-  }
-
-  closeDoor(name: DoorName): this {
-    return this.set({ doors: { [name]: 'CLOSED' } });
-  }
-
   /** Switches the climatization, as somebody in the car does. */
   switchClimate(on: boolean): this {
     this.#runDue();
@@ -181,11 +166,6 @@ export class Car {
     else this.#climateUntil = null;
     this.#notify();
     return this;
-  }
-
-  /** Connects the cable, or takes it off. */
-  plug(connected = true): this {
-    return this.set({ charger: { connection: connected ? 'CONNECTED' : 'DISCONNECTED' } });
   }
 
   /**
@@ -229,7 +209,7 @@ export class Car {
    */
   openTailgate(): boolean {
     if (this.state.lock === 'LOCKED' && this.#running(this.#clock.now()).length === 0) return false;
-    this.openDoor('tailGate');
+    this.set({ doors: { tailGate: 'OPEN' } });
     return true;
   }
 
@@ -491,12 +471,8 @@ function outcomeOf(state: CarState, command: string): string {
   return 'COMPLETED';
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The value at a path such as `windows.frontLeft`. */
-const partOf = (state: CarState, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => (isPlain(value) ? value[key] : undefined), state);
+const partOf = (state: CarState, path: string): unknown => path.split('.').reduce<unknown>(memberOf, state);
 
 /**
  * Merges checked changes into the state, in place.
@@ -506,7 +482,7 @@ function merge(target: Record<string, unknown>, changes: Record<string, unknown>
   return Object.entries(changes).flatMap(([key, value]) => {
     const old = target[key];
     if (value === undefined || old === value) return [];
-    if (isPlain(old) && isPlain(value)) return merge(old, value, `${prefix}${key}.`);
+    if (isRecord(old) && isRecord(value)) return merge(old, value, `${prefix}${key}.`);
     target[key] = value;
     return [`${prefix}${key}`];
   });

@@ -98,7 +98,7 @@ describe('the watch', () => {
   });
 
   it('names the open door when the car could not be locked', async () => {
-    service.car().openDoor('rearLeft');
+    service.car().set({ doors: { rearLeft: 'OPEN' } });
     const verdict = verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' })));
     assert.equal(verdict.requestStatus, 'UNABLE_TO_LOCK_DOOR_OPEN');
     assert.equal(verdict.outcome, 'failed');
@@ -232,7 +232,7 @@ describe('the watch', () => {
   it('names the open door however the service writes its word', async () => {
     service
       .car()
-      .openDoor('tailGate')
+      .set({ doors: { tailGate: 'OPEN' } })
       .set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3000, status: 'Unable_To_Lock_Door_Open' }));
     assert.match(
       verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).reason,

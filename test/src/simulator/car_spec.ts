@@ -62,12 +62,16 @@ describe('a simulated car', () => {
   });
 
   it('opens and closes by name', () => {
-    const car = bench.simulator.car().openWindow('frontLeft').closeWindow('rearRight').openDoor('hood');
+    const car = bench.simulator
+      .car()
+      .set({ windows: { frontLeft: 'OPEN' } })
+      .set({ windows: { rearRight: 'CLOSED' } })
+      .set({ doors: { hood: 'OPEN' } });
     assert.deepEqual(
       [car.state.windows.frontLeft, car.state.windows.rearRight, car.state.doors.hood],
       ['OPEN', 'CLOSED', 'OPEN'],
     );
-    assert.equal(car.closeDoor('hood').state.doors.hood, 'CLOSED');
+    assert.equal(car.set({ doors: { hood: 'CLOSED' } }).state.doors.hood, 'CLOSED');
   });
 
   it('takes the value of a resource as a change to the car where the resource follows from the car', () => {

@@ -109,17 +109,24 @@ describe('a v1 command to the simulated car', () => {
   }
 
   it('locks with an open window or tank lid', async () => {
-    bench.simulator.car().set({ lock: 'UNLOCKED' }).openWindow('frontLeft').openDoor('tankLid');
+    bench.simulator
+      .car()
+      .set({ lock: 'UNLOCKED' })
+      .set({ windows: { frontLeft: 'OPEN' } })
+      .set({ doors: { tankLid: 'OPEN' } });
     await bench.postV1('lock');
     await bench.clock.advance(4000);
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
   });
 
   it('applies the state of the car when the command reaches it, not when it was sent', async () => {
-    bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('frontLeft');
+    bench.simulator
+      .car()
+      .set({ lock: 'UNLOCKED' })
+      .set({ doors: { frontLeft: 'OPEN' } });
     const link = linkOf(await bench.postV1('lock'));
     await bench.clock.advance(1000);
-    bench.simulator.car().closeDoor('frontLeft');
+    bench.simulator.car().set({ doors: { frontLeft: 'CLOSED' } });
     await bench.clock.advance(3000);
     assert.equal(await follow(link), 'COMPLETED');
   });
@@ -325,7 +332,10 @@ describe('a v2 command to the simulated car', () => {
 
     it(`cannot lock an open door (${dialect})`, async () => {
       await start(dialect);
-      bench.simulator.car().set({ lock: 'UNLOCKED' }).openDoor('rearLeft');
+      bench.simulator
+        .car()
+        .set({ lock: 'UNLOCKED' })
+        .set({ doors: { rearLeft: 'OPEN' } });
       assert.equal((await bench.postV2('lock')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
       assert.equal(
         (await bench.postV2('lock-reduced-guard')).body['data']?.['invokeStatus'],

@@ -139,7 +139,7 @@ describe('the control interface of the simulator', () => {
       return JSON.parse(value.replace(/^data: /, '')) as { cars: Record<string, unknown>[]; faults: unknown[] };
     };
     assert.equal((await next()).cars[0]?.['rearRightWindow'], 'open');
-    bench.simulator.car().closeWindow('rearRight');
+    bench.simulator.car().set({ windows: { rearRight: 'CLOSED' } });
     assert.equal((await next()).cars[0]?.['rearRightWindow'], 'closed');
     bench.simulator.faults.add({ error: 'quota', times: 1 });
     assert.equal((await next()).faults.length, 1);

@@ -94,13 +94,13 @@ describe('the energy interface of the simulated service', () => {
     const car = bench.simulator.car();
     const percentMs = (0.78 / 11) * hour;
     await bench.clock.advance(percentMs / 2);
-    car.plug(false);
+    car.set({ charger: { connection: 'DISCONNECTED' } });
     await bench.clock.advance(hour);
     assert.deepEqual(
       [(await values())['batteryChargeLevel'], (await values())['chargingStatus'], (await values())['chargingType']],
       [53, 'IDLE', 'NONE'],
     );
-    car.plug();
+    car.set({ charger: { connection: 'CONNECTED' } });
     await bench.clock.advance(percentMs / 2 + 1);
     assert.equal((await values())['batteryChargeLevel'], 54);
   });
@@ -189,7 +189,7 @@ describe('the energy interface of the simulated service', () => {
     assert.deepEqual((await bench.get(capabilities)).body['getEnergyState']?.['chargingCurrentLimit'], {
       isSupported: false,
     });
-    bench.simulator.car().plug();
+    bench.simulator.car().set({ charger: { connection: 'CONNECTED' } });
     assert.equal((await values())['chargingPower'], 11_000);
     await bench.clock.advance(24 * hour);
     const done = await values();

@@ -334,7 +334,7 @@ describe('the simulated car in all its views', () => {
     it(`is the same on v1, on v2 and in the resources (${dialect})`, async () => {
       const bench = await new Bench().start({ dialect });
       try {
-        const car = bench.simulator.car().closeWindow('rearRight');
+        const car = bench.simulator.car().set({ windows: { rearRight: 'CLOSED' } });
         const pairs = [
           ['windows', 'frontLeft', 'frontLeftWindowOpen'],
           ['windows', 'frontRight', 'frontRightWindowOpen'],

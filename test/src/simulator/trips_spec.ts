@@ -202,7 +202,7 @@ describe('climate and engine of a simulated car', () => {
     assert.equal(car.climateUntil, null);
     await minutes(1);
     await begin();
-    car.openDoor('frontLeft');
+    car.set({ doors: { frontLeft: 'OPEN' } });
     assert.equal(car.climateUntil, null);
   });
 
