@@ -40,6 +40,15 @@ describe('The sentences of errors', () => {
     );
   });
 
+  it('are all found by their text in docs/troubleshooting.md or docs/commands.md; `npm run readme` writes them', () => {
+    const read = (page: string): string => readFileSync(join(root, 'docs', page), 'utf8');
+    const found = read('troubleshooting.md') + read('commands.md');
+    assert.deepEqual(
+      templates.filter((template) => !found.includes(template.replace(/\{\d\}/g, '…'))),
+      [],
+    );
+  });
+
   it('have the tag where a value is filled in, so that their template is known', () => {
     assert.deepEqual(
       said.flatMap(({ untagged }) => untagged),
