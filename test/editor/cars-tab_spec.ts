@@ -11,6 +11,7 @@ import {
   openEditor,
   pendingNote,
   picture,
+  showTheme,
   skipAfterFailure,
 } from '../support/editor-browser';
 import { linkCheckout, startNodeRed, type Install, type RealNodeRed } from '../support/real-node-red';
@@ -467,29 +468,35 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await page.waitForResponse(/\/cars$/);
   });
 
-  it('can be used by everybody, as far as axe can tell', async () => {
-    await page.locator('.cars-more summary').click();
-    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
-  });
+  async function checkWithAxe(opened: Page): Promise<void> {
+    await opened.locator('.cars-more summary').click();
+    assert.deepEqual(await axeFindings(opened, '.cars-tab'), []);
+    await showTheme(opened, 'dark');
+    await picture(opened, `cars-${await opened.evaluate('RED.i18n.lang()')}-dark`);
+    assert.deepEqual(await axeFindings(opened, '.cars-tab', 'color-contrast'), [], 'dark');
+    await showTheme(opened, 'light');
+  }
 
-  it('is German where the editor is', async () => {
-    const german = await open('de');
-    // As for a user who may only read.
-    await german.route('**/position', (route) =>
-      route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
-    );
-    await show(german);
-    assert.match(await german.locator('.cars-list tr[data-fact=location]').innerText(), /^Position\tbekannt\t/);
-    await german.locator('.cars-list caption', { hasText: 'Fenster' }).waitFor();
-    assert.equal(
-      await german
-        .locator('.cars-list tr[data-fact=rearRightWindow]')
-        .innerText()
-        .then((text) => text.split('\t')[1]),
-      'zu',
-    );
-    await german.close();
-  });
+  it('can be used by everybody in a light and a dark theme, as far as axe can tell', () => checkWithAxe(page));
+
+  for (const [locale, heading, closed, position] of [
+    ['de', 'Fenster', 'zu', /^Position\tbekannt\t/],
+    ['fr', 'Vitres', 'fermé', /^Position\tconnue\t/],
+  ] as const)
+    it(`is in the language of the editor: ${locale}`, async () => {
+      const opened = await open(locale);
+      // As for a user who may only read.
+      await opened.route('**/position', (route) =>
+        route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
+      );
+      await show(opened);
+      assert.match(await opened.locator('.cars-list tr[data-fact=location]').innerText(), position);
+      await opened.locator('.cars-list caption', { hasText: heading }).waitFor();
+      const window = await opened.locator('.cars-list tr[data-fact=rearRightWindow]').innerText();
+      assert.equal(window.split('\t')[1], closed);
+      await checkWithAxe(opened);
+      await opened.close();
+    });
 
   it('names each of several cars of one configuration once, in the list that chooses one', async () => {
     await press('readOther');

@@ -1,8 +1,26 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
+import {
+  formIsOpen,
+  launchBrowser,
+  openEditor,
+  partOf,
+  pendingNote,
+  picture,
+  showTheme,
+} from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+
+/** Conditions of four kinds, each with an operand of its own. */
+const hundredRows = Array.from({ length: 100 }, (_, at) =>
+  [
+    { value: 'odometer', operator: '>', operand: at },
+    { value: 'doors.locked', operator: 'is', operand: 'true' },
+    { value: 'chargingStatus', operator: 'one of', operand: 'IDLE,DONE' },
+    { value: 'location', operator: 'within', operand: { name: `Place ${at}`, latitude: '57.7', longitude: '11.9' } },
+  ].at(at % 4),
+);
 
 /** A flow as an older version or a person wrote it: properties are missing, lists are in an order of their own. */
 const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
@@ -66,6 +84,16 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
     ],
   },
   { id: 'unset', type: 'connected-vehicle-condition', vehicle: 'demo-car' },
+  {
+    id: 'not-served',
+    type: 'connected-vehicle-condition',
+    vehicle: 'volvo',
+    conditions: [
+      { value: 'odometer', operator: '>', operand: 5 },
+      { value: 'externalTemp', operator: '<', operand: 3 },
+    ],
+  },
+  { id: 'long', type: 'connected-vehicle-condition', vehicle: 'demo-car', conditions: hundredRows },
 ].map((node, row) => ('vehicle' in node ? { wires: [], ...node, z: 'tab', x: 300, y: 40 + row * 40 } : node));
 flow.push({
   id: 'texts',
@@ -89,7 +117,7 @@ const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ i
 const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
 
 describe(`The forms in a browser${pendingNote}`, function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let nodeRed: RealNodeRed;
   let browser: Browser;
   let page: Page;
@@ -160,20 +188,24 @@ describe(`The forms in a browser${pendingNote}`, function () {
     }
   });
 
-  for (const locale of ['en-US', 'de-DE']) {
-    it(`can be used by everybody, as far as axe can tell: ${locale}`, async () => {
+  for (const locale of ['en-US', 'de-DE', 'fr-FR']) {
+    it(`can be used by everybody in a light and a dark theme, as far as axe can tell: ${locale}`, async () => {
       const opened = locale === 'en-US' ? page : await open(locale);
       // Another language has the same fields with other words.
-      const forms =
-        locale === 'en-US'
-          ? [...configs, ...nodes]
-          : ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
-      for (const id of forms) {
+      const ofEachType = ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
+      const others = [...configs, ...nodes].filter((id) => !ofEachType.includes(id) && id !== 'long');
+      for (const id of locale === 'en-US' ? [...ofEachType, ...others] : ofEachType) {
         await openForm(id, opened);
         await picture(opened, `${locale}-${id}`);
         await openFolds(opened);
         assert.deepEqual(await axeFindings(opened, '.car-form'), [], id);
         await picture(opened, `${locale}-${id}-open`);
+        if (ofEachType.includes(id)) {
+          await showTheme(opened, 'dark');
+          await picture(opened, `${locale}-${id}-dark`);
+          assert.deepEqual(await axeFindings(opened, '.car-form', 'color-contrast'), [], `${id}, dark`);
+          await showTheme(opened, 'light');
+        }
         const cancel = configs.includes(id) ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
         await opened.locator(cancel).dispatchEvent('click');
         await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
@@ -375,6 +407,49 @@ describe(`The forms in a browser${pendingNote}`, function () {
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
+  it('name a value that the service of the chosen vehicle does not have', async () => {
+    await openForm('not-served');
+    const says = '“Outside temperature” is not available at the service of this vehicle';
+    assert.equal(await partOf(page, 'reason').innerText(), `Condition 2: ${says}`);
+    await page.locator('#node-input-vehicle').selectOption('demo-car');
+    assert.equal(await partOf(page, 'reason').innerText(), '');
+    await page.locator('#node-input-vehicle').selectOption('volvo');
+    await page.locator('.condition').nth(1).locator('select').first().selectOption('fuelAmount');
+    assert.equal(await partOf(page, 'reason').innerText(), '');
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    assert.match(
+      await page.evaluate("String(RED.nodes.node('not-served').validationErrors)"),
+      /Outside temperature” is not available/,
+      'the red triangle of the node says it, too',
+    );
+  });
+
+  it('open 100 conditions within seconds, and keep them all while one is changed, one removed and one added', async () => {
+    const before = performance.now();
+    await openForm('long');
+    assert.ok(performance.now() - before < 10_000, `${performance.now() - before} ms`);
+    const rows = page.locator('.condition');
+    assert.equal(await rows.count(), 100);
+    await rows.nth(48).locator('.red-ui-typedInput-input').fill('4800');
+    await rows.nth(48).locator('.red-ui-typedInput-input').blur();
+    await page.locator('.red-ui-editableList-item-remove').nth(99).click();
+    await rows.nth(99).waitFor({ state: 'detached' });
+    await page.locator('.red-ui-editableList-addButton').click();
+    await rows.nth(99).locator('.red-ui-typedInput-input').fill('30');
+    await closeForm('long');
+    // The form stores a number with its type, and each field of a place.
+    const expected: object[] = hundredRows.map((row) => ({
+      ...row,
+      operand: typeof row?.operand === 'object' ? { ...row.operand, radius: '' } : row?.operand,
+      operandType: typeof row?.operand === 'number' ? 'num' : 'str',
+    }));
+    expected[48] = { value: 'odometer', operator: '>', operand: 4800, operandType: 'num' };
+    expected[99] = { value: 'batteryChargeLevel', operator: '<', operand: 30, operandType: 'num' };
+    assert.deepEqual(await page.evaluate("RED.nodes.node('long').conditions"), expected);
+    assert.equal(await page.evaluate("RED.nodes.node('long').valid"), true);
   });
 
   it('name the parts of a place, fill in where the car is, and say what a place lacks', async () => {

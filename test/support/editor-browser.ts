@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
@@ -75,6 +75,25 @@ export const formIsOpen = (page: Page): Promise<unknown> =>
     // The computed style, because the form moves by a CSS transition to the `right` of its own style.
     return tray !== undefined && getComputedStyle(tray).right === '0px';
   });
+
+/** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */
+export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  const file = require.resolve('@node-red-contrib-themes/dark/theme.min.css');
+  // Its pictures of grips are beside the file.
+  const styles = readFileSync(file, 'utf8').replaceAll(/url\([^)]*\)/g, 'none');
+  await page.evaluate(
+    async ([isDark, css]) => {
+      document.querySelector('#dark-theme')?.remove();
+      const { RED } = globalThis as unknown as { RED: { settings: { version: string } } };
+      if (!RED.settings.version.startsWith('4.')) document.documentElement.classList.toggle('nr-theme-dark', isDark);
+      else if (isDark)
+        document.head.append(Object.assign(document.createElement('style'), { id: 'dark-theme', textContent: css }));
+      const fades = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+      await Promise.allSettled(fades.map((fade) => fade.finished));
+    },
+    [theme === 'dark', styles] as const,
+  );
+}
 
 /** A part of an open form that is no property. */
 export const partOf = (page: Page, name: string) => page.locator(`.car-form [data-part="${name}"]`);
