@@ -85,11 +85,11 @@ describe('The sentences of errors', () => {
     };
     assert.equal(
       problemOf({ minutesFor: { window: 'ten' } }),
-      'Der Wächter kann nicht beginnen. Berichtigen Sie die andere Zeit von „window“. Die Zeit bis zu einer Meldung muss eine Zahl von Minuten sein, 0 oder mehr.',
+      'Der Wächter kann nicht starten. Berichtigen Sie die andere Zeit von „window“. Die Zeit bis zu einer Meldung muss eine Zahl von Minuten sein, 0 oder mehr.',
     );
     assert.equal(
       problemOf({ watch: [] }),
-      'Der Wächter kann nicht beginnen. Es ist keine Öffnung gewählt. Wählen Sie mindestens eine Art von Öffnung.',
+      'Der Wächter kann nicht starten. Es ist keine Öffnung gewählt. Wählen Sie mindestens eine Art von Öffnung.',
     );
   });
 

@@ -124,7 +124,7 @@ describe('The status text of a reading', () => {
       'good: 38 l, 62,5 %',
     ],
     [reading('statistics', { averageSpeed: value(50, 'km/h') }), 'good: 1 value', 'good: 1 Wert'],
-    [reading('engine-status', { engineStatus: value('STOPPED') }), 'good: stopped', 'good: steht'],
+    [reading('engine-status', { engineStatus: value('STOPPED') }), 'good: stopped', 'good: aus'],
     [reading('tyres', { frontLeft: noWarning, rearLeft: noWarning }), 'good: no warnings', 'good: keine Warnungen'],
     [
       reading('tyres', { frontLeft: value('LOW_PRESSURE'), rearLeft: noWarning }),
