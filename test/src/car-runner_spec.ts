@@ -11,8 +11,10 @@ class CountingStore extends MemoryStateStore {
   writes = 0;
   fails = false;
 
-  override write(...args: Parameters<StateStore['write']>): Promise<string | null> {
-    if (this.fails) return Promise.reject(new Error('no space'));
+  override async write(...args: Parameters<StateStore['write']>): Promise<string | null> {
+    // A disk takes longer than whoever does not wait for it.
+    await new Promise(setImmediate);
+    if (this.fails) throw new Error('no space');
     this.writes += 1;
     return super.write(...args);
   }

@@ -63,9 +63,9 @@ describe('the state store', () => {
   it('keeps everything readable by its owner only, and leaves no draft and no lock', async () => {
     const store = open();
     await store.write('guard/a', 1);
+    assert.equal(statSync(onlyFileOf('guard')).mode & 0o777, 0o600);
     await store.write('guard/a', 2, { expected: (await store.read('guard/a'))?.version ?? null });
-    const file = onlyFileOf('guard');
-    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(statSync(onlyFileOf('guard')).mode & 0o777, 0o600);
     for (const folder of [directory, join(directory, 'state'), join(directory, 'state', 'guard')])
       assert.equal(statSync(folder).mode & 0o777, 0o700);
   });
