@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import * as fc from 'fast-check';
 import { combine, judge, parseCondition, parseRow, type Reading } from '../../src/index';
 import { tried } from '../support/property';
+import { minutesAgo, now, readingOf, single } from '../support/readings';
 
 type Answer = boolean | null;
 
@@ -13,18 +14,6 @@ interface Row {
   reading: Reading | undefined;
   answer: Answer;
 }
-
-const now = Date.parse('2026-06-01T12:00:00Z');
-const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
-
-/** A reading as the client gives it (docs/internals/contract.md 3). */
-const readingOf = (read: string, payload: object, more: object = {}): Reading =>
-  ({
-    payload,
-    vehicle: { vin: null, read, interface: null, receivedAt: minutesAgo(0), measuredAt: null, source: 'live', ...more },
-  }) as Reading;
-const single = (read: string, value: unknown, unit: string | null = null): Reading =>
-  readingOf(read, { value, unit, timestamp: minutesAgo(5) });
 
 const level = fc.option(fc.double({ min: 0, max: 100, noNaN: true }));
 const limit = fc.double({ min: -10, max: 110, noNaN: true });

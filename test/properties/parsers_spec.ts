@@ -3,29 +3,20 @@ import * as fc from 'fast-check';
 import {
   commandNames,
   isRecord,
-  isReadName,
   openAccount,
   Pack,
   pastedToken,
-  readThemes,
   resolveService,
-  systemClock,
   VehicleError,
   type Account,
   type AccountOptions,
-  type Clock,
   type InterfaceName,
   type ReadName,
   type Reading,
 } from '../../src/index';
-import { recorded, recordedFailures } from '../support/answers';
+import { clock, now, reads, recorded, recordedFailures, vin } from '../support/answers';
 import { tried } from '../support/property';
 
-const vin = 'YV1CT9551B1570982';
-const now = Date.parse('2026-11-23T08:00:00Z');
-/** Pauses between tries pass at once. */
-const clock: Clock = { ...systemClock, now: () => now, sleep: () => Promise.resolve() };
-const reads = readThemes().flatMap(([, names]) => names.filter(isReadName));
 const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location-v1'];
 
 type Respond = (path: string) => { status: number; body: string };

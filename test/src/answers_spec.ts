@@ -11,33 +11,22 @@ import {
   openSession,
   Pack,
   pastedToken,
-  readThemes,
   resolveService,
-  systemClock,
   VehicleError,
   type Account,
-  type Clock,
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
-import { recorded, recordedFailures, type Answer } from '../support/answers';
+import { clock, now, reads, recorded, recordedFailures, vin, type Answer } from '../support/answers';
 import { Golden } from '../transcripts/golden';
 
-const vin = 'YV1CT9551B1570982';
 const tokenPath = '/as/token.oauth2';
-
-const now = Date.parse('2026-11-23T08:00:00Z');
-/** Pauses between tries pass at once. */
-const clock: Clock = { ...systemClock, now: () => now, sleep: () => Promise.resolve() };
 
 /** `/connected-vehicle/v2/…` is of `connected-v2`. */
 const interfaceOf = (path: string): InterfaceName | undefined => {
   const [, api = '', version = ''] = path.split('/');
   return interfaceNames.find((name) => name === `${api.replace('-vehicle', '')}-${version}`);
 };
-
-/** Every read of the service, as the dropdown lists them. */
-const reads = readThemes().flatMap(([, names]) => names.filter(isReadName));
 
 const without = (value: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));

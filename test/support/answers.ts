@@ -1,5 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isReadName, readThemes, systemClock, type Clock } from '../../src/index';
+
+/** Stands for `{vin}` in the answers. */
+export const vin = 'YV1CT9551B1570982';
+/** In milliseconds since 1970. */
+export const now = Date.parse('2026-11-23T08:00:00Z');
+/** Pauses between tries pass at once. */
+export const clock: Clock = { ...systemClock, now: () => now, sleep: () => Promise.resolve() };
+/** Every read of the service, as the dropdown lists them. */
+export const reads = readThemes().flatMap(([, names]) => names.filter(isReadName));
 
 /** An answer of the service as a file of `test/fixtures/answers` holds it. */
 export interface Answer {

@@ -1,17 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { conditionValue, judge, parseCondition, parseRow, VehicleError, type Reading } from '../../../src/index';
-
-const now = Date.parse('2026-06-01T12:00:00Z');
-const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
-
-/** A reading as the client gives it (docs/internals/contract.md 3). */
-const readingOf = (read: string, payload: object, more: object = {}): Reading =>
-  ({
-    payload,
-    vehicle: { vin: null, read, interface: null, receivedAt: minutesAgo(0), measuredAt: null, source: 'live', ...more },
-  }) as Reading;
-const single = (read: string, value: unknown, unit: string | null = null, age = 5): Reading =>
-  readingOf(read, { value, unit, timestamp: minutesAgo(age) });
+import { minutesAgo, now, readingOf, single } from '../../support/readings';
 
 const conditionOf = (value: string, operator: string, operand: unknown, code: 'CONFIG' | 'INPUT_INVALID' = 'CONFIG') =>
   parseCondition(1, parseRow(1, { value, operator }), operand, code);
