@@ -7,8 +7,7 @@ import { signInsOf } from './sign-in';
 import { redactor, shownFailure } from '../vehicle/redaction';
 import { packOf } from '../vehicle/state-store';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
-import { wordsOf } from '../node-red/i18n';
-import { inLanguage, languageOfRequest } from '../node-red/sentences';
+import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
@@ -44,15 +43,14 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     limited = own,
   ): void => {
     const answer = async (request: Request, response: Response): Promise<void> => {
-      const worded = (result: unknown, language = languageOfRequest(request)): unknown =>
-        inLanguage(wordsOf(RED, '', language).word, result);
+      const words = wordsOfRequest(RED, request);
       try {
         const result = await work(String(request.params['id']), request.body);
         // Diagnostics are for a report to the maintainers, so they stay in English.
-        response.json(worded(result, action === 'diagnostics' ? 'en-US' : undefined));
+        response.json(worded(result, action === 'diagnostics' ? wordsOf(RED, '', 'en-US') : words));
       } catch (error) {
         const { code, sentence, retryAt } = reportedError(RED, action, error, RED.log);
-        response.json({ error: worded({ code, message: sentence, retryAt }) });
+        response.json({ error: worded({ code, message: sentence, retryAt }, words) });
       }
     };
     const permitted = RED.auth.needsPermission(`connected-vehicle.${permission}`);

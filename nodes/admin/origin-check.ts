@@ -1,7 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
-import { wordsOf } from '../node-red/i18n';
-import { languageOfRequest } from '../node-red/sentences';
+import { wordsOfRequest } from '../node-red/i18n';
 import { asSentence } from '../../src/index';
 import { clock } from '../node-red/time';
 
@@ -22,7 +21,7 @@ export function protectRoute(RED: NodeAPI): Handler {
   const requests = new Map<string, number[]>();
   return (request, response, next) => {
     const refuse = (status: number, sentence: string): void => {
-      const message = wordsOf(RED, '', languageOfRequest(request)).word(asSentence(sentence));
+      const message = wordsOfRequest(RED, request).word(asSentence(sentence));
       response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
     };
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');

@@ -7,8 +7,7 @@ import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
 import { partOf } from '../pack';
 import { packOf, sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
-import { wordsOf } from '../node-red/i18n';
-import { languageOfRequest } from '../node-red/sentences';
+import { wordsOfRequest } from '../node-red/i18n';
 import type { Form } from './form-routes';
 import { deploysOf } from '../node-red/deploys';
 import { storedNodes } from '../node-red/flows';
@@ -180,7 +179,7 @@ class SignInRoutes {
 
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
-    const { say, word } = wordsOf(this.#RED, '', languageOfRequest(request));
+    const { say, word } = wordsOfRequest(this.#RED, request);
     const isReloaded = sessionOf(this.#RED)?.signIns.isUsed(request.originalUrl) === true;
     const { status, words } = await this.finish(request.originalUrl).then(
       () => ({ status: 200, words: say('callback.done') }),

@@ -1,4 +1,4 @@
-import type { Worded } from '../node-red/sentences';
+import type { Worded } from '../node-red/i18n';
 import { nodeField, textOf } from './forms';
 import { sharedText } from './texts';
 

@@ -141,10 +141,8 @@ export function startCarNode<Read, Event, Opened>(
       const { vin, runner } = await running();
       await runner.markSent(events);
       const at = new Date(clock().now()).toISOString();
-      await own.pack.facts.addEvents(
-        vin,
-        texts.map((text) => ({ at, text })),
-      );
+      const sent = texts.map((text) => ({ at, text }));
+      await own.pack.facts.addEvents(vin, sent);
       notifyEditors(own.RED);
     },
   };

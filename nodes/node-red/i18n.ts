@@ -1,14 +1,15 @@
 /**
- * The texts of the runtime: node statuses with values, warnings, the sentences of guard, events and conditions. They are apart from the
- * message catalogues, because Node-RED sends those to every editor. Node-RED's `RED._` takes as much CPU time as a read, so the runtime
- * looks its texts up in its own map.
+ * What the runtime says to people, in their language. `runtime.json` has its texts: node statuses with values, warnings, the sentences of
+ * guard, events and conditions. They are apart from the message catalogues, because Node-RED sends those to every editor; and Node-RED's
+ * `RED._` takes as much CPU time as a read, so the runtime looks its texts up in its own map. The library has the sentences of errors in
+ * English; `sentences.json` of a language has their translations by the English template.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
-import { wordSentence, type Sentence } from '../../src/index';
+import { isRecord, wordSentence, type Sentence } from '../../src/index';
 import { partOf } from '../pack';
-import { english, languages, localesFolder, readTranslations } from './sentences';
 
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;
@@ -25,6 +26,15 @@ export interface Words {
 
 /** The parts of a text: words, the name of a place, words, and so on. */
 type Text = readonly string[];
+
+/** The build puts the locales beside the bundle. */
+const localesFolder = join(__dirname, 'locales');
+
+/** The language that the sentences are written in. */
+const english = 'en-US';
+
+/** The languages of the pack, first English. */
+const languages: readonly string[] = [...new Set([english, ...readdirSync(localesFolder)])];
 
 /** The texts by language, read at the first use of each. */
 class Texts {
@@ -46,8 +56,7 @@ class Texts {
 const knownLanguage = (named: unknown): string | undefined => languages.find((language) => language === named);
 
 function wordsIn(language: string): Words {
-  const texts = new Map([...textsOf(english), ...textsOf(language)]);
-  const translations = readTranslations(language);
+  const [texts, translations] = [new Map([...textsOf(english), ...textsOf(language)]), translationsOf(language)];
   return {
     language,
     say(key, values = {}) {
@@ -62,13 +71,25 @@ function wordsIn(language: string): Words {
   };
 }
 
-const textsOf = (language: string): [string, Text][] =>
-  flat('', JSON.parse(readFileSync(join(localesFolder, language, 'runtime.json'), 'utf8')));
+/** @param name of a file; whoever calls knows its shape, which a test checks */
+const read = <Content>(language: string, name: string): Content =>
+  JSON.parse(readFileSync(join(localesFolder, language, name), 'utf8')) as Content;
+
+const textsOf = (language: string): [string, Text][] => flat('', read(language, 'runtime.json'));
 
 /** Each text under its whole key, `status.reading`. */
 function flat(path: string, value: unknown): [string, Text][] {
   if (typeof value === 'string') return [[path.slice(1), value.split(/__(\w+)__/)]];
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
+}
+
+/** The translations of a language by English template, and the labels of the vehicle configuration by property. */
+function translationsOf(language: string): ReadonlyMap<string, string> {
+  // A sentence that names a property is shown with the label of its field. The editor has fewer languages than the runtime.
+  const ofEditor = existsSync(join(localesFolder, language, 'connected-vehicle.json')) ? language : english;
+  const { label } = read<{ label: Record<string, string> }>(ofEditor, 'connected-vehicle.json');
+  const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
+  return new Map(Object.entries({ ...label, ...sentences }));
 }
 
 /**
@@ -82,6 +103,28 @@ export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
   return partOf(RED, Texts).in(knownLanguage(node?.config?.language) ?? other);
 }
 
+/** The texts in the language of the pack that a browser prefers. */
+export const wordsOfRequest = (RED: NodeAPI, request: Request): Words =>
+  wordsOf(RED, '', String(request.acceptsLanguages([...languages]) || english));
+
 /** A line in the log of Node-RED, in its language. */
 export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
   RED.log.warn(`[connected-vehicle] ${wordsOf(RED).word(warning)}`);
+
+/** A value as a browser gets it: each sentence is a text in the language of the editor. */
+export type Worded<Value> = Value extends Sentence
+  ? string
+  : Value extends object
+    ? {
+        [Member in keyof Value]: Value[Member] extends ReadonlySet<unknown> | undefined
+          ? Value[Member]
+          : Worded<Value[Member]>;
+      }
+    : Value;
+
+/** An answer to a browser with every sentence worded. */
+export const worded = (answer: unknown, { word }: Words): unknown =>
+  JSON.parse(JSON.stringify(answer, (_name, value: unknown) => (isSentence(value) ? word(value) : value)));
+
+const isSentence = (value: unknown): value is Sentence =>
+  isRecord(value) && typeof value['template'] === 'string' && Array.isArray(value['values']);

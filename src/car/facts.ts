@@ -7,7 +7,7 @@ import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
-import { addToHistory, joinHistory, linesOf, type Lines } from './history';
+import { addToHistory, linesOf, type Lines } from './history';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -154,7 +154,8 @@ export class CarFacts {
         ...stored,
         ...Object.fromEntries(Object.entries(learned).filter(([, value]) => value !== null)),
         equipment: { ...stored.equipment, ...equipment },
-        history: joinHistory(stored.history, history),
+        // Of two rows of an hour, the newer one is kept.
+        history: [...new Map([...stored.history, ...history].map((row) => [row[0], row])).values()],
         events: [...stored.events, ...events].slice(-maxEvents),
       };
       car.isRead = true;

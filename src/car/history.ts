@@ -29,23 +29,12 @@ const hoursKept = 7 * 24;
 export function addToHistory(rows: HistoryRow[], read: ReadName, payload: unknown, now: number): boolean {
   const values = historyNames.map((name) => levelOf(name === read ? payload : memberOf(payload, name)));
   if (values.every((value) => value === null)) return false;
-  return addRow(rows, [Math.floor(now / hourMs), ...values]);
-}
-
-/** Its values replace those of the row of the same hour. @returns whether there was none */
-function addRow(rows: HistoryRow[], added: HistoryRow): boolean {
-  const row = rows.find(([hour]) => hour === added[0]);
-  if (row === undefined) rows.push(added);
-  else added.forEach((value, index) => (row[index] = value ?? row[index] ?? null));
+  const hour = Math.floor(now / hourMs);
+  const row = rows.find(([known]) => known === hour);
+  if (row === undefined) rows.push([hour, ...values]);
+  else values.forEach((value, index) => (row[index + 1] = value ?? row[index + 1] ?? null));
   rows.splice(0, rows.length - hoursKept);
   return row === undefined;
-}
-
-/** The rows of `earlier` with those of `later` added. */
-export function joinHistory(earlier: readonly HistoryRow[], later: readonly HistoryRow[]): HistoryRow[] {
-  const rows = earlier.map((row) => [...row]);
-  for (const row of later) addRow(rows, row);
-  return rows;
 }
 
 /** The lines of the last seven days. @param now in milliseconds since 1970 */

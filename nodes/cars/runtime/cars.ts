@@ -18,7 +18,7 @@ import { packOf } from '../../vehicle/state-store';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../vehicle/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
-import type { Worded } from '../../node-red/sentences';
+import type { Worded } from '../../node-red/i18n';
 import type { Facts } from './facts';
 import { isOlderFact, overviewsOf, type Overview } from './overview';
 import { parseOptions } from '../../node-red/options';

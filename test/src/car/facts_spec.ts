@@ -307,7 +307,7 @@ describe('The last seven days of a car', () => {
   });
 
   it('are joined with what is stored of them where the store could not be read at first: an hour once, and 20 events', async () => {
-    await facts.observe(vin, 'fuelAmount', { value: 40 }, start);
+    await level(90, start - hour);
     await level(80, start);
     await facts.addEvents(
       vin,
@@ -322,8 +322,11 @@ describe('The last seven days of a car', () => {
       Array.from({ length: 10 }, (_, n) => eventAt(15 + n)),
     );
     store.read = read;
-    const { lines, events } = await facts.known(vin, start + hour);
-    assert.deepEqual(lines, { batteryChargeLevel: [[start, 79]], fuelAmount: [[start, 40]] });
+    assert.deepEqual(await line(start + hour), [
+      [start - hour, 90],
+      [start, 79],
+    ]);
+    const { events } = await facts.known(vin, start + hour);
     assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.slice(0, 2)], [20, '5 ', '24']);
     assert.deepEqual(await new CarFacts(store).known(vin, start + hour), await facts.known(vin, start + hour));
   });
