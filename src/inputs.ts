@@ -52,11 +52,10 @@ function parseAnyReadName(input: unknown): AnyReadName {
     near === undefined
       ? asSentence('The help of the “car status” node lists all names.')
       : sentence`Did you mean “${near}”?`;
-  throw new VehicleError('INPUT_INVALID', sentence`There is no value “${printable(name)}”. ${hint}`);
+  // Without control characters, because it ends in a log; the redactor cuts it.
+  const printable = name.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
+  throw new VehicleError('INPUT_INVALID', sentence`There is no value “${printable}”. ${hint}`);
 }
-
-/** A text without control characters, because it ends in a log; the redactor cuts it. */
-const printable = (text: string): string => text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '');
 
 const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 

@@ -167,10 +167,9 @@ class SignInRoutes {
   }
 
   #isPastedElsewhere(id: string, refreshToken: string): boolean {
-    const RED = this.#RED;
-    return storedNodes(RED).some((node) => {
+    return storedNodes(this.#RED).some((node) => {
       if (node.type !== 'connected-vehicle' || node.id === id) return false;
-      const stored: unknown = findVehicle(RED, node.id)?.credentials ?? RED.nodes.getCredentials(node.id);
+      const stored: unknown = findVehicle(this.#RED, node.id)?.credentials ?? this.#RED.nodes.getCredentials(node.id);
       const other = String(memberOf(stored, 'refreshToken') ?? '').trim();
       // The environment variables of a disabled node are not resolved.
       return other === refreshToken || other.startsWith('${');

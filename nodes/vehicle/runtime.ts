@@ -15,7 +15,6 @@ import { vehicleCredentials, vehicleOptions } from './options';
 /** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   const { RED, node } = own;
-  const shared = { id: node.id, warn: (sentence: string) => node.warn(sentence) };
   let opened: Promise<Account> | undefined;
   let demoVin: string | undefined;
   let knownCause: string | null = null;
@@ -36,29 +35,21 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
       },
       commandSent: () => overview.commandSent(),
     };
-    if (options.service !== 'demo')
-      return openAccount({
-        ...accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {})),
-        ...shared,
-        observer,
-      });
-    const access = await demoAccountOptions(RED, options);
-    demoVin = access.vin;
-    return openAccount({ ...access, ...shared, observer });
+    const demo = options.service === 'demo' ? await demoAccountOptions(RED, options) : null;
+    demoVin = demo?.vin;
+    const access =
+      demo ?? accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {}));
+    const account = openAccount({ ...access, id: node.id, warn: (sentence) => node.warn(sentence), observer });
+    notifyEditors(RED);
+    return account;
   };
 
   const account = async (): Promise<Account> => {
     throwIfInUse(RED);
-    opened ??= open().then(
-      (account) => {
-        notifyEditors(RED);
-        return account;
-      },
-      (error: unknown) => {
-        opened = undefined;
-        throw error;
-      },
-    );
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return opened;
   };
   const findCause = async (): Promise<string | null> => {

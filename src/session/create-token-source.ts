@@ -71,7 +71,7 @@ class ManagedToken implements TokenSource {
     this.#signInKey = signInKey(client, configNodeId);
     this.#pastedKey = pastedKey(client, given.refreshToken);
     // A grant is refreshed even while no request needs its token.
-    this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(ignore));
+    this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(() => undefined));
   }
 
   async get(signal?: AbortSignal): Promise<string> {
@@ -180,5 +180,3 @@ function endOfGrant(signedInAt: number): number {
   const date = new Date(signedInAt);
   return date.setUTCMonth(date.getUTCMonth() + 6);
 }
-
-const ignore = (): void => undefined;
