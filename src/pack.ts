@@ -61,9 +61,9 @@ export class Pack {
   stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.
     const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
-    const { clock, store } = this;
+    const { clock, membership, store } = this;
     const state = this.#keys.get(key) ?? {
-      limiter: new RateLimiter({ clock, store, key: `quota/${key}` }),
+      limiter: new RateLimiter({ clock, store, membership, key: `quota/${key}` }),
       shared: new SharedReads(clock),
     };
     this.#keys.set(key, state);

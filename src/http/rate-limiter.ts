@@ -3,24 +3,16 @@ import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
+import type { Membership } from '../state/membership';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
-
-/** The limits of one API key (docs/internals/contract.md 2). */
-export interface Quota {
-  /** The limit of each API by itself. */
-  requestsPerDay: number;
-  /** The limit of all APIs together, as the next one. */
-  requestsPerMinute: number;
-  commandsPerMinute: number;
-}
+import { SharedQuota, type Quota, type RateLimitCode, type SharedCounts } from './shared-quota';
 
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
 
-/** The error code of the requests that the limiter refuses while nothing may be sent. */
-export type RateLimitCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
+export type { Quota, RateLimitCode };
 
 export interface AcquireOptions {
   api: ApiName;
@@ -52,6 +44,8 @@ interface RateLimiterOptions {
   clock: Clock;
   /** Stores the counts, so that they outlive a restart. */
   store: Pick<StateStore, 'read' | 'write'>;
+  /** Of this process in `store`, where it shares the counts with others. Default: it is the only one. */
+  membership?: Membership | null;
   /** The key of the counts in `store`. */
   key: string;
 }
@@ -106,6 +100,7 @@ interface Waiter {
   api: ApiName;
   /** In monotonic time. */
   deadline: number;
+  signal: AbortSignal | undefined;
   settle(result: VehicleError | Promise<void>): void;
 }
 
@@ -116,6 +111,7 @@ interface Slot {
   reason: Sentence;
 }
 
+const none = asSentence('Too many requests wait');
 const blockReasons = {
   RATE_LIMITED: 'The service asked for a pause',
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
@@ -134,6 +130,8 @@ export class RateLimiter {
   readonly #minute = new SlidingWindow(minute, second);
   readonly #commands = new SlidingWindow(minute, second);
   readonly #apis: Record<ApiName, ApiState>;
+  /** Null where no other process counts. */
+  readonly #shared: SharedQuota | null;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
@@ -146,8 +144,9 @@ export class RateLimiter {
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RateLimiterOptions) {
-    this.#options = { reserveForCommands: 0.04, ...options };
-    this.#clock = options.clock;
+    const { clock, key, membership = null } = options;
+    this.#options = { reserveForCommands: 0.04, ...options, membership };
+    this.#clock = clock;
     const apiState = (): ApiState => ({
       windows: {
         requestsPerMinute: this.#minute,
@@ -160,6 +159,15 @@ export class RateLimiter {
       block: null,
     });
     this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
+    this.#shared =
+      membership &&
+      new SharedQuota({
+        membership,
+        key,
+        clock,
+        limits: () => (this.#users.size === 0 ? null : this.#ownLimits()),
+        onCounts: (...counts) => this.#learn(...counts),
+      });
   }
 
   /**
@@ -175,13 +183,23 @@ export class RateLimiter {
       if (!this.#users.delete(user)) return;
       if (this.#users.size > 0) return this.#serveWaiting();
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
+      if (this.#shared !== null) return this.#shared.end().catch(() => undefined);
       for (const api of apiNames) this.#apis[api].reserved = 0;
       await this.#save();
     };
   }
 
   #limit(of: keyof Quota): number {
-    return Math.min(...[...this.#users].map((quota) => quota[of]));
+    return Math.min(...[...this.#users, ...(this.#shared?.limits ?? [])].map((quota) => quota[of]));
+  }
+
+  #ownLimits(): Quota {
+    const strictest = (of: keyof Quota): number => Math.min(...[...this.#users].map((quota) => quota[of]));
+    return {
+      requestsPerDay: strictest('requestsPerDay'),
+      requestsPerMinute: strictest('requestsPerMinute'),
+      commandsPerMinute: strictest('commandsPerMinute'),
+    };
   }
 
   /**
@@ -197,7 +215,7 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const isBehind = kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
     if (isBehind || this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options);
-    await raceAbort(this.#count(kind, api, time), options.signal);
+    await raceAbort(this.#count(kind, options, time), options.signal);
   }
 
   /**
@@ -208,12 +226,14 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
-    for (const name of code === 'QUOTA_SPENT' ? [api] : apiNames) {
+    const apis = code === 'QUOTA_SPENT' ? [api] : apiNames;
+    for (const name of apis) {
       const state = this.#apis[name];
       if (at > Math.max(time, state.block?.until ?? 0)) state.block = { code, until: at };
     }
-    // The block is stored at once: after a crash, the next process must not go on sending.
-    void this.#save();
+    // The block is stored at once: after a crash, the next process must not go on sending, nor another one.
+    if (this.#shared === null) void this.#save();
+    else void this.#shared.pause(code, this.#wallTimeOf(at), apis).catch(() => undefined);
     this.#serveWaiting();
   }
 
@@ -253,7 +273,9 @@ export class RateLimiter {
   }
 
   /** Fulfilled when the request is stored: then it may be sent. */
-  #count(kind: RequestKind, api: ApiName, time: number): Promise<void> {
+  #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
+    const { api } = options;
+    if (this.#shared !== null) return this.#countShared(this.#shared, kind, options);
     const state = this.#apis[api];
     for (const { of } of limits) if (kind === 'command' || of !== 'commandsPerMinute') state.windows[of].add(time);
     if (state.reserved > 0) state.reserved -= 1;
@@ -266,16 +288,60 @@ export class RateLimiter {
     return state.storing;
   }
 
+  /** One at a time, so that the second one finds the block that the first has taken. */
+  async #countShared(shared: SharedQuota, kind: RequestKind, options: AcquireOptions): Promise<void> {
+    const { api } = options;
+    const room = (): number => {
+      const time = this.#clock.monotonic();
+      if ((this.#apis[api].block?.until ?? 0) > time) return 0;
+      const left = limits
+        .filter(({ of }) => kind === 'command' || of !== 'commandsPerMinute')
+        .map(({ of }) => this.#size(of, kind, api) - this.#apis[api].windows[of].total(time));
+      return Math.min(...left);
+    };
+    const taking = this.#saving.then(() => shared.take(api, kind === 'command', room));
+    this.#saving = taking.then(
+      () => undefined,
+      () => undefined,
+    );
+    // Another process was faster.
+    if (!(await taking)) await this.#wait(kind, options);
+  }
+
+  #learn(counts: SharedCounts, toMonotonic: (storeTime: number) => number): void {
+    this.#minute.replace(counts.minute.map(({ until, count }) => [toMonotonic(until), count]));
+    this.#commands.replace(counts.commands.map((until) => [toMonotonic(until), 1]));
+    for (const name of apiNames) {
+      const { windows, block } = this.#apis[name];
+      windows.requestsPerDay.replace(counts.day[name].map(([until, count]) => [toMonotonic(until), count]));
+      const pause = counts.pauses[name];
+      const until = pause === null ? 0 : toMonotonic(pause.until);
+      if (pause !== null && until > (block?.until ?? this.#clock.monotonic()))
+        this.#apis[name].block = { code: pause.code, until };
+    }
+  }
+
+  /** How many requests a window may hold for one of this kind to be sent. */
+  #size(of: keyof Quota, kind: RequestKind, api: ApiName): number {
+    const limit = this.#limit(of);
+    const size = this.#shared?.allowed(of, api, limit) ?? limit;
+    return kind === 'read' ? this.#leftToReads(size) : size;
+  }
+
   /** The earliest moment for a request of this kind, if no other is sent before. */
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
     const { windows, block } = this.#apis[api];
-    let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: asSentence('Too many requests wait') };
+    if (kind !== 'command' && this.#shared?.hasBlock(api)) return { at: time, code: 'RATE_LIMITED', reason: none };
+    let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: none };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
-      const size = this.#limit(of);
-      const at = windows[of].freeAt(kind === 'read' ? this.#leftToReads(size) : size, time);
+      const at = windows[of].freeAt(this.#size(of, kind, api), time);
       if (at > latest.at)
-        latest = { at, code, reason: sentence`The limit of ${withThousands(size)} ${asSentence(what)} is reached` };
+        latest = {
+          at,
+          code,
+          reason: sentence`The limit of ${withThousands(this.#limit(of))} ${asSentence(what)} is reached`,
+        };
     }
     if (block === null || block.until <= latest.at) return latest;
     return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };
@@ -290,6 +356,7 @@ export class RateLimiter {
         kind,
         api,
         deadline,
+        signal,
         settle: (result) => {
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
@@ -328,7 +395,7 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
         if (slot.at <= time) {
-          this.#end(waiter, this.#count(kind, waiter.api, time));
+          this.#end(waiter, this.#count(kind, waiter, time));
           continue;
         }
         slots.set(waiter.api, slot);
@@ -404,6 +471,7 @@ export class RateLimiter {
 
   async #load(): Promise<void> {
     const { store, key } = this.#options;
+    if (this.#shared !== null) return this.#shared.load();
     const state = stored.safeParse(await readUndamaged(store, key));
     if (state.success) this.#restore(state.data);
     this.#isLoaded = true;
@@ -458,6 +526,12 @@ export class SlidingWindow {
   add(time: number, count = 1): void {
     const bucket = Math.floor(time / this.#bucketMs);
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+  }
+
+  /** Takes the place of what was counted: pairs of the time at which events leave the span, and their number. */
+  replace(pairs: readonly (readonly [until: number, count: number])[]): void {
+    this.#counts.clear();
+    for (const [until, count] of pairs) if (count > 0) this.add(until - this.#spanMs, count);
   }
 
   /** When fewer than `size` events are left, if none is added. */

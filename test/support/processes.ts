@@ -10,6 +10,7 @@ import {
 import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
 import type { SimulatorOptions } from '../../src/simulator/service/options';
+import type { TransportRequest } from '../../src/http/transport';
 import { StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
 import { ServiceInProcess, type Mishap } from '../model/service-in-process';
 import { ManualClock } from './manual-clock';
@@ -17,13 +18,14 @@ import { SharedMemory } from './shared-memory';
 
 /** The way of one process to a store that others use, too: it can be cut. */
 class Line implements SharedStore {
-  isCut = false;
-  /** How many calls went over it. */
-  calls = 0;
+  isCut: boolean;
+  /** The key of each call that went over it. */
+  readonly calls: string[] = [];
   readonly #store: SharedMemory;
 
-  constructor(store: SharedMemory) {
+  constructor(store: SharedMemory, isCut: boolean) {
     this.#store = store;
+    this.isCut = isCut;
   }
 
   get settlesInMs(): number {
@@ -38,16 +40,16 @@ class Line implements SharedStore {
     return () => undefined;
   }
 
-  now = (): Promise<number> => this.#over(() => this.#store.now());
-  read = (key: string): Promise<Stored | null> => this.#over(() => this.#store.read(key));
+  now = (): Promise<number> => this.#over('', () => this.#store.now());
+  read = (key: string): Promise<Stored | null> => this.#over(key, () => this.#store.read(key));
   write = (key: string, value: unknown, condition?: Condition): Promise<string | null> =>
-    this.#over(() => this.#store.write(key, value, condition));
+    this.#over(key, () => this.#store.write(key, value, condition));
   remove = (key: string, condition?: Condition): Promise<boolean> =>
-    this.#over(() => this.#store.remove(key, condition));
-  entries = (prefix: string): Promise<StoredEntry[]> => this.#over(() => this.#store.entries(prefix));
+    this.#over(key, () => this.#store.remove(key, condition));
+  entries = (prefix: string): Promise<StoredEntry[]> => this.#over(prefix, () => this.#store.entries(prefix));
 
-  #over<T>(call: () => Promise<T>): Promise<T> {
-    this.calls += 1;
+  #over<T>(key: string, call: () => Promise<T>): Promise<T> {
+    this.calls.push(key);
     return this.isCut ? Promise.reject(away()) : call();
   }
 }
@@ -69,7 +71,10 @@ export class Processes {
   readonly service: ServiceInProcess;
   readonly #members: Membership[] = [];
 
-  constructor(mishap: () => Mishap = () => null, options: Omit<SimulatorOptions, 'clock'> = {}) {
+  constructor(
+    mishap: (request: TransportRequest) => Mishap = () => null,
+    options: Omit<SimulatorOptions, 'clock'> = {},
+  ) {
     this.service = new ServiceInProcess({ dialect: 'real', cars: [demoCar], ...options, clock: this.clock }, mishap);
   }
 
@@ -77,9 +82,10 @@ export class Processes {
   start(
     group: string | null = 'flows',
     limits = { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+    isCut = false,
   ): Process {
     const { clock, service } = this;
-    const line = new Line(this.store);
+    const line = new Line(this.store, isCut);
     const membership = new Membership({ store: line, group, clock, uptime: () => clock.monotonic() / 1000 });
     this.#members.push(membership);
     const pack = new Pack({ clock, membership });

@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { apiNames, type ApiName } from '../catalogue/reads';
+import type { Membership } from '../state/membership';
+import { StateFault } from '../state/state-store';
+import type { Clock } from '../util/clock';
+
+/** The limits of one API key (docs/internals/contract.md 2). */
+export interface Quota {
+  /** The limit of each API by itself. */
+  requestsPerDay: number;
+  /** The limit of all APIs together, as the next one. */
+  requestsPerMinute: number;
+  commandsPerMinute: number;
+}
+
+/** The error code of the requests that the limiter refuses while nothing may be sent. */
+export type RateLimitCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+/** The requests of a block are sent within this time after it was taken. */
+const blockLifeMs = 9 * second;
+/** So long a request that is counted by itself counts, and so long one of a block: with a second for the way to the service. */
+const countedMs = { one: minute + second, ofBlock: minute + blockLifeMs + second } as const;
+/** Requests of a day are counted in steps of this length. */
+const dayStepMs = 30 * minute;
+/** Limits up to this are counted one by one. */
+const maxCountedByOne = 30;
+/** Many requests that find no room do not each read the counts. */
+const freshMs = 200;
+/** The limits of a process that sends nothing for so long are forgotten. */
+const limitsLastMs = 15 * minute;
+
+const number = z.number().check(z.nonnegative());
+/** `until` is milliseconds since 1970 by the clock of the store; a count leaves its window then. */
+const countsShape = z.lazy(() =>
+  z.object({
+    /** Requests to any API; `id` names a block of one process, and is empty for a request by itself. */
+    minute: z.array(z.object({ until: number, count: number, id: z.string() })),
+    commands: z.array(number),
+    day: z.record(z.enum(apiNames), z.array(z.tuple([number, number]))),
+    pauses: z.record(
+      z.enum(apiNames),
+      z.nullable(z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: number })),
+    ),
+    limits: z.array(
+      z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
+    ),
+  }),
+);
+export type SharedCounts = z.infer<typeof countsShape>;
+
+const nothing = (): SharedCounts => ({
+  minute: [],
+  commands: [],
+  day: { connected: [], energy: [], location: [] },
+  pauses: { connected: null, energy: null, location: null },
+  limits: [],
+});
+
+/** Requests of one API that this process may send without asking the others. */
+interface Block {
+  id: string;
+  size: number;
+  left: number;
+  /** By the clock of the store. */
+  takenAt: number;
+  /** In monotonic time. */
+  until: number;
+}
+
+interface SharedQuotaOptions {
+  membership: Membership;
+  key: string;
+  clock: Clock;
+  /** The limits of this process; null where no account of it uses the key. */
+  limits: () => Quota | null;
+  /** Called when the counts of all processes are known better. */
+  onCounts: (counts: SharedCounts, toMonotonic: (storeTime: number) => number) => void;
+}
+
+/**
+ * The counts of one API key that several processes share: a record `quota/<hash>`, changed by compare-and-set. A process takes blocks of
+ * requests ahead, so that most requests cost no access to the store; what it did not use of a block is returned with the next access.
+ */
+export class SharedQuota {
+  readonly #options: SharedQuotaOptions;
+  readonly #clock: Clock;
+  readonly #blocks = new Map<ApiName, Block>();
+  #counts = nothing();
+  /** Undefined until the record was read. */
+  #version: string | null | undefined = undefined;
+  /** What was sent while the store was away. */
+  #unrecorded: { api: ApiName; at: number }[] = [];
+  #isAway = false;
+  /** In monotonic time. */
+  #knownAt = -Infinity;
+  /** The requests of the day when the store was last there. */
+  readonly #usedBefore = new Map<ApiName, number>();
+
+  constructor(options: SharedQuotaOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+  }
+
+  /** How much of a limit this process may use: while the store is away, its share of what was left. */
+  allowed(of: keyof Quota, api: ApiName, limit: number): number {
+    if (!this.#isAway) return limit;
+    const used = of === 'requestsPerDay' ? (this.#usedBefore.get(api) ?? 0) : 0;
+    return used + Math.floor(Math.max(0, limit - used) / this.#members);
+  }
+
+  /** The strictest limits of other processes, as far as they are known. */
+  get limits(): readonly Quota[] {
+    const now = this.#now();
+    return this.#counts.limits.filter(({ until }) => until > now);
+  }
+
+  /** Whether a request that is no command can be sent without access to the store. */
+  hasBlock(api: ApiName): boolean {
+    const block = this.#blocks.get(api);
+    // Monotonic time stops while the machine sleeps.
+    const isSure = this.#isAway || this.#options.membership.isSure;
+    return isSure && block !== undefined && block.left > 0 && this.#clock.monotonic() < block.until;
+  }
+
+  /** Reads what the others have counted. @throws StateFault */
+  async load(): Promise<void> {
+    const { membership, key } = this.#options;
+    const stored = await membership.store.read(key);
+    this.#isAway = false;
+    this.#learn(this.#recorded(countsShape.safeParse(stored?.value).data ?? nothing()), stored?.version ?? null);
+  }
+
+  /**
+   * SharedCounts a request.
+   * @param room how many requests the counts leave, as the caller finds it after `onCounts`
+   * @returns false where they leave none
+   * @throws StateFault for a command while the store is away, and before the store was ever reached
+   */
+  async take(api: ApiName, isCommand: boolean, room: () => number): Promise<boolean> {
+    const block = this.#blocks.get(api);
+    if (!isCommand && block !== undefined && this.hasBlock(api)) {
+      block.left -= 1;
+      return true;
+    }
+    let next: Block | null = null;
+    try {
+      await this.#options.membership.renew();
+      const begun = this.#clock.monotonic();
+      const isTaken = await this.#change((counts) => {
+        const left = room();
+        if (left <= 0) return null;
+        const size = isCommand ? 1 : Math.min(left, this.#sizeAfter(block));
+        const id = size > 1 ? randomBytes(6).toString('base64url') : '';
+        next = { id, size, left: size - 1, takenAt: this.#now(), until: begun + blockLifeMs };
+        return this.#with(isCommand ? counts : this.#returned(counts, api), api, next, isCommand);
+      });
+      if (isTaken && next !== null && !isCommand) this.#blocks.set(api, next);
+      return isTaken;
+    } catch (error) {
+      const isAway = error instanceof StateFault && error.fault === 'unavailable';
+      if (isCommand || !isAway || this.#version === undefined) throw error;
+      // The others cannot be asked: this process keeps to its share.
+      if (!this.#isAway)
+        for (const name of apiNames) this.#usedBefore.set(name, sum(this.#counts.day[name].map(([, count]) => count)));
+      this.#isAway = true;
+      if (room() <= 0) return false;
+      this.#unrecorded.push({ api, at: this.#now() });
+      this.#learn(this.#with(this.#counts, api, { id: '', size: 1 }, false), this.#version);
+      return true;
+    }
+  }
+
+  /** The service asked for a pause; it ends the blocks. @throws StateFault */
+  async pause(code: RateLimitCode, untilWallTime: number, apis: readonly ApiName[]): Promise<void> {
+    const until = this.#now() + untilWallTime - this.#clock.now();
+    for (const api of apis) this.#endBlock(api);
+    await this.#change((counts) => ({
+      ...counts,
+      pauses: {
+        ...counts.pauses,
+        ...Object.fromEntries(
+          apis.map((api) => {
+            const known = counts.pauses[api];
+            return [api, known !== null && known.until >= until ? known : { code, until }];
+          }),
+        ),
+      },
+    }));
+  }
+
+  /** Returns what is left of the blocks. @throws StateFault */
+  async end(): Promise<void> {
+    for (const api of apiNames) this.#endBlock(api);
+    if (this.#blocks.size === 0) return;
+    await this.#change((counts) =>
+      [...this.#blocks.keys()].reduce((before, api) => this.#returned(before, api), counts),
+    );
+    this.#blocks.clear();
+  }
+
+  #endBlock(api: ApiName): void {
+    const block = this.#blocks.get(api);
+    if (block !== undefined) block.until = 0;
+  }
+
+  /** Twice the block before where that was used up in its time: who seldom reads takes little from the others. */
+  #sizeAfter(block: Block | undefined): number {
+    const perMinute = Math.min(...this.#ownAndOthers().map(({ requestsPerMinute }) => requestsPerMinute));
+    if (perMinute <= maxCountedByOne) return 1;
+    const most = Math.max(1, Math.floor(perMinute / (4 * this.#members)));
+    if (block === undefined) return 1;
+    return Math.min(most, this.#clock.monotonic() < block.until ? 2 * block.size : block.size - block.left);
+  }
+
+  #ownAndOthers(): readonly Quota[] {
+    const own = this.#options.limits();
+    return [...(own === null ? [] : [own]), ...this.limits];
+  }
+
+  #with(
+    counts: SharedCounts,
+    api: ApiName,
+    { id, size }: Pick<Block, 'id' | 'size'>,
+    isCommand: boolean,
+  ): SharedCounts {
+    const now = this.#now();
+    const until = now + (id === '' ? countedMs.one : countedMs.ofBlock);
+    const limits = this.#options.limits();
+    const others = counts.limits.filter((known) => limits === null || !isSame(known, limits));
+    return {
+      ...counts,
+      minute: [...counts.minute, { until, count: size, id }],
+      commands: isCommand ? [...counts.commands, until] : counts.commands,
+      day: { ...counts.day, [api]: counted(counts.day[api], now, size) },
+      limits: limits === null ? others : [...others, { ...limits, until: now + limitsLastMs }],
+    };
+  }
+
+  /** Without what was not used of a block that has ended. */
+  #returned(counts: SharedCounts, api: ApiName): SharedCounts {
+    const block = this.#blocks.get(api);
+    if (block === undefined || block.left === 0 || block.id === '' || this.#clock.monotonic() < block.until)
+      return counts;
+    const entry = counts.minute.find(({ id }) => id === block.id);
+    return {
+      ...counts,
+      minute: counts.minute.map((one) => (one === entry ? { ...one, count: block.size - block.left } : one)),
+      day: { ...counts.day, [api]: counted(counts.day[api], block.takenAt, -block.left) },
+    };
+  }
+
+  /** @returns false where `change` gives null for what is stored now */
+  async #change(change: (counts: SharedCounts) => SharedCounts | null): Promise<boolean> {
+    const { store } = this.#options.membership;
+    for (let isFresh = this.#clock.monotonic() - this.#knownAt < freshMs; ; isFresh = true) {
+      if (this.#version !== undefined && !this.#isAway) {
+        const next = change(this.#counts);
+        if (next === null && isFresh) return false;
+        const condition = { expected: this.#version };
+        const version = next === null ? null : await store.write(this.#options.key, next, condition);
+        if (next !== null && version !== null) {
+          this.#unrecorded = [];
+          this.#learn(next, version);
+          return true;
+        }
+      }
+      await this.load();
+    }
+  }
+
+  /** With what was sent while the store was away. */
+  #recorded(counts: SharedCounts): SharedCounts {
+    return this.#unrecorded.reduce(
+      (before, { api, at }) => ({
+        ...before,
+        minute: [...before.minute, { until: at + countedMs.one, count: 1, id: '' }],
+        day: { ...before.day, [api]: counted(before.day[api], at, 1) },
+      }),
+      counts,
+    );
+  }
+
+  #learn(counts: SharedCounts, version: string | null): void {
+    const now = this.#now();
+    const isLeft = ({ until }: { until: number }): boolean => until > now;
+    this.#version = version;
+    this.#counts = {
+      minute: counts.minute.filter(isLeft),
+      commands: counts.commands.filter((until) => until > now),
+      day: {
+        connected: counts.day.connected.filter(([until]) => until > now),
+        energy: counts.day.energy.filter(([until]) => until > now),
+        location: counts.day.location.filter(([until]) => until > now),
+      },
+      pauses: counts.pauses,
+      limits: counts.limits.filter(isLeft),
+    };
+    for (const api of apiNames) if ((counts.pauses[api]?.until ?? 0) > now) this.#endBlock(api);
+    const time = this.#clock.monotonic();
+    if (!this.#isAway) this.#knownAt = time;
+    this.#options.onCounts(this.#counts, (storeTime) => time + storeTime - now);
+  }
+
+  #now(): number {
+    return this.#options.membership.now();
+  }
+
+  get #members(): number {
+    return this.#options.membership.others.length + 1;
+  }
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+const isSame = (one: Quota, other: Quota): boolean =>
+  one.requestsPerDay === other.requestsPerDay &&
+  one.requestsPerMinute === other.requestsPerMinute &&
+  one.commandsPerMinute === other.commandsPerMinute;
+
+/** SharedCounts of a day with more (or less) at a moment. */
+function counted(counts: readonly [until: number, count: number][], at: number, count: number): [number, number][] {
+  const until = (Math.floor(at / dayStepMs) + 1) * dayStepMs + day;
+  const known = counts.find(([one]) => one === until);
+  if (known === undefined) return count > 0 ? [...counts, [until, count]] : [...counts];
+  return counts.map((one) => (one === known ? [until, Math.max(0, known[1] + count)] : one));
+}

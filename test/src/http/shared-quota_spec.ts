@@ -1,0 +1,205 @@
+import { strict as assert } from 'node:assert';
+import type { VehicleError } from '../../../src/index';
+import { demoCar } from '../../../src/simulator/index';
+import { Processes, type Process } from '../../support/processes';
+
+const { vin } = demoCar;
+const second = 1_000;
+const minute = 60 * second;
+const limits = { requestsPerDay: 1e6, requestsPerMinute: 100, commandsPerMinute: 10 };
+
+/** The most requests in any span of this length. */
+function most(times: readonly number[], spanMs: number): number {
+  let [first, found] = [0, 0];
+  times.forEach((time, index) => {
+    while (time - (times[first] ?? 0) >= spanMs) first += 1;
+    found = Math.max(found, index - first + 1);
+  });
+  return found;
+}
+
+describe('the quota of a key that several processes share', () => {
+  let all: Processes;
+  /** When each request reached the service. */
+  let reads: number[];
+  let commands: number[];
+
+  beforeEach(() => {
+    [reads, commands] = [[], []];
+    all = new Processes(({ method }) => {
+      (method === 'POST' ? commands : reads).push(all.clock.now());
+      return null;
+    });
+  });
+  afterEach(() => all.end());
+
+  const read = ({ account }: Process): Promise<unknown> => account.client.read('windows', { vin, maxAgeMs: 0 });
+  /** Takes a slot where there is one now. */
+  const take = async ({ pack }: Process): Promise<void> => {
+    const { limiter } = pack.stateOfKey(all.service.url, 'demo-key');
+    await limiter.acquire('read', { api: 'connected', deadline: all.clock.monotonic() });
+    reads.push(all.clock.now());
+  };
+  /** Reads as often as it may, several at a time. */
+  const readAlways = (process: Process, until: number, atATime = 5): void => {
+    const next = async (): Promise<void> => {
+      while (all.clock.now() < until) await read(process).catch(() => all.clock.sleep(second));
+    };
+    for (let count = 0; count < atATime; count += 1) void next();
+  };
+  const failure = (work: Promise<unknown>): Promise<VehicleError> =>
+    work.then(
+      () => assert.fail('It did not fail.'),
+      (error: unknown) => error as VehicleError,
+    );
+
+  for (const count of [2, 5, 30])
+    it(`is used by ${count} processes that read always, and never exceeded in any minute`, async () => {
+      const processes = Array.from({ length: count }, () => all.start('flows', limits));
+      await all.clock.advance(2 * second);
+      const until = all.clock.now() + 8 * minute;
+      for (const process of processes) readAlways(process, until);
+      await all.clock.advance(8 * minute);
+      assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
+      // 4 of the 100 are kept for commands, and a block counts for 70 seconds.
+      assert.ok(reads.length >= 8 * 70, `${reads.length} in 8 minutes`);
+    });
+
+  it('is not exceeded by requests that are sent long after they were taken', async () => {
+    const processes = Array.from({ length: 3 }, () => all.start('flows', limits));
+    await all.clock.advance(2 * second);
+    // Each takes blocks as large as it may have, and sends half of the last one as late as it can.
+    for (let rounds = 0; rounds < 20; rounds += 1) {
+      for (let count = 0; count < 9; count += 1)
+        for (const process of processes) await take(process).catch(() => undefined);
+      await all.clock.advance(8 * second);
+      for (let count = 0; count < 9; count += 1)
+        for (const process of processes) await take(process).catch(() => undefined);
+      await all.clock.advance((rounds % 3) * second + 300);
+    }
+    assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
+  });
+
+  it('counts a limit of up to 30 one by one, and each command', async () => {
+    const few = { ...limits, requestsPerMinute: 30, commandsPerMinute: 3 };
+    const processes = [all.start('flows', few), all.start('flows', few)];
+    await all.clock.advance(2 * second);
+    const until = all.clock.now() + 6 * minute;
+    for (const process of processes) readAlways(process, until);
+    all.service.car.set({ commandPlan: { answerAfterMs: 0 } });
+    for (let sent = 0; sent < 60; sent += 1) {
+      const [one, other] = processes as [Process, Process];
+      void (sent % 2 === 0 ? one : other).account.dispatcher
+        .send('flash', { vin, interface: 'v2' })
+        .catch(() => undefined);
+      await all.clock.advance(6 * second);
+    }
+    assert.ok(
+      most(
+        [...reads, ...commands].sort((a, b) => a - b),
+        minute,
+      ) <= 30,
+    );
+    assert.equal(most(commands, minute), 3);
+    assert.ok(reads.length >= 6 * 24, `${reads.length} reads`);
+    assert.ok(commands.length >= 15, `${commands.length} commands`);
+  });
+
+  it('is exceeded on no day', async () => {
+    const few = { ...limits, requestsPerDay: 20 };
+    const processes = [all.start('flows', few), all.start('flows', few)];
+    for (let hours = 0; hours < 27; hours += 1) {
+      for (const process of processes) void read(process).catch(() => undefined);
+      await all.clock.advance(minute);
+      all.clock.skip(59 * minute);
+    }
+    assert.equal(most(reads, 24 * 60 * minute), 19);
+    assert.ok(reads.length > 19, 'the day before frees its share');
+  });
+
+  it('costs who seldom reads no more than it sends', async () => {
+    const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
+    await all.clock.advance(2 * second);
+    for (let count = 0; count < 30; count += 1) {
+      await read(count % 2 === 0 ? one : other);
+      await all.clock.advance(10 * second);
+    }
+    await all.clock.advance(minute);
+    await read(one);
+    assert.equal(one.account.quota().usedToday, 31);
+  });
+
+  it('is as strict as the strictest of all processes, also for one that was there before', async () => {
+    const [one, other] = [all.start('flows', limits), all.start('flows', { ...limits, requestsPerMinute: 20 })];
+    await all.clock.advance(2 * second);
+    await read(one);
+    await read(other);
+    await all.clock.advance(10 * second);
+    const until = all.clock.now() + 3 * minute;
+    reads = [];
+    readAlways(one, until);
+    await all.clock.advance(3 * minute);
+    assert.ok(most(reads, minute) <= 20, `${most(reads, minute)} in a minute`);
+  });
+
+  it('pauses in all processes when the service asks one of them for a pause', async () => {
+    const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
+    await all.clock.advance(2 * second);
+    for (let count = 0; count < 5; count += 1) await read(other);
+    const { limiter } = one.pack.stateOfKey(all.service.url, 'demo-key');
+    limiter.blockUntil('RATE_LIMITED', new Date(all.clock.now() + 5 * minute), 'connected');
+    await all.clock.advance(10 * second);
+    reads = [];
+    const { code, retryAt } = await failure(read(other));
+    assert.equal(code, 'RATE_LIMITED');
+    assert.ok(Number(retryAt) - all.clock.now() > 4 * minute);
+    assert.deepEqual(reads, []);
+    await all.clock.advance(5 * minute);
+    await read(other);
+  });
+
+  describe('while the store is away', () => {
+    it('lets each process read with its share, and counts that when the store is back', async () => {
+      const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
+      await all.clock.advance(2 * second);
+      await Promise.all([read(one), read(other)]);
+      await all.clock.advance(80 * second);
+      reads = [];
+      for (const { line } of [one, other]) line.isCut = true;
+      const until = all.clock.now() + 4 * minute;
+      for (const process of [one, other]) readAlways(process, until);
+      await all.clock.advance(4 * minute);
+      assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
+      assert.ok(reads.length >= 4 * 60, `${reads.length} in 4 minutes`);
+      const usedAway = reads.length;
+      for (const { line } of [one, other]) line.isCut = false;
+      await all.clock.advance(2 * minute);
+      await Promise.all([read(one), read(other)]);
+      await all.clock.advance(20 * second);
+      await read(one);
+      const { usedToday } = one.account.quota();
+      assert.ok(usedToday >= usedAway + 5 && usedToday <= usedAway + 10, `${usedToday} of ${usedAway + 5}`);
+    });
+
+    it('sends no command, and reads nothing in a process that never saw the store', async () => {
+      const [one, late] = [all.start('flows', limits), all.start('flows', limits, true)];
+      await all.clock.advance(2 * second);
+      await read(one);
+      one.line.isCut = true;
+      assert.equal((await failure(read(late))).code, 'STORE_UNAVAILABLE');
+      const { code } = await failure(one.account.dispatcher.send('flash', { vin }));
+      assert.equal(code, 'STORE_UNAVAILABLE');
+      assert.deepEqual([reads.length, commands.length], [1, 0]);
+    });
+  });
+
+  it('costs a read at most one round trip to the store, and mostly none', async () => {
+    const one = all.start('flows', limits);
+    await all.clock.advance(2 * second);
+    await read(one);
+    one.line.calls.length = 0;
+    for (let count = 0; count < 40; count += 1) await read(one);
+    const { length } = one.line.calls.filter((key) => !key.startsWith('member/'));
+    assert.ok(length <= 10, `${length} calls for 40 reads`);
+  });
+});
