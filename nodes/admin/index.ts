@@ -16,7 +16,15 @@ import { notifyEditors } from '../cars/runtime/notify-editors';
 import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
 import { diagnosticsBody, finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
-import { checkAccount, findVehicles, parseInterface, parseReads, readEach, VehicleError } from '../../src/index';
+import {
+  checkAccount,
+  findVehicles,
+  memberOf,
+  parseInterface,
+  parseReads,
+  readEach,
+  VehicleError,
+} from '../../src/index';
 
 /** A person does not wait longer than this for a dialog. */
 const timeLimitMs = 45_000;
@@ -148,10 +156,13 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   // Asks nothing of the service: it is what flows have learned of the car.
   route('equipment', 'read', async (id, input) => {
     const { vin } = parseBody(vehicleBody, input);
-    const chosen = String(findVehicle(RED, id)?.chooseVin(vin) ?? '')
+    const vehicle = findVehicle(RED, id);
+    const chosen = String(vehicle?.chooseVin(vin) ?? '')
       .trim()
       .toUpperCase();
-    return { equipment: (await packOf(RED).facts.known(chosen, clock().now())).equipment };
+    return {
+      equipment: (await packOf(RED, memberOf(vehicle?.config, 'service')).facts.known(chosen, clock().now())).equipment,
+    };
   });
 
   // With a limit of its own: each open editor asks after each signal.

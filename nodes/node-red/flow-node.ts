@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { VehicleError, type Account, type Pack } from '../../src/index';
+import { memberOf, VehicleError, type Account, type Pack } from '../../src/index';
 import { onNews } from '../cars/runtime/notify-editors';
 import { packOf, whenOurs } from '../vehicle/state-store';
 import { safeError } from '../vehicle/redaction';
@@ -21,28 +21,32 @@ const maxPauseMs = 60_000;
 export class FlowNode implements NodeOfFlow, Words {
   readonly status: NodeStatus;
   readonly deploys: ReturnType<typeof deploysOf>;
-  /** What all accounts of this Node-RED share. */
-  readonly pack: Pack;
   /** Aborted when the node closes. */
   readonly closing: AbortSignal;
   readonly #vehicle: string;
+  readonly #service: unknown;
 
   /** @param config of the node; `vehicle` names its config node */
   constructor(
     readonly RED: NodeAPI,
     readonly node: Node,
-    config: NodeDef & { vehicle?: string },
+    config: NodeDef & { vehicle?: string; service?: unknown },
   ) {
     RED.nodes.createNode(node, config);
     this.#vehicle = config.vehicle ?? '';
     this.status = nodeStatusOf(node, this);
     this.deploys = deploysOf(RED);
-    this.pack = packOf(RED);
+    this.#service = config.service;
     const closing = new AbortController();
     this.closing = closing.signal;
     // Every request under way listens to it, and there may be many.
     setMaxListeners(0, closing.signal);
     node.on('close', () => closing.abort());
+  }
+
+  /** What its account shares with others. */
+  get pack(): Pack {
+    return packOf(this.RED, this.#service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
   }
 
   get #words(): Words {

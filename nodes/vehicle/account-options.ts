@@ -18,7 +18,7 @@ export const settingsOf = (
   RED: NodeAPI,
   options: VehicleOptions,
 ): Pick<AccountOptions, 'pack' | 'readOnly' | 'limits' | 'shareForMs' | 'polling'> => ({
-  pack: packOf(RED),
+  pack: packOf(RED, options.service),
   readOnly: options.readOnly,
   limits: options,
   shareForMs: options.shareFor * 1000,

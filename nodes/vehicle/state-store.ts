@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
@@ -5,6 +6,7 @@ import {
   DirectoryOwner,
   FileStateStore,
   MemoryStateStore,
+  Membership,
   openSession,
   Pack,
   Seal,
@@ -19,50 +21,61 @@ import { logWarning } from '../node-red/i18n';
 import { clock } from '../node-red/time';
 import { partOf } from '../pack';
 import { redactor } from './redaction';
+import { chooseSharedStore, type SharedStoreChoice } from './shared-store';
 import { storeSecrets } from './store-secret';
 
-/** What this Node-RED keeps in its user directory, and what its accounts share. */
+/** What this Node-RED keeps, in its user directory or in a store that it shares with others, and what its accounts share. */
 class Storage {
-  /** Everything that outlives a restart. Where Node-RED keeps no files, it ends with the process. */
-  readonly store: StateStore;
-  /** Null where Node-RED keeps no files. */
-  readonly owner: DirectoryOwner | null;
+  /** Null where Node-RED keeps no files, and where it has a shared store. */
+  readonly owner: DirectoryOwner | null = null;
+  readonly shared: SharedStoreChoice | null;
   /** One for all vehicles; null where Node-RED keeps no files. */
-  readonly session: Session | null;
+  readonly session: Session | null = null;
   readonly pack: Pack;
+  /** That of the demo cars: they share nothing with another Node-RED. */
+  readonly demoPack: Pack;
   /** By secret: each derives its key once. */
   readonly #seals = new Map<string, Seal>();
 
   constructor(RED: NodeAPI) {
     const { userDir } = RED.settings;
     const warn = (warning: Sentence): void => logWarning(RED, warning);
-    const shared = { clock: clock(), warn };
+    const options = { clock: clock(), warn, redactor: redactor(), onCommand: () => notifyEditors(RED) };
+    const onSecret = (secret: string): void => redactor().learnRotated(secret);
+    this.shared = chooseSharedStore(RED, clock());
+    if (this.shared !== null) {
+      const { store, scope } = this.shared;
+      store.onChange(() => {
+        if (store.fault !== null) warn(store.fault.sentence);
+        notifyEditors(RED);
+      });
+      this.session = openSession({ state: store, scope, onSecret, clock: clock() });
+      const membership = new Membership({ store, name: hostname(), clock: clock() });
+      this.pack = new Pack({ ...options, membership });
+      // Ends with the process.
+      this.demoPack = new Pack(options);
+      return;
+    }
+    let store: StateStore = new MemoryStateStore();
     if (userDir) {
       const directory = join(userDir, 'connected-vehicle');
       this.owner = new DirectoryOwner({ directory, clock: clock() });
-      this.store = new FileStateStore({ directory, owner: this.owner, ...shared });
+      store = new FileStateStore({ directory, owner: this.owner, clock: clock(), warn });
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
-        state: new SealedStateStore({ store: this.store, seals, warn }),
-        onSecret: (secret) => redactor().learnRotated(secret),
+        state: new SealedStateStore({ store, seals, warn }),
+        onSecret,
         clock: clock(),
       });
-    } else {
-      this.owner = null;
-      this.store = new MemoryStateStore();
-      this.session = null;
     }
-    this.pack = new Pack({
-      ...shared,
-      store: this.store,
-      redactor: redactor(),
-      onCommand: () => notifyEditors(RED),
-    });
+    this.pack = new Pack({ ...options, store });
+    this.demoPack = this.pack;
   }
 
   /** The next process may use the directory. */
   async end(): Promise<void> {
     await this.owner?.end();
+    await this.shared?.store.close();
   }
 
   /** @throws VehicleError CONFIG */
@@ -77,8 +90,12 @@ class Storage {
 
 const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
 
-/** What all accounts of this Node-RED share. */
-export const packOf = (RED: NodeAPI): Pack => storageOf(RED).pack;
+/**
+ * What all accounts of this Node-RED share.
+ * @param service of the vehicle configuration
+ */
+export const packOf = (RED: NodeAPI, service?: unknown): Pack =>
+  service === 'demo' ? storageOf(RED).demoPack : storageOf(RED).pack;
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { sentence, systemCodeOf, VehicleError } from '../../src/index';
+import { memberOf, sentence, systemCodeOf, VehicleError } from '../../src/index';
 
 const keyFile = 'store.key';
 
@@ -20,14 +20,29 @@ export function storeSecrets(RED: NodeAPI, directory: string): string[] {
   return [...new Set([secret, ...former])];
 }
 
+/** The secret that several Node-REDs share: only a person can give them the same one. @throws VehicleError CONFIG */
+export function sharedSecret(RED: NodeAPI): string {
+  const secret = setting(RED, 'credentialSecret');
+  if (secret !== null) return secret;
+  throw new VehicleError(
+    'CONFIG',
+    'A shared store needs a credentialSecret in settings.js, the same one in each Node-RED, because it encrypts what they share.',
+  );
+}
+
 function setting(RED: NodeAPI, name: string): string | null {
+  const value = settingOf(RED, name);
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** A member of settings.js. */
+export function settingOf(RED: NodeAPI, name: string): unknown {
   const settings = RED.settings as { get?: (name: string) => unknown };
   try {
-    const value = settings.get?.(name);
-    return typeof value === 'string' && value !== '' ? value : null;
+    return memberOf(settings, name) ?? settings.get?.(name);
   } catch {
     // Node-RED has no settings, or has not read them yet.
-    return null;
+    return undefined;
   }
 }
 

@@ -37,6 +37,8 @@ export interface StoredGrant {
 }
 
 export interface GrantStoreOptions {
+  /** Config nodes have the same id in every copy of a flow: with a shared store, only those of one scope share a sign-in. Default: there is one scope. */
+  scope?: string;
   /** Encrypts what it stores. */
   state: StateStore;
   /** Called with every secret before it is stored or used, so that a redactor knows it. */
@@ -53,7 +55,7 @@ export class GrantStore {
 
   /** @throws VehicleError CONFIG */
   async read(key: string): Promise<StoredGrant | null> {
-    const stored = await withSentence(() => this.#options.state.read(entryOf(key)));
+    const stored = await withSentence(() => this.#options.state.read(this.#entryOf(key)));
     return stored === null ? null : { grant: this.#parse(stored.value), version: stored.version };
   }
 
@@ -65,13 +67,20 @@ export class GrantStore {
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
     this.#learn(grant);
     const condition = expected === undefined ? {} : { expected };
-    const version = await withSentence(() => this.#options.state.write(entryOf(key), grant, condition));
+    const version = await withSentence(() => this.#options.state.write(this.#entryOf(key), grant, condition));
     return version === null ? null : { grant, version };
   }
 
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
-    await withSentence(() => this.#options.state.remove(entryOf(key)));
+    await withSentence(() => this.#options.state.remove(this.#entryOf(key)));
+  }
+
+  /** The key names addresses and a config node, so only its hash is written in plain. A pasted token is the same one in every scope. */
+  #entryOf(key: string): string {
+    const { scope = '' } = this.#options;
+    const scoped = scope === '' || key.startsWith('pasted') ? key : `${key}\n${scope}`;
+    return `${collection}/${createHash('sha256').update(scoped).digest('hex').slice(0, 32)}`;
   }
 
   #parse(value: unknown): Grant {
@@ -102,9 +111,6 @@ export const pastedKey = (client: OAuthClient, refreshToken: string): string =>
   ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
 
 const collection = 'sign-in';
-
-/** The key names addresses and a config node, so only its hash is written in plain. */
-const entryOf = (key: string): string => `${collection}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 
 async function withSentence<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -59,11 +59,12 @@ export class Membership {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #uptime: () => number;
-  readonly #ending = new AbortController();
   readonly #seen = new Map<string, Seen>();
   readonly #held = new Map<string, { member: string; version: string }>();
   readonly #waiting = new Set<(mayBeFree: boolean) => void>();
-  readonly #running: Promise<void>;
+  #users = 0;
+  #ending = new AbortController();
+  #running: Promise<void> = Promise.resolve();
   #id = newId();
   /** Of the own record; null before the first beat. */
   #version: string | null = null;
@@ -82,7 +83,22 @@ export class Membership {
     this.#name = name;
     this.#clock = clock;
     this.#uptime = ofMachine;
-    this.#running = this.#run();
+  }
+
+  /**
+   * Begins the membership, or uses the one that another part of this process has begun.
+   * @returns ends this use, once; the last end removes the member, so that others may take its claims at once
+   */
+  use(): () => Promise<void> {
+    this.#users += 1;
+    if (this.#users === 1) this.#begin();
+    let isOver = false;
+    return async () => {
+      if (isOver) return;
+      isOver = true;
+      this.#users -= 1;
+      if (this.#users === 0) await this.#end();
+    };
   }
 
   /** The names of the other members, as they were last seen. Their number and 1 is how many share the quota. */
@@ -179,21 +195,27 @@ export class Membership {
     if (!this.isSure) await this.#beat();
   }
 
-  /** Removes the member, so that others may take its claims at once. */
-  async end(): Promise<void> {
+  #begin(): void {
+    this.#ending = new AbortController();
+    const { signal } = this.#ending;
+    this.#running = this.#running.then(() => this.#run(signal));
+  }
+
+  async #end(): Promise<void> {
     this.#ending.abort();
     await this.#running;
     await this.#beating?.catch(() => undefined);
+    // It was begun again meanwhile.
+    if (this.#users > 0) return;
     this.#beatAt = [];
     const expected = this.#version;
     if (expected !== null) await this.store.remove(`member/${this.#id}`, { expected }).catch(() => undefined);
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
+  async #run(signal: AbortSignal): Promise<void> {
     for (let looks = 0; !signal.aborted; looks += 1) {
-      // The store says what is wrong with it.
       const isDue = looks % (beatMs / lookMs) === 0;
+      // The store says what is wrong with it.
       if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
       const isAnyGone = await this.#look().catch(() => false);
       for (const look of this.#waiting) look(isDue || isAnyGone);
@@ -208,7 +230,6 @@ export class Membership {
   }
 
   async #beatOnce(): Promise<void> {
-    if (this.#ending.signal.aborted) return;
     const begun = this.#times();
     const write = (): Promise<string | null> =>
       this.store.write(`member/${this.#id}`, { name: this.#name }, { expected: this.#version });

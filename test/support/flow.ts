@@ -33,6 +33,8 @@ export class Flow {
   readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
   /** Whose failures, badges and completions are recorded. */
   heard: string[] = ['n'];
+  /** More of settings.js. */
+  settings: object = {};
   /** The texts of the message catalogues; by default each text is its own key. */
   texts: ((key: string, values?: Record<string, string>) => string) | undefined;
   #waiting: (() => void)[] = [];
@@ -50,7 +52,10 @@ export class Flow {
     credentials: Record<string, string> = {},
     more: NodeConfig[] = [],
   ): Promise<void> {
-    helper.init(process.env['NODE_RED_PATH'] ?? require.resolve('node-red'), { userDir: this.userDir } as never);
+    helper.init(process.env['NODE_RED_PATH'] ?? require.resolve('node-red'), {
+      userDir: this.userDir,
+      ...this.settings,
+    } as never);
     const flow: NodeConfig[] = [
       { id: 'tab', type: 'tab', label: 'test' },
       { id: 'v', type: 'connected-vehicle', service: 'demo', ...vehicleConfig },

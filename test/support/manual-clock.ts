@@ -12,6 +12,11 @@ const requestOf = (message: unknown): unknown => (message as { request: unknown 
 subscribe('undici:request:create', (message) => void requests.set(requestOf(message), performance.now()));
 for (const end of ['undici:request:trailers', 'undici:request:error'])
   subscribe(end, (message) => void requests.delete(requestOf(message)));
+// The client of a shared store: its messages of a call are one object.
+for (const call of ['command', 'connect']) {
+  subscribe(`tracing:node-redis:${call}:start`, (message) => void requests.set(message, performance.now()));
+  subscribe(`tracing:node-redis:${call}:asyncEnd`, (message) => void requests.delete(message));
+}
 
 /** A service that answers later, by the clock of the test, is not waited for. */
 const longestAnswerMs = 200;

@@ -9,6 +9,7 @@ import { SharedMemory } from '../../support/shared-memory';
 class Process {
   readonly clock: ManualClock;
   readonly membership: Membership;
+  readonly end: () => Promise<void>;
   /** Seconds in which the machine slept. */
   slept = 0;
 
@@ -20,6 +21,7 @@ class Process {
       clock: this.clock,
       uptime: () => this.clock.monotonic() / 1000 + this.slept,
     });
+    this.end = this.membership.use();
   }
 }
 
@@ -39,7 +41,7 @@ describe('the membership of a process in a shared store', () => {
     await pass(1_000, [a, b]);
   });
   afterEach(async () => {
-    for (const { membership } of [a, b]) await membership.end();
+    for (const { end } of [a, b]) await end();
   });
 
   it('gives a claim to one member, and to the next when it was released', async () => {
@@ -112,7 +114,7 @@ describe('the membership of a process in a shared store', () => {
       assert.ok(claim.isHeld());
       assert.equal(await a.membership.claim('node/1'), null);
     } finally {
-      await late.membership.end();
+      await late.end();
     }
   });
 
@@ -122,9 +124,23 @@ describe('the membership of a process in a shared store', () => {
     b.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
     await pass(10_000, [a, b]);
     assert.deepEqual(held, []);
-    await a.membership.end();
+    await a.end();
     await pass(1_000, [b]);
     assert.deepEqual(held, [true]);
+  });
+
+  it('lasts as long as one of its users, and begins again with the next one', async () => {
+    const [end, again] = [a.membership.use(), a.end];
+    await again();
+    await pass(20_000, [a, b]);
+    assert.deepEqual(b.membership.others, ['first']);
+    await end();
+    await pass(1_000, [a, b]);
+    assert.deepEqual(b.membership.others, []);
+    const last = a.membership.use();
+    await pass(2_000, [a, b]);
+    assert.deepEqual(b.membership.others, ['first']);
+    await last();
   });
 
   it('releases what it holds when the signal is aborted', async () => {

@@ -1,0 +1,83 @@
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import * as z from 'zod/mini';
+import { RedisStateStore, sentence, VehicleError, type Clock } from '../../src/index';
+import { redactor } from './redaction';
+import { settingOf, sharedSecret } from './store-secret';
+
+const blankless = z.string().check(z.trim());
+/** `connectedVehicle` of settings.js. */
+const settingsSchema = z.lazy(() =>
+  z.object({
+    store: z.optional(blankless),
+    group: z.optional(blankless),
+    prefix: z.optional(blankless),
+    /** As `tls.connect` takes them. */
+    tls: z.optional(z.looseObject({})),
+  }),
+);
+
+export interface SharedStoreChoice {
+  store: RedisStateStore;
+  /** Copies of the same flows have the same one: one of them polls. Null: the nodes run in each process. */
+  group: string | null;
+  /** What belongs to the nodes of this process, or of its group, in the store. */
+  scope: string;
+}
+
+/**
+ * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`), else settings.js; null where neither does: then
+ * everything is kept in files. What is wrong with the choice is a fault of the store: nothing falls back to files.
+ */
+export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
+  const { env } = process;
+  const given = settingOf(RED, 'connectedVehicle');
+  const settings = settingsSchema.safeParse(given ?? {});
+  const { data: { store = '', group = '', prefix = '', tls } = {} } = settings;
+  const url = env['CONNECTED_VEHICLE_STORE']?.trim() || store;
+  if (url === '' && settings.success) return null;
+  const { userDir = '' } = RED.settings;
+  const isUsable = settings.success && /^(redis|valkey)s?:$/.test(URL.canParse(url) ? new URL(url).protocol : '');
+  if (isUsable) redactor().learn(decodeURIComponent(new URL(url).password));
+  const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || env['FF_INSTANCE_ID'] || null;
+  const ownPrefix = env['CONNECTED_VEHICLE_PREFIX']?.trim() || prefix;
+  const scope = ownGroup ?? `${hostname()}\n${userDir}`;
+  return {
+    group: ownGroup,
+    scope,
+    store: new RedisStateStore({
+      url: isUsable ? url : 'redis://unknown',
+      ...(ownPrefix !== '' && { prefix: ownPrefix }),
+      ...(tls !== undefined && { tls }),
+      scope,
+      secret: () => sharedSecret(RED),
+      clock,
+      load() {
+        if (isUsable) return loadClient(userDir);
+        throw new VehicleError(
+          'CONFIG',
+          'The address of the shared store is not valid. Write it as redis://user:password@host:6379, or rediss:// for TLS, into CONNECTED_VEHICLE_STORE, or into connectedVehicle.store of settings.js.',
+        );
+      },
+    }),
+  };
+}
+
+/** The client that a person has installed beside the pack. @throws VehicleError CONFIG */
+function loadClient(userDir: string): ReturnType<ConstructorParameters<typeof RedisStateStore>[0]['load']> {
+  // A pack that is linked into the user directory does not find what is installed there.
+  for (const from of [join(userDir, 'package.json'), __filename]) {
+    try {
+      // The package has the functions that its documentation names.
+      return createRequire(from)('@redis/client') as ReturnType<typeof loadClient>;
+    } catch {
+      // Perhaps it is at the other place.
+    }
+  }
+  throw new VehicleError(
+    'CONFIG',
+    sentence`The client of the shared store is not installed. Run “npm install @redis/client” in the user directory of Node-RED (${userDir}), then restart Node-RED.`,
+  );
+}

@@ -1,0 +1,85 @@
+import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Simulator } from '../../src/simulator/index';
+import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
+import { RedisServer } from '../support/redis-server';
+
+const credentialSecret = 'a secret of the tests';
+
+describe('A Node-RED with a shared store', () => {
+  let server: RedisServer;
+  let clock: ManualClock;
+  let service: Simulator;
+  let flow: Flow;
+
+  before(async () => {
+    server = await RedisServer.start();
+  });
+  after(() => server.end());
+  setUpFlow((setUp) => {
+    ({ clock, service, flow } = setUp);
+    flow.settings = { credentialSecret, connectedVehicle: { store: server.url } };
+  });
+  afterEach(() => server.send('FLUSHALL'));
+
+  const load = (config: Record<string, unknown>, changes: object = {}): Promise<void> =>
+    flow.load(config, customVehicle(service, { ...changes }), demoCredentials);
+  const failure = ({ vehicle }: Received): string =>
+    `${String(vehicle?.error?.['code'])} ${String(vehicle?.error?.['message'])}`;
+
+  it('keeps everything there, and nothing in its user directory', async () => {
+    await load({ type: 'connected-vehicle-guard', minutes: 5, poll: 60 });
+    service.car().openWindow('frontLeft');
+    await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
+    await flow.endProcess();
+    assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
+    const keys = (await server.send('KEYS', '*')) as string[];
+    assert.ok(
+      keys.some((key) => key.endsWith(':guard')),
+      String(keys),
+    );
+    assert.ok(!keys.includes('connected-vehicle:member'), 'the member is removed when Node-RED stops');
+  });
+
+  it('keeps the state of a guard over a restart', async () => {
+    const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
+    await load(config);
+    service.car().openWindow('frontLeft');
+    await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
+    await flow.endProcess();
+    flow.outputs = [[], []];
+    await load(config);
+    service.car().closeWindow('frontLeft');
+    await clock.advanceUntil(() => flow.outputs[1]?.length === 1, 1_000);
+    assert.deepEqual(flow.outputs[0], []);
+  });
+
+  it('has demo cars that need no store', async () => {
+    flow.settings = { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1' } };
+    await flow.load({ type: 'connected-vehicle-status', read: 'doors' });
+    assert.equal((await flow.ask()).vehicle?.['error'], undefined);
+    await flow.endProcess();
+    await flow.load({ type: 'connected-vehicle-command', command: 'flash' });
+    assert.equal((await flow.ask()).vehicle?.['error'], undefined);
+  });
+
+  for (const [what, settings, words] of [
+    [
+      'an address that is none',
+      { credentialSecret, connectedVehicle: { store: 'localhost:6379' } },
+      /not valid.*redis:\/\//,
+    ],
+    ['settings that are none', { credentialSecret, connectedVehicle: { store: 5 } }, /not valid.*redis:\/\//],
+    ['no credentialSecret', { connectedVehicle: { store: 'redis://127.0.0.1:1' } }, /needs a credentialSecret/],
+  ] as const)
+    it(`says what is wrong with ${what}, and keeps nothing in files instead`, async () => {
+      flow.settings = what === 'no credentialSecret' ? { connectedVehicle: { store: server.url } } : settings;
+      await load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1' });
+      assert.match(failure(await flow.fail()), words);
+      assert.match(failure(await flow.fail()), /^STORE_UNAVAILABLE/);
+      assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 0);
+      assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
+    });
+});
