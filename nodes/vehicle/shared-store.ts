@@ -14,6 +14,8 @@ const settingsSchema = z.lazy(() =>
     store: z.optional(blankless),
     group: z.optional(blankless),
     prefix: z.optional(blankless),
+    /** `each`: the same command from the same node of two copies is sent twice. */
+    commands: z.optional(z.enum(['joined', 'each'])),
     /** As `tls.connect` takes them. */
     tls: z.optional(z.looseObject({})),
   }),
@@ -23,19 +25,20 @@ export interface SharedStoreChoice {
   store: RedisStateStore;
   /** Copies of the same flows have the same one: one of them polls. Null: the nodes run in each process. */
   group: string | null;
+  joinsCommands: boolean;
   /** What belongs to the nodes of this process, or of its group, in the store. */
   scope: string;
 }
 
 /**
- * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`), else settings.js; null where neither does: then
+ * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`, `_COMMANDS`), else settings.js; null where neither does: then
  * everything is kept in files. What is wrong with the choice is a fault of the store: nothing falls back to files.
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;
   const given = settingOf(RED, 'connectedVehicle');
   const settings = settingsSchema.safeParse(given ?? {});
-  const { data: { store = '', group = '', prefix = '', tls } = {} } = settings;
+  const { data: { store = '', group = '', prefix = '', commands = 'joined', tls } = {} } = settings;
   const url = env['CONNECTED_VEHICLE_STORE']?.trim() || store;
   if (url === '' && settings.success) return null;
   const { userDir = '' } = RED.settings;
@@ -46,6 +49,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   const scope = ownGroup ?? `${hostname()}\n${userDir}`;
   return {
     group: ownGroup,
+    joinsCommands: (env['CONNECTED_VEHICLE_COMMANDS']?.trim() || commands) !== 'each',
     scope,
     store: new RedisStateStore({
       url: isUsable ? url : 'redis://unknown',

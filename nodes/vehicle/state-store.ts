@@ -44,13 +44,13 @@ class Storage {
     const onSecret = (secret: string): void => redactor().learnRotated(secret);
     this.shared = chooseSharedStore(RED, clock());
     if (this.shared !== null) {
-      const { store, scope } = this.shared;
+      const { store, scope, group, joinsCommands } = this.shared;
       store.onChange(() => {
         if (store.fault !== null) warn(store.fault.sentence);
         notifyEditors(RED);
       });
       this.session = openSession({ state: store, scope, onSecret, clock: clock() });
-      const membership = new Membership({ store, name: hostname(), clock: clock() });
+      const membership = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
       this.pack = new Pack({ ...options, membership });
       // Ends with the process.
       this.demoPack = new Pack(options);

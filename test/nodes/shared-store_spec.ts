@@ -21,6 +21,7 @@ describe('A Node-RED with a shared store', () => {
   setUpFlow((setUp) => {
     ({ clock, service, flow } = setUp);
     flow.settings = { credentialSecret, connectedVehicle: { store: server.url } };
+    service.car().set({ windows: { rearRight: 'CLOSED' } });
   });
   afterEach(() => server.send('FLUSHALL'));
 
@@ -31,7 +32,7 @@ describe('A Node-RED with a shared store', () => {
 
   it('keeps everything there, and nothing in its user directory', async () => {
     await load({ type: 'connected-vehicle-guard', minutes: 5, poll: 60 });
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
     await flow.endProcess();
     assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
@@ -46,12 +47,12 @@ describe('A Node-RED with a shared store', () => {
   it('keeps the state of a guard over a restart', async () => {
     const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
     await load(config);
-    service.car().openWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
     await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
     await flow.endProcess();
     flow.outputs = [[], []];
     await load(config);
-    service.car().closeWindow('frontLeft');
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
     await clock.advanceUntil(() => flow.outputs[1]?.length === 1, 1_000);
     assert.deepEqual(flow.outputs[0], []);
   });

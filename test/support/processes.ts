@@ -69,7 +69,7 @@ export class Processes {
   readonly clock = new ManualClock();
   readonly store = new SharedMemory(this.clock);
   readonly service: ServiceInProcess;
-  readonly #members: Membership[] = [];
+  readonly #ends: (() => Promise<void>)[] = [];
 
   constructor(
     mishap: (request: TransportRequest) => Mishap = () => null,
@@ -87,7 +87,7 @@ export class Processes {
     const { clock, service } = this;
     const line = new Line(this.store, isCut);
     const membership = new Membership({ store: line, group, clock, uptime: () => clock.monotonic() / 1000 });
-    this.#members.push(membership);
+    this.#ends.push(membership.use());
     const pack = new Pack({ clock, membership });
     const account = openAccount({
       service: resolveService('custom', { baseUrl: service.url }),
@@ -103,6 +103,6 @@ export class Processes {
   }
 
   async end(): Promise<void> {
-    await Promise.all(this.#members.map((member) => member.end()));
+    await Promise.all(this.#ends.map((end) => end()));
   }
 }
