@@ -61,7 +61,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
       load() {
         if (isUsable) return loadClient(userDir);
         throw new VehicleError(
-          'CONFIG',
+          'STORE_UNAVAILABLE',
           'The address of the shared store is not valid. Write it as redis://user:password@host:6379, or rediss:// for TLS, into CONNECTED_VEHICLE_STORE, or into connectedVehicle.store of settings.js.',
         );
       },
@@ -69,7 +69,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   };
 }
 
-/** The client that a person has installed beside the pack. @throws VehicleError CONFIG */
+/** The client that a person has installed beside the pack. @throws VehicleError STORE_UNAVAILABLE */
 function loadClient(userDir: string): ReturnType<ConstructorParameters<typeof RedisStateStore>[0]['load']> {
   // A pack that is linked into the user directory does not find what is installed there.
   for (const from of [join(userDir, 'package.json'), __filename]) {
@@ -81,7 +81,7 @@ function loadClient(userDir: string): ReturnType<ConstructorParameters<typeof Re
     }
   }
   throw new VehicleError(
-    'CONFIG',
+    'STORE_UNAVAILABLE',
     sentence`The client of the shared store is not installed. Run “npm install @redis/client” in the user directory of Node-RED (${userDir}), then restart Node-RED.`,
   );
 }

@@ -20,12 +20,12 @@ export function storeSecrets(RED: NodeAPI, directory: string): string[] {
   return [...new Set([secret, ...former])];
 }
 
-/** The secret that several Node-REDs share: only a person can give them the same one. @throws VehicleError CONFIG */
+/** The secret that several Node-REDs share: only a person can give them the same one. @throws VehicleError STORE_UNAVAILABLE */
 export function sharedSecret(RED: NodeAPI): string {
   const secret = setting(RED, 'credentialSecret');
   if (secret !== null) return secret;
   throw new VehicleError(
-    'CONFIG',
+    'STORE_UNAVAILABLE',
     'A shared store needs a credentialSecret in settings.js, the same one in each Node-RED, because it encrypts what they share.',
   );
 }

@@ -361,6 +361,7 @@ export class RedisStateStore implements SharedStore {
 
   #faultOf(error: unknown): StateFault {
     if (error instanceof StateFault) return error;
+    // The choice of the store cannot work.
     if (error instanceof VehicleError) return unavailable(error.sentence);
     if (!isReply(error)) return this.#unreachable(systemCodeOf(error) || 'closed');
     // Redis 6 puts the reply of a command in a script behind other words.
