@@ -42,7 +42,10 @@ function elementOf([path, text]: Line): JQuery {
     .attr({ title: sharedText('answer.copy'), 'aria-label': `${sharedText('answer.copy')}: ${path}` })
     .append('<i class="fa fa-clipboard" aria-hidden="true"></i>')
     .on('click', () => RED.clipboard.copyText(path.replace('msg.', ''), button, 'clipboard.copyMessagePath'));
-  return $('<div class="value">').append(button, $('<code>').text(path), $('<span>').text(text));
+  return $('<div class="value">').append(
+    button,
+    $('<div>').append($('<code>').text(path), ' ', $('<span>').text(text)),
+  );
 }
 
 /** Removes the answer; one that comes later is dropped, because the form asks for something else now. */

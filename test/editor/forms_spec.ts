@@ -522,11 +522,13 @@ describe(`The forms in a browser${pendingNote}`, function () {
   });
 
   it('open no wider than their fields need, and keep the text of a checkbox beside it', async () => {
-    await openForm('result');
-    const { width = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
-    assert.ok(width < 700, `${width}px`);
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    for (const id of ['result', 'event', 'condition']) {
+      await openForm(id);
+      const { width = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
+      assert.ok(width < 900, `${id}: ${width}px`);
+      await page.locator('#node-dialog-cancel').dispatchEvent('click');
+      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    }
     await openForm('unlock');
     await openFolds();
     const box = await page.locator('#node-input-precheck').boundingBox();

@@ -412,7 +412,7 @@ function statusNode(values: object): object {
   const place = { x: onGrid((chart.scrollLeft() ?? 0) + 200), y: onGrid((chart.scrollTop() ?? 0) + 100) };
   const others: FlowNode[] = [];
   RED.nodes.eachNode((node) => void (node.z === z && others.push(node)));
-  const isTaken = ({ x = 0, y = 0 }: FlowNode): boolean => Math.abs(x - place.x) < 220 && Math.abs(y - place.y) < 40;
+  const isTaken = ({ x = 0, y = 0 }: FlowNode): boolean => Math.abs(x - place.x) < 220 && Math.abs(y - place.y) <= 40;
   while (others.some(isTaken)) place.y += 20;
   return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
 }
