@@ -76,7 +76,8 @@ function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   if (operator === undefined) return say('reason.operator');
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
   if (parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
-  return say(`reason.${operator === 'between' ? 'between' : value.type.kind === 'position' ? 'place' : 'operand'}`);
+  if (operator === 'between') return say('reason.between');
+  return say(operator !== 'older than' && value.type.kind === 'position' ? 'reason.place' : 'reason.operand');
 }
 
 /** True, or the first row that cannot be checked with its reason. */
@@ -97,11 +98,15 @@ const textOfOperand = ({ operator, operand = '' }: Row): string =>
 function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Operand {
   const isAge = row.operator === 'older than';
   const choices = value && !isAge ? choicesOf(value) : [];
+  const own = isSource(row) || choices.length === 0 ? [] : textOfOperand(row).split(',').filter(Boolean);
+  // A word that is not offered (newer, written by hand) is added, so that saving keeps it.
+  const others = own.filter((word) => !choices.some((choice) => choice.value === word));
+  choices.push(...others.map((word) => ({ value: word, label: word })));
   const unit = isAge ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
   const ownType = unit !== '' && row.operator !== 'between' ? 'num' : 'str';
   const options = { value: 'str', label: '', options: choices, multiple: row.operator === 'one of' };
   const input = $('<input type="text" style="width: 100%">').val(textOfOperand(row));
-  if (!isSource(row) && choices.length > 0 && !isValid(row)) input.val(choices[0]?.value ?? '');
+  if (!isSource(row) && choices.length > 0 && own.length === 0) input.val(choices[0]?.value ?? '');
   cell.append($('<div>').append(input));
   if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
   input.typedInput({ types: [choices.length > 0 ? options : ownType, ...sources] });

@@ -81,6 +81,9 @@ const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
       { value: 'odometer', operator: '>', operand: 'limit', operandType: 'flow' },
       { value: 'frontLeftDoorOpen', operator: 'older than', operand: 60, operandType: 'num' },
       { value: 'newer', operator: 'is', operand: 'kept' },
+      { value: 'chargerConnectionStatus', operator: 'is', operand: 'NEWER' },
+      { value: 'chargingStatus', operator: 'one of', operand: ['IDLE', 'NEWER'] },
+      { value: 'doors.locked', operator: 'is', operand: 'unlocked' },
     ],
   },
   { id: 'unset', type: 'connected-vehicle-condition', vehicle: 'demo-car' },
@@ -403,6 +406,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await row(4).getByLabel('Latitude (°)').fill('');
     await row(4).getByLabel('Latitude (°)').blur();
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: a place needs/);
+    await row(4).locator('select').nth(1).selectOption('older than');
+    assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
     await row(4).locator('select').first().selectOption('odometer');
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
