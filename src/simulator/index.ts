@@ -60,10 +60,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     faults,
     signal: closing.signal,
     contextOf: (request) => service.contextOf(request),
-    answer: async (request, fault) =>
-      isControl(request.path)
-        ? control.answer(request)
-        : (identity.answer(request, fault?.withoutRefreshToken === true) ?? service.answer(request)),
+    answer: async (request) =>
+      isControl(request.path) ? control.answer(request) : (identity.answer(request) ?? service.answer(request)),
     isPrivate: isControl,
   });
   const control = new Control({

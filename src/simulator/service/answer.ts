@@ -111,7 +111,6 @@ export const refusals = {
     message: 'CONFLICT',
     description: 'Invocation specific error, due to a conflict with the vehicle',
   },
-  'body-too-large': { status: 413, message: 'PAYLOAD_TOO_LARGE', description: 'The request body is too large' },
   'media-type': {
     status: 415,
     message: 'UNSUPPORTED_MEDIA_TYPE',
@@ -163,7 +162,8 @@ function ownShape({ dialect, interface: name }: RefusalContext, status: number):
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => Answer> = {
   application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
@@ -201,8 +201,6 @@ export const htmlPage = (status: number, title: string, content = ''): Answer =>
   headers: { 'content-type': 'text/html; charset=utf-8' },
   body: `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><h1>${escapeHtml(title)}</h1>${content}</body></html>\n`,
 });
-
-export { escapeHtml };
 
 /** A refusal as it goes over the wire; `details` replaces parts of it. */
 export function refuse(

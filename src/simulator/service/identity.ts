@@ -48,16 +48,15 @@ export class Identity {
     this.#tokens = tokens;
   }
 
-  /** Null: not an address of the identity service. `withoutRefreshToken`: this time the answer has none (docs/internals/vendor-api.md 4.2). */
-  answer(request: ServiceRequest, withoutRefreshToken: boolean): Answer | null {
+  /** Null: not an address of the identity service. */
+  answer(request: ServiceRequest): Answer | null {
     const { method, path } = request;
     if (path !== authorizePath && path !== tokenPath) return null;
-    if (path === authorizePath && method === 'GET')
-      return this.#authorize(request.query, (parameters) => signInPage(parameters));
+    if (path === authorizePath && method === 'GET') return this.#authorize(request.query, signInPage);
     if (method !== 'POST') return { status: 405, headers: { allow: path === tokenPath ? 'POST' : 'GET, POST' } };
     const form = new URLSearchParams(request.body);
     return path === tokenPath
-      ? this.#token(request, form, withoutRefreshToken)
+      ? this.#token(request, form)
       : this.#authorize(form, (parameters) => this.#decide(parameters, form.get('decision')));
   }
 
@@ -109,7 +108,7 @@ export class Identity {
     return redirect(redirectUri, { code, state });
   }
 
-  #token({ headers }: ServiceRequest, form: URLSearchParams, withoutRefreshToken: boolean): Answer {
+  #token({ headers }: ServiceRequest, form: URLSearchParams): Answer {
     const { clientId, clientSecret } = this.#settings;
     if (headers.authorization !== basic(clientId, clientSecret)) {
       return {
@@ -117,16 +116,15 @@ export class Identity {
         headers: { 'www-authenticate': 'Basic' },
       };
     }
-    if (form.get('grant_type') === 'authorization_code') return this.#exchange(form, withoutRefreshToken);
-    if (form.get('grant_type') === 'refresh_token')
-      return this.#refresh(form.get('refresh_token') ?? '', withoutRefreshToken);
+    if (form.get('grant_type') === 'authorization_code') return this.#exchange(form);
+    if (form.get('grant_type') === 'refresh_token') return this.#refresh(form.get('refresh_token') ?? '');
     // The password grant is dead (docs/internals/vendor-api.md 4.2).
     return form.get('grant_type') === 'password'
       ? failure('unauthorized_client', 'The client may not use this grant')
       : failure('unsupported_grant_type', 'There is no such grant');
   }
 
-  #exchange(form: URLSearchParams, withoutRefreshToken: boolean): Answer {
+  #exchange(form: URLSearchParams): Answer {
     const code = this.#codes.get(form.get('code') ?? '');
     // A code is accepted once, also if the exchange fails.
     this.#codes.delete(form.get('code') ?? '');
@@ -135,10 +133,10 @@ export class Identity {
     if (form.get('redirect_uri') !== code.redirectUri) return failure('invalid_grant', 'redirect_uri does not match.');
     if (challengeOf(form.get('code_verifier') ?? '') !== code.challenge)
       return failure('invalid_grant', 'PKCE verification failed.');
-    return this.#granted(code.scopes, withoutRefreshToken ? null : this.grant(code.scopes));
+    return this.#granted(code.scopes, this.grant(code.scopes));
   }
 
-  #refresh(token: string, withoutRefreshToken: boolean): Answer {
+  #refresh(token: string): Answer {
     const now = this.#clock.now();
     const { grant, until } = this.#grants.get(token) ?? {};
     if (
@@ -152,7 +150,7 @@ export class Identity {
       return failure('invalid_grant', 'unknown, invalid, or expired refresh token');
     }
     grant.refreshedAt = now;
-    return this.#granted(grant.scopes, withoutRefreshToken ? null : this.#rotate(grant, now));
+    return this.#granted(grant.scopes, this.#rotate(grant, now));
   }
 
   /** Each refresh gives a new refresh token; the old one stops working (docs/internals/vendor-api.md 4.2). */
@@ -166,14 +164,14 @@ export class Identity {
     return grant.refreshToken;
   }
 
-  #granted(scopes: readonly string[], refreshToken: string | null): Answer {
+  #granted(scopes: readonly string[], refreshToken: string): Answer {
     const life = this.#settings.accessTokenLifeSeconds;
     return {
       status: 200,
       headers: { 'cache-control': 'no-store' },
       body: {
         access_token: this.#tokens.issue(scopes, life),
-        ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+        refresh_token: refreshToken,
         id_token: jwt({
           sub: 'demo-driver',
           aud: this.#settings.clientId,

@@ -37,7 +37,7 @@ interface ServerParts {
   signal: AbortSignal;
   /** For the refusals that faults ask for. */
   contextOf(request: ServiceRequest): RefusalContext;
-  answer(request: ServiceRequest, fault: Fault | null): Promise<Answer>;
+  answer(request: ServiceRequest): Promise<Answer>;
   /** Paths that faults and the record leave alone. */
   isPrivate(path: string): boolean;
 }
@@ -116,7 +116,7 @@ export class SimulatorServer {
     };
     const fault = isPrivate ? null : this.#parts.faults.take(method, path);
     if (fault !== null) return this.#fail(fault, serviceRequest, response, record);
-    this.#send(response, record, await this.#parts.answer(serviceRequest, null));
+    this.#send(response, record, await this.#parts.answer(serviceRequest));
   }
 
   async #fail(
@@ -132,7 +132,7 @@ export class SimulatorServer {
     if (fault.afterEffect !== true) await wait();
     if (fault.cut === 'before-headers') return void socket.resetAndDestroy();
     const instead = faultAnswer(fault, this.#parts.contextOf(serviceRequest));
-    const own = instead === null || fault.afterEffect === true ? await this.#parts.answer(serviceRequest, fault) : null;
+    const own = instead === null || fault.afterEffect === true ? await this.#parts.answer(serviceRequest) : null;
     if (fault.afterEffect === true) await wait();
     if (fault.cut === 'after-effect') return void socket.resetAndDestroy();
     if (fault.dropKeepAlive === true) this.#doomed.add(socket);

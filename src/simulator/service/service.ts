@@ -1,4 +1,4 @@
-import { Access } from './access';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   refuse,
   type Answer,
@@ -14,13 +14,16 @@ import { picture } from './images';
 import { Limits } from './limits';
 import { operationHeader, type Settings } from './options';
 import { Router } from './router';
-import type { Tokens } from './tokens';
+import { everyScope, type Tokens } from './tokens';
+
+const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const all: ReadonlySet<string> = new Set(everyScope);
 
 /** The vehicle service: answers requests, and leaves sockets to the server. */
 export class Service {
   readonly cars: ReadonlyMap<string, Car>;
   readonly #settings: Settings;
-  readonly #access: Access;
+  readonly #tokens: Tokens;
   readonly #limits: Limits;
   readonly #router = new Router<Endpoint>();
   readonly #url: () => string;
@@ -30,7 +33,7 @@ export class Service {
     const { clock, dialect, newId } = settings;
     this.cars = new Map(settings.cars.map((options) => [options.vin, new Car(options, clock)]));
     this.#settings = settings;
-    this.#access = new Access(settings, tokens);
+    this.#tokens = tokens;
     this.#limits = new Limits(settings.limits, clock);
     this.#url = url;
     this.#operationHeader = operationHeader(settings.apiKeyHeader);
@@ -71,11 +74,11 @@ export class Service {
   ): Promise<Answer> {
     const no = (name: RefusalName, details?: Partial<Refusal> & { refillIn?: string }): Answer =>
       refuse(name, context, details);
-    const keyRefused = this.#access.refusesKey(request.headers);
+    const keyRefused = this.#refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
     const excess = this.#limits.take(apiOf[endpoint.interface], endpoint.method === 'POST');
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
-    const refused = this.#access.refuses(request.headers, endpoint, parameters);
+    const refused = this.#refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
     const car = parameters['vin'] === undefined ? this.cars.values().next().value : this.cars.get(parameters['vin']);
     if (car === undefined) return no('not-linked');
@@ -89,6 +92,43 @@ export class Service {
     return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
   }
 
+  /** The key comes first, because the gateway checks it. */
+  #refusesKey(headers: IncomingHttpHeaders): RefusalName | null {
+    const { open, apiKey, secondaryApiKey, apiKeyHeader } = this.#settings;
+    const key = headers[apiKeyHeader.toLowerCase()];
+    if (key === undefined || key === '') return 'key-missing';
+    return open || key === apiKey || key === secondaryApiKey ? null : 'key-refused';
+  }
+
+  /** Checks the token, the media type and the scopes (docs/internals/service.md 5; the refusals: docs/internals/vendor-api.md 1.11). */
+  #refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
+    const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const scopes = token === undefined ? null : this.#settings.open ? all : this.#tokens.scopesOf(token);
+    if (scopes === null) return 'token-refused';
+    const operationId = this.#clientOperationId(headers);
+    if (this.#settings.dialect === 'real' && operationId !== undefined && !uuid.test(operationId))
+      return 'invalid-uuid';
+    if (!this.#fits(headers, endpoint)) return endpoint.method === 'GET' ? 'not-acceptable' : 'media-type';
+    const needed = typeof endpoint.scopes === 'function' ? endpoint.scopes(parameters) : endpoint.scopes;
+    if (scopes.has('openid') && needed.every((scope) => scopes.has(scope))) return null;
+    return endpoint.interface === 'energy-v2' ? 'energy-forbidden' : 'scope-missing';
+  }
+
+  /** The correlation id that the client chose (docs/internals/vendor-api.md 1.1). */
+  #clientOperationId(headers: IncomingHttpHeaders): string | undefined {
+    const id = headers[this.#operationHeader];
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  #fits(headers: IncomingHttpHeaders, { method, mediaTypes: wanted }: Endpoint): boolean {
+    const named = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
+      .split(',')
+      .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
+    // The service takes any accept header that allows JSON (docs/internals/vendor-api.md 1.1).
+    const lenient = method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
+    return named.some((type) => wanted.includes(type) || lenient.includes(type));
+  }
+
   /** The requests of the day, by API. */
   get requestsToday(): Readonly<Partial<Record<ApiName, number>>> {
     return this.#limits.today;
@@ -99,7 +139,7 @@ export class Service {
     return {
       dialect,
       interface: interfaceOf(path),
-      operationId: this.#access.clientOperationId(headers) ?? newId(),
+      operationId: this.#clientOperationId(headers) ?? newId(),
       keyHeader: apiKeyHeader.toUpperCase(),
     };
   }

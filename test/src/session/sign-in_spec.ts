@@ -333,7 +333,7 @@ describe('a sign-in from the editor', () => {
     },
     'is given no refresh token': {
       redirected: async () => {
-        identity.fault({ withoutRefreshToken: true });
+        identity.fault({ members: { refresh_token: 'missing' } });
         return decide(begin().url);
       },
       code: 'SIGN_IN_REQUIRED',

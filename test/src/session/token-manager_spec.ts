@@ -393,7 +393,8 @@ describe('a refreshing access token', () => {
   });
 
   it('keeps the old refresh token where an answer holds none', async () => {
-    identity.fault({ withoutRefreshToken: true }, 2);
+    await serviceWith({ refreshGraceSeconds: 900 });
+    identity.fault({ members: { refresh_token: 'missing' } }, 2);
     const token = source({ refreshToken: identity.newRefreshToken() });
     for (let round = 0; round < 4; round++) {
       assert.ok(await identity.accepts(await token.get()));

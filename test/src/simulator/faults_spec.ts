@@ -285,10 +285,6 @@ describe('a fault of the simulated service', () => {
       [{ error: 'quota', times: 0 }, /times: /],
       [{ status: 99 }, /status: /],
       [null, /not a fault/],
-      [{ status: 200, headers: { 'x-odd': 'a\nb' } }, /headers.x-odd: /],
-      [{ status: 200, headers: { 'x odd': 'a' } }, /headers.x odd: /],
-      [{ redirect: 'http://127.0.0.1/\r\n' }, /redirect: /],
-      [{ error: 'quota', retryAfter: '1\n2' }, /retryAfter: /],
     ] as const) {
       assert.throws(() => add(fault as unknown as FaultOptions), { code: 'INPUT_INVALID', message });
     }

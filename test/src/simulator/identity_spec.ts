@@ -219,8 +219,9 @@ describe('the identity service of the simulator', () => {
   });
 
   it('can answer a refresh without a refresh token; the old one goes on', async () => {
+    await restart({ refreshGraceSeconds: 60 });
     const token = bench.simulator.issueRefreshToken();
-    bench.simulator.faults.add({ withoutRefreshToken: true, times: 1 });
+    bench.simulator.faults.add({ members: { refresh_token: 'missing' }, times: 1 });
     const reply = await refresh(token);
     assert.equal(reply.status, 200);
     assert.equal('refresh_token' in reply.body, false);
