@@ -1,5 +1,4 @@
 import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } from './openings';
-import { perMile } from './units';
 
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/internals/vendor-api.md
@@ -50,13 +49,14 @@ interface Place {
   members: readonly string[];
 }
 
-/** A number: the factor from each unit that the service may use, in words (src/catalogue/units.ts), to the unit of docs/internals/service.md 2.8. */
+/** A number, in any unit that can be converted to that of docs/internals/service.md 2.8 (src/catalogue/units.ts). */
 export interface GroupedNumber extends Place {
-  units: Readonly<Record<string, number>>;
   /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];
+  /** Some cars give another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
+  mixedUnits?: true;
 }
 
 /** A word of the service to the value of docs/internals/service.md 2.8; a word that is not in the table is unknown. */
@@ -82,14 +82,6 @@ interface Ungrouped {
 
 export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
 
-const lengths = { kilometers: 1, miles: perMile } as const;
-const volumes = { liters: 1 } as const;
-const speeds = { 'kilometers per hour': 1, 'miles per hour': perMile } as const;
-const consumptions = { 'liters per 100 kilometers': 1 } as const;
-const hours = { hours: 1 } as const;
-/** Some cars give days and others months (docs/internals/vendor-api.md 6.2). */
-const months = { months: 1, days: 12 / 365.25 } as const;
-
 /** v2 reports warnings where v1 reported levels; none means that the level is as it should be (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
@@ -111,9 +103,9 @@ const tyre = (member: string): GroupedWord => ({ group: 'tyres', members: [membe
 
 export const groupedResources = {
   // OAS and portal: l/100km; fixtures: 7.23.
-  averageFuelConsumption: { group: 'statistics', members: ['averageFuelConsumption'], units: consumptions },
+  averageFuelConsumption: { group: 'statistics', members: ['averageFuelConsumption'] },
   // Portal: of the manual trip meter, which is the one of v1; averageSpeedAutomatic is another meter.
-  averageSpeed: { group: 'statistics', members: ['averageSpeed'], units: speeds },
+  averageSpeed: { group: 'statistics', members: ['averageSpeed'] },
   backupBatteryRemaining: { group: null, reason: 'connected v2 says nothing of the backup battery' },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
   brakeFluid: { group: 'brakes', members: ['brakeFluidLevelWarning'], words: level },
@@ -155,13 +147,12 @@ export const groupedResources = {
     group: 'statistics',
     members: ['distanceToEmptyTank', 'distanceToEmpty'],
     withoutFuel: ['distanceToEmptyBattery'],
-    units: lengths,
   },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
   engineCoolantLevel: { group: 'engine', members: ['engineCoolantLevelWarning'], words: level },
   engineCoolantTemp: { group: null, reason: 'connected v2 says nothing of the coolant’s temperature' },
   // Fixtures: unit h.
-  engineHoursToService: { group: 'diagnostics', members: ['engineHoursToService'], units: hours },
+  engineHoursToService: { group: 'diagnostics', members: ['engineHoursToService'] },
   // OAS EngineStatus; portal: RUNNING, STOPPED.
   engineRunning: {
     group: 'engine-status',
@@ -174,20 +165,19 @@ export const groupedResources = {
   rearLeftDoorOpen: opening('rearLeftDoor'),
   rearRightDoorOpen: opening('rearRightDoor'),
   // Portal: always l; fixtures: 47.3, also as text.
-  fuelAmount: { group: 'fuel', members: ['fuelAmount'], units: volumes },
+  fuelAmount: { group: 'fuel', members: ['fuelAmount'] },
   hoodOpen: opening('hood'),
   // Fixtures: unit km.
   kmToService: {
     group: 'diagnostics',
     members: ['distanceToService', 'distanceToServiceKm'],
-    units: lengths,
     whole: 'down',
   },
   mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
   // Fixtures: 23 months, 17 days. Months are rounded down.
-  monthsToService: { group: 'diagnostics', members: ['timeToService'], units: months, whole: 'down' },
+  monthsToService: { group: 'diagnostics', members: ['timeToService'], whole: 'down', mixedUnits: true },
   // OAS: integer; portal: km.
-  odometer: { group: 'odometer', members: ['odometer'], units: lengths },
+  odometer: { group: 'odometer', members: ['odometer'] },
   // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; SERVICE_REQUIRED is not a level.
   oilLevel: { group: 'engine', members: ['oilLevelWarning'], words: level },
   oilPressure: { group: null, reason: 'connected v2 reports the oil’s level, not its pressure' },
@@ -217,8 +207,8 @@ export const groupedResources = {
   // docs/internals/vendor-api.md 1.5: both spellings.
   tailGateOpen: opening('tailGate'),
   // Fixtures: Manual and Automatic; OAS: tripMeter1, tripMeter2, in the same order.
-  tripMeter1: { group: 'statistics', members: ['tripMeterManual', 'tripMeter1'], units: lengths },
-  tripMeter2: { group: 'statistics', members: ['tripMeterAutomatic', 'tripMeter2'], units: lengths },
+  tripMeter1: { group: 'statistics', members: ['tripMeterManual', 'tripMeter1'] },
+  tripMeter2: { group: 'statistics', members: ['tripMeterAutomatic', 'tripMeter2'] },
   frontLeftTyrePressure: tyre('frontLeft'),
   frontRightTyrePressure: tyre('frontRight'),
   rearLeftTyrePressure: tyre('rearLeft'),

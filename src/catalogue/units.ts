@@ -40,6 +40,7 @@ export const perMile = 1.609344;
 /** The factor from a unit to another, both in words; null where there is none. */
 export function factorBetween(from: string, to: string): number | null {
   if (from === to) return 1;
+  if (from === 'days' && to === 'months') return 12 / 365.25;
   if (from.replace(/^kilometers/, 'miles') === to) return 1 / perMile;
   return from.replace(/^miles/, 'kilometers') === to ? perMile : null;
 }

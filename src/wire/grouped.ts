@@ -6,7 +6,7 @@ import {
   type GroupedWord,
 } from '../catalogue/groups';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
-import { unitInWords } from '../catalogue/units';
+import { factorBetween, unitInWords } from '../catalogue/units';
 import { measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
@@ -60,7 +60,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
   const original = { value: measured.value, unit: measured.unit };
-  const { value, isExact } = 'units' in row ? inUnit(row, resource, measured) : inWord(row, resource, measured.value);
+  const { value, isExact } = 'words' in row ? inWord(row, resource, measured.value) : inUnit(row, resource, measured);
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
@@ -74,7 +74,7 @@ const unconverted: Converted = { value: null, isExact: false };
 
 function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measured): Converted {
   const number = toNumber(value);
-  const factor = factorOf(row.units, unit);
+  const factor = factorOf(row, resource, unit);
   if (number === null || factor === null) return unconverted;
   const converted = number * factor;
   const rounded =
@@ -91,10 +91,9 @@ function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measure
 }
 
 /** A number without a unit is in the unit that the service's documentation names first, unless it may be in several. */
-function factorOf(units: Readonly<Record<string, number>>, unit: string | null): number | null {
-  if ((unit?.trim() ?? '') === '') return 'days' in units ? null : 1;
-  const word = unitInWords(unit) ?? '';
-  return Object.hasOwn(units, word) ? (units[word] ?? null) : null;
+function factorOf({ mixedUnits }: GroupedNumber, resource: Resource, unit: string | null): number | null {
+  if ((unit?.trim() ?? '') === '') return mixedUnits ? null : 1;
+  return 'unit' in resource ? factorBetween(unitInWords(unit) ?? '', resource.unit) : null;
 }
 
 function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted {

@@ -1,5 +1,5 @@
 import { groupedResources, groupReadNames, type GroupedResource, type GroupReadName } from '../../catalogue/groups';
-import { resourceNames, statisticsMembers, type ResourceName } from '../../catalogue/reads';
+import { resourceNames, resources, statisticsMembers, type Resource, type ResourceName } from '../../catalogue/reads';
 import { unitOnWire } from '../../catalogue/units';
 import { hasTank, rangeKm } from './battery';
 import { modelPathOf, type ResourceValue } from './resources';
@@ -39,16 +39,13 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
     if ('bulbs' in row)
       for (const [lamp, failure] of Object.entries(row.bulbs))
         made[row.group][lamp] = member(null, (_state, resource) => lampWord(failure, resource(name)));
-    else if ('units' in row)
-      made[row.group][row.members[0] ?? ''] = member(unitOnWire(Object.keys(row.units)[0] ?? ''), (_state, resource) =>
-        resource(name),
-      );
-    else
+    else if ('words' in row)
       made[row.group][row.members[0] ?? ''] = member(null, (_state, resource) =>
         name === 'serviceWarningStatus'
           ? serviceWarning(resource(name), resource('serviceWarningTrigger'))
           : wordOf(row.words, resource(name)),
       );
+    else made[row.group][row.members[0] ?? ''] = member(unitOf(resources[name]), (_state, resource) => resource(name));
   }
   // `keys` forgets the names.
   for (const name of Object.keys(parts.statistics) as StatisticName[])
@@ -62,6 +59,8 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
   );
   return made;
 }
+
+const unitOf = (resource: Resource): string | null => ('unit' in resource ? unitOnWire(resource.unit) : null);
 
 function part(path: string, unit: string, value: (state: CarState) => ResourceValue): GroupMember {
   return { path, unit: unitOnWire(unit), value, isAbsent: true };
