@@ -1,5 +1,6 @@
 import { asVehicleError, VehicleError } from './errors';
 import { mapSentence, wordSentence } from './sentence';
+import { setNewest } from './util/bounded';
 import { shortVin, vinPattern } from './vin';
 
 /**
@@ -36,16 +37,16 @@ const maxVins = 1000;
 const maxErrorText = 500;
 
 export function createRedactor(): Redactor {
-  const lasting = new Set<string>();
-  const rotated = new Set<string>();
-  const vins = new Set<string>();
+  const lasting = new Map<string, true>();
+  const rotated = new Map<string, true>();
+  const vins = new Map<string, true>();
   let known: readonly string[] = [];
   let vinsPattern: RegExp | null = null;
 
-  const learn = (forms: Set<string>, secret: string, max: number): void => {
-    for (const form of formsOf(secret.trim())) remember(forms, form, max);
+  const learn = (forms: Map<string, true>, secret: string, max: number): void => {
+    for (const form of formsOf(secret.trim())) setNewest(forms, form, true, max);
     // One secret may contain another.
-    known = [...lasting, ...rotated].sort((one, other) => other.length - one.length);
+    known = [...lasting.keys(), ...rotated.keys()].sort((one, other) => other.length - one.length);
   };
   const withoutKnown = (input: string): string => without(known, input);
   const text = (input: string): string => {
@@ -64,8 +65,8 @@ export function createRedactor(): Redactor {
     learnVin(given) {
       const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
       if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
-      remember(vins, vin, maxVins);
-      vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins].join('|')})(?![A-Za-z\\d])`, 'gi');
+      setNewest(vins, vin, true, maxVins);
+      vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins.keys()].join('|')})(?![A-Za-z\\d])`, 'gi');
     },
     text,
     known: withoutKnown,
@@ -99,15 +100,6 @@ function without(secrets: readonly string[], input: string): string {
   let output = input;
   for (const secret of secrets) if (output.includes(secret)) output = output.replaceAll(secret, secretMark);
   return output;
-}
-
-function remember(known: Set<string>, word: string, max: number): void {
-  known.delete(word);
-  known.add(word);
-  for (const oldest of known) {
-    if (known.size <= max) break;
-    known.delete(oldest);
-  }
 }
 
 /** The secret as it is, and as it stands in a URL, in a form, and in either with lower-case escapes. */

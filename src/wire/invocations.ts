@@ -24,19 +24,19 @@ const cut = (text: string | null, length: number): string | null => text?.slice(
 /** Values below are seconds from now, others Unix time (docs/internals/vendor-api.md 1.9: sources differ). */
 const longestDuration = 1e9;
 
-function layersOf(body: unknown): z.infer<typeof invocationShape>[] {
+type Layer = z.infer<typeof invocationShape>;
+
+function layersOf(body: unknown): Layer[] {
   const inner = isRecord(body) ? body['data'] : undefined;
   return [inner, body].filter(isRecord).map((layer) => invocationShape.parse(layer));
 }
 
+const firstOf = <Value>(layers: readonly Layer[], pick: (layer: Layer) => Value | null): Value | null =>
+  layers.map(pick).find((value) => value !== null) ?? null;
+
 /** The explicit status of an answer, `invokeStatus` or that of a v1 link; null if it has none. */
-export function namedStatus(body: unknown): string | null {
-  for (const layer of layersOf(body)) {
-    const named = layer.async?.status ?? layer.invokeStatus;
-    if (named !== null && named.trim() !== '') return named;
-  }
-  return null;
-}
+export const namedStatus = (body: unknown): string | null =>
+  firstOf(layersOf(body), ({ async, invokeStatus }) => (async?.status ?? invokeStatus)?.trim() || null);
 
 /**
  * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
@@ -44,9 +44,7 @@ export function namedStatus(body: unknown): string | null {
  */
 export function parseInvocation(body: unknown, receivedAt: number): Invocation {
   const layers = layersOf(body);
-  const first = <Value>(pick: (layer: (typeof layers)[number]) => Value | null): Value | null =>
-    layers.map(pick).find((value) => value !== null) ?? null;
-
+  const first = <Value>(pick: (layer: Layer) => Value | null): Value | null => firstOf(layers, pick);
   const readyUntil = first((layer) => layer.readyToUnlockUntil);
   return {
     requestStatus: cut(
