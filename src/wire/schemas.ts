@@ -62,7 +62,7 @@ export function toNumber(input: unknown): number | null {
 }
 
 /** docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
-const number = z.pipe(z.unknown(), z.transform(toNumber));
+const number = z.catch(z.pipe(z.unknown(), z.transform(toNumber)), null);
 
 /** docs/internals/vendor-api.md 1.4: a car can send the word "null" where it has no upholstery. */
 const descriptiveText = z.catch(

@@ -45,7 +45,7 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
           ? serviceWarning(resource(name), resource('serviceWarningTrigger'))
           : wordOf(row.words, resource(name)),
       );
-    else made[row.group][row.members[0] ?? ''] = member(unitOf(resources[name]), (_state, resource) => resource(name));
+    else made[row.group][row.members[0] ?? ''] = member(unitOf(name), (_state, resource) => resource(name));
   }
   // `keys` forgets the names.
   for (const name of Object.keys(parts.statistics) as StatisticName[])
@@ -60,7 +60,10 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
   return made;
 }
 
-const unitOf = (resource: Resource): string | null => ('unit' in resource ? unitOnWire(resource.unit) : null);
+function unitOf(name: ResourceName): string | null {
+  const resource: Resource = resources[name];
+  return 'unit' in resource ? unitOnWire(resource.unit) : null;
+}
 
 function part(path: string, unit: string, value: (state: CarState) => ResourceValue): GroupMember {
   return { path, unit: unitOnWire(unit), value, isAbsent: true };
