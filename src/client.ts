@@ -24,7 +24,6 @@ import { addressOf, followLink, mediaType, noInterface } from './http/addresses'
 import { parseVin } from './vin';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
 import { parseRead, type ReadPayload } from './wire/parsers';
-import type { AnswerContext, Parsed } from './wire/readings';
 
 export interface ReadOptions {
   vin?: unknown;
@@ -96,8 +95,9 @@ export class VehicleClient {
         kind: forCommand ? 'follow' : 'read',
         signal,
       });
-      const context = { interface: iface, isFitted: null, burnsFuel: fuel };
-      const parsed = await this.#parse(read, vin, answer.body, context);
+      const opening = openingIfFitted(read);
+      const isFitted = vin === null || opening === undefined ? null : await this.#options.facts.isFitted(vin, opening);
+      const parsed = parseRead(read, answer.body, { interface: iface, isFitted, burnsFuel: fuel });
       const reading = readingOf(parsed, answer, { vin, read, interface: iface });
       if (vin !== null) {
         await this.#options.facts.observe(vin, read, reading.payload, this.#options.clock.now());
@@ -166,21 +166,6 @@ export class VehicleClient {
         return asVehicleError(error).retryable || signal?.aborted ? undefined : null;
       }
     });
-  }
-
-  /** Whether a car has an opening that not every car has follows from its former answers (docs/internals/contract.md 3.3). */
-  async #parse<Name extends ReadName>(
-    read: Name,
-    vin: string | null,
-    body: unknown,
-    context: AnswerContext,
-  ): Promise<Parsed<ReadPayload<Name>>> {
-    const opening = openingIfFitted(read);
-    if (opening === undefined || vin === null) return parseRead(read, body, context);
-    const isFitted = await this.#options.facts.isFitted(vin, opening);
-    const parsed = parseRead(read, body, { ...context, isFitted });
-    if (isFitted !== true && parsed.provesFitted) await this.#options.facts.learnFitted(vin, opening);
-    return parsed;
   }
 }
 

@@ -1,18 +1,26 @@
 import { isReadName, type ReadName } from '../catalogue/reads';
-import { isRecord } from '../util/json';
+import { openingIfFitted, openings, provesFitted, type FittedName } from '../catalogue/openings';
+import { isRecord, memberOf } from '../util/json';
 
-/** Whether a car has a read: true after its first value, false after the service has said that it is not supported. */
-export type Equipment = Partial<Record<ReadName, boolean>>;
+/**
+ * Whether a car has a read, or an opening that not every car has: true after its first value, false after the service has said that it is
+ * not supported.
+ */
+export type Equipment = Partial<Record<ReadName | FittedName, boolean>>;
+type Learned = [ReadName | FittedName, boolean];
 
-/** Returns the reads that a payload proves or excludes. An unknown value proves nothing. */
-export function equipmentOf(read: ReadName, payload: unknown): [ReadName, boolean][] {
+/** Returns what a payload proves or excludes. An unknown value proves nothing. */
+export function equipmentOf(read: ReadName, payload: unknown): Learned[] {
+  const opening = openingIfFitted(read);
+  if (opening !== undefined && provesFitted(memberOf(memberOf(payload, openings[opening].name), 'value')))
+    return [...shownBy(read, payload), [opening, true]];
   if (read !== 'charging' || !isRecord(payload)) return shownBy(read, payload);
   // Each member of it can be read by itself.
   const members = Object.entries(payload).flatMap(([name, member]) => (isReadName(name) ? shownBy(name, member) : []));
   return [...shownBy(read, payload), ...members];
 }
 
-function shownBy(read: ReadName, payload: unknown): [ReadName, boolean][] {
+function shownBy(read: ReadName, payload: unknown): Learned[] {
   if (isRecord(payload) && payload['reason'] === 'NOT_SUPPORTED') return [[read, false]];
   return hasValue(payload) ? [[read, true]] : [];
 }
@@ -30,7 +38,7 @@ const ofBattery = [
  * Adds what was learned, and the reads that it excludes, but none that has had a value or an answer.
  * @returns whether there is something new
  */
-export function learnEquipment(equipment: Equipment, learned: [ReadName, boolean][]): boolean {
+export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
   const before = JSON.stringify(equipment);
   Object.assign(equipment, Object.fromEntries(learned));
   if (equipment.batteryChargeLevel === false && equipment.electricRange === false)

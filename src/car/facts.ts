@@ -16,11 +16,7 @@ export interface CarEvent {
   text: string;
 }
 
-/** False: the service has never reported its state. Null: that is not known, because the store could not be read. */
-const isFitted = z.catch(z.nullable(z.boolean()), false);
 const factsShape = z.object({
-  sunroof: isFitted,
-  tankLid: isFitted,
   fuelType: z.catch(z.nullable(z.string()), null),
   equipment: z.catch(z.record(z.string(), z.boolean()), {}),
   history: z.catch(z.array(z.array(z.nullable(z.number()))), []),
@@ -57,17 +53,10 @@ export class CarFacts {
     this.#clock = clock;
   }
 
-  /** Whether the car has an opening: true as soon as the service has reported a state once; null if that is not known. */
+  /** Whether the car has an opening: true as soon as the service has reported a state once; null while the store cannot be read. */
   async isFitted(vin: string, name: FittedName): Promise<boolean | null> {
-    return (await this.#of(vin)).facts[name];
-  }
-
-  /** The service has reported a state of an opening, so the car has it. */
-  async learnFitted(vin: string, name: FittedName): Promise<void> {
-    const car = await this.#of(vin);
-    if (car.facts[name] === true) return;
-    car.facts[name] = true;
-    await this.#save(vin, car);
+    const { facts, isRead } = await this.#of(vin);
+    return facts.equipment[name] ?? (isRead ? false : null);
   }
 
   /**
@@ -149,10 +138,9 @@ export class CarFacts {
   async #read(vin: string, car: Car): Promise<void> {
     try {
       const stored = factsShape.parse((await readUndamaged(this.#store, keyOf(vin))) ?? {});
-      const { equipment, history, events, ...learned } = car.facts;
+      const { fuelType, equipment, history, events } = car.facts;
       car.facts = {
-        ...stored,
-        ...Object.fromEntries(Object.entries(learned).filter(([, value]) => value !== null)),
+        fuelType: fuelType ?? stored.fuelType,
         equipment: { ...stored.equipment, ...equipment },
         // Of two rows of an hour, the newer one is kept.
         history: [...new Map([...stored.history, ...history].map((row) => [row[0], row])).values()],
@@ -166,13 +154,6 @@ export class CarFacts {
   }
 }
 
-const nothingKnown = (): Facts => ({
-  sunroof: null,
-  tankLid: null,
-  fuelType: null,
-  equipment: {},
-  history: [],
-  events: [],
-});
+const nothingKnown = (): Facts => ({ fuelType: null, equipment: {}, history: [], events: [] });
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;

@@ -10,7 +10,7 @@ import {
   type StatisticsMemberName,
 } from '../catalogue/reads';
 import { VehicleError } from '../errors';
-import { judgeOpenings, openingsOf, provesFitted, type OpeningRead, type Openness } from '../catalogue/openings';
+import { judgeOpenings, openingsOf, type OpeningRead, type Openness } from '../catalogue/openings';
 import { isRecord, memberOf } from '../util/json';
 import {
   accessibilityShape,
@@ -35,8 +35,6 @@ export interface Parsed<Payload> {
   /** The oldest timestamp in it: nothing in the reading is older. Null where there is none. */
   measuredAt: string | null;
   openness?: Openness;
-  /** The answer has a state of the window or lid that not every car has. */
-  provesFitted?: boolean;
 }
 
 /** Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service gave; null for words and booleans. */
@@ -93,15 +91,12 @@ export function parseOpenings(
   const data = unwrap(body);
   const members: [string, Members[string]][] = [];
   const known = new Set<string>();
-  let isProven = false;
   for (const { name, v2, ifFitted } of openingsOf(read)) {
     const isMissing = !Object.hasOwn(data, name) && !Object.hasOwn(data, v2);
     known.add(name).add(v2);
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
     if (ifFitted && isMissing && !(isFitted === true && iface === 'connected-v2')) continue;
-    const state = stateOf(measuredIn(data, [name, v2]));
-    members.push([name, state]);
-    if (ifFitted) isProven = provesFitted(state.value);
+    members.push([name, stateOf(measuredIn(data, [name, v2]))]);
   }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are no measured values.
@@ -111,7 +106,6 @@ export function parseOpenings(
   const payload = Object.fromEntries(members);
   return {
     payload,
-    provesFitted: isProven,
     measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
     openness: judgeOpenings(
       members.map(([name, { value }]) => [name, value]),

@@ -98,11 +98,12 @@ describe('An opening that the car was known to have', () => {
 });
 
 describe('The facts about a car', () => {
+  const withSunroof = { sunroof: { value: 'CLOSED' } };
   const vin = 'YV4952NA4F120DEMO';
 
   it('are neither guessed nor overwritten while the store cannot be read, and stored together with what it has afterwards', async () => {
     const store = new MemoryStateStore();
-    await new CarFacts(store).learnFitted(vin, 'sunroof');
+    await new CarFacts(store).observe(vin, 'windows', withSunroof, 0);
     let isReadable = false;
     const fickle = {
       read: (key: string) => (isReadable ? store.read(key) : Promise.reject(new Error('not readable'))),
@@ -138,10 +139,10 @@ describe('The facts about a car', () => {
     const store = new MemoryStateStore();
     const facts = new CarFacts(store);
     const name = (i: number): string => `VIN${i}`;
-    for (let i = 0; i < 1_200; i += 1) await facts.learnFitted(name(i), 'sunroof');
+    for (let i = 0; i < 1_200; i += 1) await facts.observe(name(i), 'windows', withSunroof, 0);
     assert.equal((await store.entries('car/')).length, 1_000);
     const restarted = new CarFacts(store);
-    await restarted.learnFitted('ANOTHER', 'sunroof');
+    await restarted.observe('ANOTHER', 'windows', withSunroof, 0);
     assert.equal((await store.entries('car/')).length, 1_000);
     for (const [i, isKnown] of [
       [0, false],
