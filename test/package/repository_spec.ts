@@ -173,6 +173,19 @@ describe('The repository', () => {
       assert.doesNotMatch(withoutComments(readText(file)), /(:|<|\bas)\s*any\b(?!')/, file);
   });
 
+  it('has one error class: the other says that a command may have reached the service, which is no failure', () => {
+    const errors = [...sources, ...nodes].filter((file) => /\bclass \w+ extends Error\b/.test(readText(file)));
+    assert.deepEqual(errors.sort(), ['src/errors.ts', 'src/http/requests.ts']);
+  });
+
+  it('has no test that lets more than 20 ms pass at once: it asks again until what it waits for has happened', () => {
+    for (const file of filesBelow('test').filter((one) => isCode(one) && !/^test\/(bench|world)\//.test(one)))
+      for (const [pause, , ms = ''] of readText(file).matchAll(
+        /\b(?:await|=>) new Promise[^;]*?setTimeout\((\w+|\(\) => \w+\(\)), ([\d_]+)\)|waitForTimeout\(/g,
+      ))
+        assert.ok(Number(ms.replaceAll('_', '') || Infinity) <= 20, `${file}: ${pause}`);
+  });
+
   it('names no path of a machine', () => {
     const files = [
       ...['src', 'nodes', 'test', 'scripts', 'examples', 'icons'].flatMap(filesBelow),
