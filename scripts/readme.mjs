@@ -77,7 +77,7 @@ function innermost(schema) {
 function rangeOf(schema) {
   const { type, entries, checks = [], element } = innermost(schema);
   if (type === 'array' && element._zod.def.entries)
-    return `A list of ${Object.values(element._zod.def.entries).map(code).join(', ')}.`;
+    return `a list of ${Object.values(element._zod.def.entries).map(code).join(', ')}.`;
   if (entries)
     return `${Object.values(entries)
       .filter((value) => value !== '')
@@ -90,7 +90,7 @@ function rangeOf(schema) {
   return most < Number.MAX_SAFE_INTEGER
     ? `${numbers.format(least)} to ${numbers.format(most)}.`
     : least > 0
-      ? `At least ${least}.`
+      ? `at least ${least}.`
       : '';
 }
 
