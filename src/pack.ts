@@ -51,7 +51,7 @@ export class Pack {
     this.membership = membership;
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
-    this.log = new CommandLog({ store, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
+    this.log = new CommandLog({ store, membership, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 
   /**

@@ -30,11 +30,12 @@ export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecor
   let resuming: Promise<unknown> = Promise.resolve();
   const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
     closing.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing);
-  const begin = async (): Promise<void> => {
-    const commands = await log.notTakenOver(node.id, clock().now());
+  const begin = async (isStart = true): Promise<void> => {
+    const commands = await log.notTakenOver(node.id, clock().now(), isStart);
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
   own.beginWithRetries(begin, () => warn('notRead'));
+  own.pack.membership?.onGone(() => void begin(false).catch(() => warn('notRead')), closing);
 
   own.onClose(async (isDeleted) => {
     await resuming;

@@ -95,7 +95,7 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
         const report = safeRecord({ ...update.report, text });
         if (update.settled) {
-          await subscriptions.settle(subscription, update);
+          if (!(await subscriptions.settle(subscription, update, ending))) return;
           return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
         }
         await subscriptions.change(subscription);
@@ -139,6 +139,7 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
     }
   };
   own.beginWithRetries(resume, () => warn('notRead'));
+  own.pack.membership?.onGone(() => void resume().catch(() => warn('notRead')), own.closing);
   own.onClose(async (isDeleted) => {
     if (!isDeleted) return;
     if (following.size > 0) warn('deleted', { count: following.size });

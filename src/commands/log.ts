@@ -1,10 +1,13 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
+import type { Membership } from '../state/membership';
 import type { StateStore } from '../state/state-store';
 import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
   store: StateStore;
+  /** Of this process in `store`, where other processes use it. */
+  membership?: Membership | null;
   /** The number of commands that are kept, the newest ones. Default 1000. */
   limit?: number;
   /** Gets a sentence when stored commands could not be read. */
@@ -26,6 +29,8 @@ const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
  */
 export class CommandLog {
   readonly store: StateStore;
+  /** Null where no other process uses the store. */
+  readonly membership: Membership | null;
   readonly #limit: number;
   readonly #warn: (warning: Sentence) => void;
   readonly #onChange: () => void;
@@ -36,15 +41,21 @@ export class CommandLog {
   #loading: Promise<void> | null = null;
   #order = 0;
 
-  constructor({ store, limit = 1000, warn = () => undefined, onChange = () => undefined }: CommandLogOptions) {
+  constructor(options: CommandLogOptions) {
+    const { store, membership = null, limit = 1000, warn = () => undefined, onChange = () => undefined } = options;
     this.store = store;
+    this.membership = membership;
     this.#limit = limit;
     this.#warn = warn;
     this.#onChange = onChange;
   }
 
-  /** Reads what is stored, once; after a failure, again at the next call. @throws StateFault */
-  ready(): Promise<void> {
+  /** Reads what is stored: once, after a failure at the next call, and at each call where others use the store. @throws StateFault */
+  async ready(): Promise<void> {
+    if (this.membership !== null && this.#loading !== null) {
+      await this.#loading;
+      this.#loading = null;
+    }
     this.#loading ??= this.#read().catch((error: unknown) => {
       this.#loading = null;
       throw error;
@@ -54,7 +65,9 @@ export class CommandLog {
 
   async #read(): Promise<void> {
     const entries = await this.store.entries('command/');
-    const stored = entries.flatMap(({ value }) => LoggedCommand.parse(value) ?? []).sort((a, b) => a.order - b.order);
+    const stored = entries
+      .flatMap(({ value, version }) => this.#parse(value, version) ?? [])
+      .sort((a, b) => a.order - b.order);
     const lost = entries.length - stored.length;
     if (lost > 0) this.#warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
     for (const { key } of await this.store.entries('follow/')) {
@@ -63,7 +76,33 @@ export class CommandLog {
     }
     this.#order = Math.max(this.#order, stored.at(-1)?.order ?? 0);
     // A command of this process is newer than the stored ones, and newer than itself on disk.
-    this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...this.#commands]);
+    const isKept = ({ isStored }: LoggedCommand): boolean => this.membership === null || !isStored;
+    const others = [...this.#commands].filter(([id, one]) => isKept(one) && !stored.some((known) => known.id === id));
+    this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...others]);
+  }
+
+  /** The command that is known already, with what is stored now; null where that cannot be read. */
+  #parse(value: unknown, version: string): LoggedCommand | null {
+    const stored = LoggedCommand.parse(value);
+    if (stored === null) return null;
+    const known = this.#commands.get(stored.id);
+    if (known !== undefined && this.membership === null) return known;
+    if (known !== undefined && known.version !== version) known.merge(stored);
+    return Object.assign(known ?? stored, { version });
+  }
+
+  /** A command as it is stored now, where others use the store. @throws StateFault */
+  async fetch(id: string): Promise<LoggedCommand | undefined> {
+    if (this.membership === null) await this.ready();
+    else await this.#refresh(id);
+    return this.find(id);
+  }
+
+  async #refresh(id: string): Promise<void> {
+    const stored = await this.store.read(`command/${id}`);
+    const command = stored && this.#parse(stored.value, stored.version);
+    if (command) this.#commands.set(id, command);
+    else Object.assign(this.find(id) ?? {}, { version: null });
   }
 
   find(id: string): LoggedCommand | undefined {
@@ -73,6 +112,7 @@ export class CommandLog {
   /** Adds a command, and stores it. @throws StateFault */
   async add(command: LoggedCommand, now: number): Promise<void> {
     this.#order = command.order = Math.max(now, this.#order + 1);
+    command.member ||= this.membership?.id ?? '';
     await this.save(command);
     for (const [id, oldest] of this.#commands) {
       if (this.#commands.size <= this.#limit) break;
@@ -85,8 +125,16 @@ export class CommandLog {
     this.#commands.set(command.id, command);
     this.#onChange();
     command.isStored = false;
-    await this.store.write(`command/${command.id}`, command);
+    if (this.membership === null) await this.store.write(`command/${command.id}`, command);
+    else while (!(await this.#writeShared(command))) await this.#refresh(command.id);
     command.isStored = true;
+  }
+
+  /** @returns false where another process has changed it */
+  async #writeShared(command: LoggedCommand): Promise<boolean> {
+    const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
+    if (version !== null) command.version = version;
+    return version !== null;
   }
 
   /** @throws StateFault */
@@ -120,13 +168,27 @@ export class CommandLog {
   /**
    * The commands of a node whose record no node has taken over: those that it did not send on, and those that were on the way to another
    * node when the process ended.
+   * @param isStart false: only those of another process that has ended since
    * @throws StateFault
    */
-  async notTakenOver(node: string, now: number): Promise<LoggedCommand[]> {
+  async notTakenOver(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
     await this.ready();
-    return [...this.#commands.values()].filter(
+    const found = [...this.#commands.values()].filter(
       (one) => one.origin?.node === node && this.#mayBeTakenOver(one) && isOnTheWay(one, now),
     );
+    const { membership } = this;
+    if (membership === null) return found;
+    const own: LoggedCommand[] = [];
+    for (const one of found)
+      if (one.member === membership.id ? isStart : await this.#takeOver(one, membership)) own.push(one);
+    return own;
+  }
+
+  /** Makes a command that of this process, where its own has ended. */
+  async #takeOver(command: LoggedCommand, membership: Membership): Promise<boolean> {
+    if (!(await membership.hasEnded(command.member))) return false;
+    command.member = membership.id;
+    return this.#writeShared(command);
   }
 
   #mayBeTakenOver = ({ id, origin, results }: LoggedCommand): boolean =>

@@ -42,6 +42,7 @@ const storedShape = z.lazy(() =>
   z.object({
     order: z.number(),
     account: z.string(),
+    member: z.catch(z.string(), ''),
     sentBy: text,
     record: z.unknown(),
     fault: z.catch(z.nullable(sentenceShape), null),
@@ -99,6 +100,10 @@ const neverAnswered = asSentence(
 export class LoggedCommand {
   /** Newer ones have a higher number. */
   order = 0;
+  /** The process that hands the record on; empty where no other process uses the store. */
+  member = '';
+  /** Of the stored command; null before it is stored. Only where several processes share the store. */
+  version: string | null = null;
   readonly id: string;
   readonly account: string;
   readonly sentBy: string | null;
@@ -214,6 +219,24 @@ export class LoggedCommand {
     return next;
   }
 
+  /** Takes over what another process has learned of the command. */
+  merge(other: LoggedCommand): void {
+    const knowsMore =
+      (isFinal(other.record.outcome) && !isFinal(this.record.outcome)) ||
+      (this.status === 'sent' && other.status !== 'sent') ||
+      (this.#isRestored && other.states.length >= this.states.length);
+    const { order, account, member, record, fault, status, states } = other;
+    if (knowsMore) Object.assign(this, { record, fault, status, states });
+    Object.assign(this, { order, member, ...(this.#isRestored && { account }) });
+    if (knowledgeOf(other.verdict) > knowledgeOf(this.verdict)) this.verdict = other.verdict;
+    const handedOnAt = this.origin?.handedOnAt ?? other.origin?.handedOnAt ?? null;
+    this.origin = this.origin === null || other.origin === null ? null : { ...this.origin, handedOnAt };
+    // Results that are not stored yet are newer.
+    this.results = this.isStored ? { ...this.results, ...other.results } : { ...other.results, ...this.results };
+    this.isCleared ||= other.isCleared;
+    if (!this.mayAct) for (const call of this.#onFinal.splice(0)) call();
+  }
+
   journalEntry(): JournalEntry {
     const { id, command, vin, interface: iface, sentAt, operationId, outcome } = this.record;
     const open = { outcome, reason: null, verified: null, settledAt: null };
@@ -234,13 +257,13 @@ export class LoggedCommand {
   }
 
   toJSON(): Stored {
-    const { order, account, sentBy, record, fault, status, states, verdict, origin, results, isCleared } = this;
+    const { order, account, member, sentBy, record, fault, status, states, verdict, origin, results, isCleared } = this;
     const kept = states.slice(-maxStates);
-    return { order, account, sentBy, record, fault, status, states: kept, verdict, origin, results, isCleared };
+    return { order, account, member, sentBy, record, fault, status, states: kept, verdict, origin, results, isCleared };
   }
 }
 
-const knowledgeOf = ({ outcome, verified }: Verdict): number =>
-  (isFinal(outcome) ? 2 : 0) + (verified === null ? 0 : 1);
+const knowledgeOf = (verdict: Verdict | null): number =>
+  verdict === null ? -1 : (isFinal(verdict.outcome) ? 2 : 0) + (verdict.verified === null ? 0 : 1);
 
 const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

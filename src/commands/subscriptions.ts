@@ -25,10 +25,17 @@ export interface Subscription {
 const storedShape = z.lazy(() =>
   z.object({
     startedAt: z.number(),
+    /** The process that follows it; empty where no other process uses the store. */
+    member: z.catch(z.string(), ''),
     msg: z.record(z.string(), z.unknown()),
     added: z.record(z.string(), z.unknown()),
   }),
 );
+
+type Stored = z.infer<typeof storedShape>;
+
+/** How often a result asks for a store that is away. */
+const storeAwayMs = 3_000;
 
 interface SubscriptionsOptions {
   log: CommandLog;
@@ -48,6 +55,8 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #prefix: string;
   #isCleared = false;
+  /** Of the stored subscriptions, by the id of the command. */
+  readonly #versions = new Map<string, string | null>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -68,7 +77,10 @@ export class Subscriptions {
     // Before anything is awaited: the node that sent the record asks next whether another one follows the command.
     log.follow(id, node, new Promise<void>((resolve) => (isStored = resolve)));
     try {
-      await this.#try(() => log.ready());
+      await this.#try(async () => {
+        await log.membership?.renew();
+        await log.fetch(id);
+      });
       const known = log.find(id);
       if (known !== undefined && known.record.vin !== record.vin) throw otherCar();
       if (this.#resultOf(known) !== null) return this.#unfollow(id);
@@ -78,9 +90,12 @@ export class Subscriptions {
       const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
       const added: Record<string, unknown> = Object.fromEntries(others);
       const subscription = { command, startedAt: now, msg, added, result: null };
-      const stored = { startedAt: now, msg: keptProperties(msg), added: keptProperties(added) };
-      if (!this.#isCleared) await this.#try(() => log.store.write(this.#prefix + id, stored));
-      return subscription;
+      const member = log.membership?.id ?? '';
+      const stored = { startedAt: now, member, msg: keptProperties(msg), added: keptProperties(added) };
+      let isFollowed = false;
+      if (!this.#isCleared) await this.#try(async () => (isFollowed = !(await this.#write(id, stored, null))));
+      // Another copy of the flow follows it, and sends the result.
+      return isFollowed ? this.#unfollow(id) : subscription;
     } catch (error) {
       this.#unfollow(id);
       throw error;
@@ -89,14 +104,23 @@ export class Subscriptions {
     }
   }
 
+  /** @returns false where another process has changed it, which is possible only where others use the store */
+  async #write(id: string, value: unknown, expected: string | null): Promise<boolean> {
+    const { store, membership } = this.#options.log;
+    const version = await store.write(this.#prefix + id, value, membership === null ? {} : { expected });
+    if (version !== null) this.#versions.set(id, version);
+    return version !== null;
+  }
+
   /** Whether the node has had the result of a command. */
   async hasDelivered(id: string): Promise<boolean> {
     const { log } = this.#options;
-    await this.#try(() => log.ready());
+    await this.#try(() => log.fetch(id));
     return this.#resultOf(log.find(id)) !== null;
   }
 
   #unfollow(id: string): null {
+    this.#versions.delete(id);
     this.#options.log.follow(id, this.#options.node, null);
     return null;
   }
@@ -106,8 +130,16 @@ export class Subscriptions {
     await this.#try(() => this.#options.log.save(command));
   }
 
-  /** Stores a result, or that its sending begins again; it is sent next. */
-  async settle({ command, result }: Subscription, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<void> {
+  /**
+   * Stores a result, or that its sending begins again; it is sent next.
+   * @returns false where another copy of the flow has taken the command over, because it took this process for ended: that one sends it
+   */
+  async settle(
+    { command, result }: Subscription,
+    { report, reason }: Omit<FollowUpdate, 'settled'>,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    if (!(await this.#isOwn(command.id, signal))) return this.#unfollow(command.id) !== null;
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     this.#keep(command, {
       ...(result ?? command.settle({ ...report, reason }, settledAt)),
@@ -115,6 +147,26 @@ export class Subscriptions {
     });
     command.origin = null;
     await this.change({ command });
+    return true;
+  }
+
+  /** Whether this process still follows the command. While a shared store is away, nobody knows: the result waits for it. */
+  async #isOwn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { log, clock, onFault } = this.#options;
+    if (log.membership === null) return true;
+    for (let isTold = false; ; isTold = true) {
+      try {
+        const stored = await log.store.read(this.#prefix + id);
+        return (
+          stored !== null &&
+          stored.version === this.#versions.get(id) &&
+          (await this.#write(id, stored.value, stored.version))
+        );
+      } catch {
+        if (!isTold) onFault();
+      }
+      await clock.sleep(storeAwayMs, signal);
+    }
   }
 
   /** The result was sent. */
@@ -153,9 +205,10 @@ export class Subscriptions {
     const { log } = this.#options;
     await log.ready();
     const open: Subscription[] = [];
-    for (const { key, value } of await log.store.entries(this.#prefix)) {
+    for (const { key, value, version } of await log.store.entries(this.#prefix)) {
       const id = key.slice(this.#prefix.length);
       const stored = storedShape.safeParse(value);
+      if (!(await this.#takeOver(id, stored.data, version))) continue;
       const command = log.find(id);
       const result = this.#resultOf(command);
       const isLost = result !== null && (result.tries === null || result.tries >= maxTries);
@@ -169,6 +222,17 @@ export class Subscriptions {
       if (result?.tries !== null) onLost(isLost ? 'undelivered' : 'damaged');
     }
     return open;
+  }
+
+  /** Makes a subscription that of this process, where its own has ended. @returns false where another process follows the command */
+  async #takeOver(id: string, stored: Stored | undefined, version: string): Promise<boolean> {
+    const { membership } = this.#options.log;
+    if (membership === null) return true;
+    // A node that was created anew goes on with what the one before has left; this one follows it already.
+    if (this.#versions.has(id)) return false;
+    if (stored === undefined || (stored.member !== membership.id && !(await membership.hasEnded(stored.member))))
+      return false;
+    return this.#write(id, { ...stored, member: membership.id }, version);
   }
 
   #resultOf(command: LoggedCommand | undefined): NodeResult | null {

@@ -62,6 +62,7 @@ export class Membership {
   readonly #seen = new Map<string, Seen>();
   readonly #held = new Map<string, { member: string; version: string }>();
   readonly #waiting = new Set<(mayBeFree: boolean) => void>();
+  readonly #onGone = new Set<() => void>();
   #users = 0;
   #ending = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -185,6 +186,12 @@ export class Membership {
     look(true);
   }
 
+  /** Calls back when other members have ended, until the signal is aborted: what they have left may be taken over. */
+  onGone(call: () => void, signal: AbortSignal): void {
+    this.#onGone.add(call);
+    signal.addEventListener('abort', () => this.#onGone.delete(call));
+  }
+
   /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
     return (await this.store.read(`member/${id}`)) === null;
@@ -219,6 +226,7 @@ export class Membership {
       if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
       const isAnyGone = await this.#look().catch(() => false);
       for (const look of this.#waiting) look(isDue || isAnyGone);
+      if (isAnyGone) for (const call of this.#onGone) call();
       await this.#clock.sleep(lookMs, signal).catch(() => undefined);
     }
   }

@@ -1,0 +1,156 @@
+import { strict as assert } from 'node:assert';
+import { followCommand, Subscriptions, type CommandRecord, type Subscription } from '../../../src/index';
+import { demoCar } from '../../../src/simulator/index';
+import { Processes, type Process } from '../../support/processes';
+
+const { vin } = demoCar;
+const second = 1_000;
+
+describe('the results of commands, of several processes with the same flows', () => {
+  let all: Processes;
+  let one: Process;
+  let other: Process;
+  /** Each result that was sent: by which process, and its outcome. */
+  let sent: string[];
+
+  beforeEach(async () => {
+    all = new Processes();
+    [one, other] = [all.start(), all.start()];
+    sent = [];
+    all.service.car.set({
+      commandPlan: {
+        steps: [
+          { afterMs: 0, status: 'RUNNING' },
+          { afterMs: 10 * second, status: 'COMPLETED' },
+        ],
+        answerAfterMs: 0,
+      },
+    });
+    await all.clock.advance(2 * second);
+  });
+  afterEach(() => all.end());
+
+  const lock = async (process: Process): Promise<CommandRecord> =>
+    process.account.dispatcher.send('lock', {
+      vin,
+      interface: 'v1',
+      origin: { node: 'command', msg: { topic: 'door' } },
+    });
+  const nameOf = (process: Process): string => (process === one ? 'one' : 'other');
+  const subscriptionsOf = ({ pack }: Process): Subscriptions =>
+    new Subscriptions({ log: pack.log, node: 'result', clock: all.clock, onFault: () => undefined });
+
+  /** As a result node does it. */
+  const follow = async (process: Process, subscriptions: Subscriptions, subscription: Subscription): Promise<void> => {
+    const { client } = process.account;
+    for await (const update of followCommand(subscription.command, { ...subscription, client, clock: all.clock })) {
+      if (!update.settled) await subscriptions.change(subscription);
+      else if (await subscriptions.settle(subscription, update)) {
+        sent.push(`${nameOf(process)}: ${update.report.outcome}`);
+        if (process.line.isCut) return;
+        await subscriptions.delivered(subscription);
+      }
+    }
+  };
+  /** A result node: it gets a record, or begins with what is left to it. */
+  const node = (process: Process): { gets(record: CommandRecord): Promise<void>; resumes(): Promise<void> } => {
+    const subscriptions = subscriptionsOf(process);
+    const resumes = async (): Promise<void> => {
+      for (const open of await subscriptions.open(assert.fail)) void follow(process, subscriptions, open);
+    };
+    process.membership.onGone(() => void resumes(), new AbortController().signal);
+    return {
+      resumes,
+      async gets(record) {
+        const subscription = await subscriptions.begin(record, {}, 'vehicle');
+        if (subscription !== null) void follow(process, subscriptions, subscription);
+      },
+    };
+  };
+
+  it('are sent once where both get the record', async () => {
+    const record = await lock(one);
+    await Promise.all([node(one).gets(record), node(other).gets(record)]);
+    await all.clock.advance(60 * second);
+    assert.equal(sent.length, 1);
+    await node(other).gets(record);
+    await all.clock.advance(60 * second);
+    assert.equal(sent.length, 1, 'it was delivered before');
+  });
+
+  it('are sent by another process within 20 seconds after the one that followed the command has ended', async () => {
+    const record = await lock(one);
+    node(other);
+    await node(one).gets(record);
+    one.line.isCut = true;
+    await all.clock.advance(22 * second);
+    assert.deepEqual(sent, ['other: succeeded']);
+  });
+
+  it('are sent once by a process that the others took for ended', async () => {
+    const record = await lock(one);
+    node(other);
+    await node(one).gets(record);
+    one.line.isCut = true;
+    await all.clock.advance(40 * second);
+    one.line.isCut = false;
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['other: succeeded']);
+  });
+
+  it('are sent again where the process ended between the sending and what it stores of it', async () => {
+    const record = await lock(one);
+    await node(one).gets(record);
+    node(other);
+    const { store } = one.pack;
+    const remove = store.remove.bind(store);
+    store.remove = (key, condition) => {
+      if (key.startsWith('follow/')) one.line.isCut = true;
+      return remove(key, condition);
+    };
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['one: succeeded', 'other: succeeded']);
+  });
+
+  it('wait for a store that is away, and are sent once when it is back', async () => {
+    const record = await lock(one);
+    await node(one).gets(record);
+    node(other);
+    for (const { line } of [one, other]) line.isCut = true;
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, []);
+    for (const { line } of [one, other]) line.isCut = false;
+    await all.clock.advance(60 * second);
+    assert.equal(sent.length, 1);
+  });
+
+  it('are in the journal of each', async () => {
+    const record = await lock(one);
+    assert.deepEqual(
+      (await other.account.journal()).map(({ id, outcome }) => [id, outcome]),
+      [[record.id, 'pending']],
+    );
+    await node(one).gets(record);
+    await all.clock.advance(60 * second);
+    const [entry, ...others] = await other.account.journal();
+    assert.equal(others.length, 0);
+    assert.deepEqual(
+      [entry?.outcome, entry?.states.map(({ requestStatus }) => requestStatus)],
+      ['succeeded', ['RUNNING', 'COMPLETED']],
+    );
+    assert.deepEqual(await one.account.journal(), [entry]);
+  });
+
+  it('leave the record of a command to another process where its own ended before it handed the record on', async () => {
+    const record = await lock(one);
+    const left = async (isStart: boolean): Promise<string[]> =>
+      (await other.pack.log.notTakenOver('command', all.clock.now(), isStart)).map(({ id }) => id);
+    assert.deepEqual(await left(true), []);
+    one.line.isCut = true;
+    await all.clock.advance(20 * second);
+    assert.deepEqual(await left(false), [record.id]);
+    const third = all.start();
+    await all.clock.advance(2 * second);
+    assert.deepEqual(await third.pack.log.notTakenOver('command', all.clock.now()), []);
+  });
+});
