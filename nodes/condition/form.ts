@@ -75,6 +75,8 @@ function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const operator = operatorsOf(value.type).find((one) => one === row.operator);
   if (operator === undefined) return say('reason.operator');
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
+  // Node-RED fills in ${NAME} when it starts.
+  if (/^\$\{[^}]+\}$/.test(String(row.operand))) return undefined;
   if (parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
   if (operator === 'between') return say('reason.between');
   return say(operator !== 'older than' && value.type.kind === 'position' ? 'reason.place' : 'reason.operand');

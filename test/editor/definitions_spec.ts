@@ -449,6 +449,8 @@ describe('The validators', () => {
     for (const none of [[], 'none', null, { 0: {} }]) assert.equal(reasonOf(none), `${reason}nothing`);
     for (const row of [null, 'none', {}, { value: 5 }, { value: null }, { value: ['windows', 'rear'] }])
       assert.equal(reasonOf([row]), `${reason}row`, JSON.stringify(row));
+    const limited = (operand: string) => reasonOf([{ value: 'odometer', operator: '<', operand }]);
+    assert.deepEqual(['far', '30', '${LIMIT}'].map(limited), [`${reason}row`, true, true]);
   });
 
   it('take minutes of single kinds, and at least one thing to watch', () => {
