@@ -502,6 +502,11 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await test.locator('select').selectOption({ label: 'Car locked' });
     await test.locator('button').click();
     await test.getByText('Sent: Test: Car is locked').waitFor();
+    // A proxy that asks for a sign-in.
+    await page.route('**/test', (route) => route.fulfill({ contentType: 'text/html', body: 'Sign in' }));
+    await test.locator('button').click();
+    await test.getByText('Node-RED does not answer').waitFor();
+    await page.unroute('**/test');
     await page.locator('#node-dialog-cancel').dispatchEvent('click');
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
     const texts = page.locator('.red-ui-debug-msg-payload');
