@@ -20,7 +20,7 @@ export function parseVin(input: unknown): string {
   if (!vinPattern.test(vin)) {
     throw new VehicleError(
       'VIN_INVALID',
-      'This is not a vehicle identification number: it must be 17 characters of A-Z and 0-9. It stands in the registration papers and behind the windscreen.',
+      'This is not a vehicle identification number: it must be 17 characters of A-Z and 0-9. It is in the registration papers and behind the windshield.',
     );
   }
   return vin;
