@@ -47,6 +47,8 @@ export interface CarRunnerOptions {
   /** The key of the record with state and unsent events. */
   key: string;
   clock: Clock;
+  /** Whether this process reads the car, and not another copy of the flow, which is told by `takeOver`. Default: it does. */
+  isActive?: () => boolean;
   /** Called when a step without a reading is due. */
   onDue?: () => void;
   /** Called when the record could not be stored, once until it can be stored again. */
@@ -72,6 +74,8 @@ const recordShape = z.lazy(() =>
 const maxInitialReadMs = 30_000;
 /** A timer that fires early must not become a loop. */
 const minPauseMs = 1_000;
+/** How often a step that is due is tried while a shared store is away. */
+const awayPauseMs = 10_000;
 /** A clock counts as set if wall time and monotonic time differ by more than this. */
 const minClockSetMs = 2_000;
 /** How often a step is taken again because another process wrote the record meanwhile. */
@@ -93,6 +97,13 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** What was written last, as text. */
   #stored = '';
   #isSaved = true;
+  #fault: StateFault | null = null;
+  /** The events of steps of which nobody knows whether the store took them; they were not sent. */
+  #doubtful: Event[] = [];
+  /** Whether the record has to be read before the next change. */
+  #isStale = false;
+  /** Events that the next nodes have, although that is not stored yet. */
+  #sent: Event[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
   #hasEnded = false;
@@ -116,14 +127,36 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   ): Promise<CarRunner<Read, State, Input, Event>> {
     const runner = new CarRunner(reducer, options);
     await runner.#load();
-    const { before, after } = await runner.#change((state) => ({ state, outbox: runner.#outbox.retried() }));
-    if (before.entries.length > after.entries.length) options.onDropped();
-    runner.#unsent = after.messages;
+    if (runner.#isActive) await runner.takeOver();
+    else runner.handOver();
     return runner;
+  }
+
+  /** Goes on with what another process has stored, and has not sent. @throws StateFault */
+  async takeOver(): Promise<void> {
+    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() }));
+    if (before.entries.length > after.entries.length) this.#options.onDropped();
+    this.#unsent = after.messages;
+    this.#wake();
+  }
+
+  /** Another process reads the car from now on. */
+  handOver(): void {
+    this.#cancel();
+    this.#isStale = true;
+  }
+
+  get #isActive(): boolean {
+    return this.#options.isActive?.() ?? true;
   }
 
   get state(): State {
     return this.#state;
+  }
+
+  /** Why the last step could not be stored in a shared store: it sent nothing, and the next one takes it again. */
+  get fault(): StateFault | null {
+    return this.#fault;
   }
 
   async #load(): Promise<void> {
@@ -147,25 +180,45 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Called when the next nodes have the events. */
   async markSent(events: readonly Event[]): Promise<void> {
-    await this.#change((state) => ({ state, outbox: this.#outbox.without(events) }));
+    this.#sent.push(...events);
+    await this.#change((state) => ({ state, outbox: this.#outbox })).catch(this.#noteFault);
   }
 
   /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned. */
   async step(input: Input): Promise<Event[]> {
     const { clock, client } = this.#options;
     const startedAt = clock.monotonic();
+    const doubtful = new Set(this.#doubtful.map((event) => JSON.stringify(event)));
+    let found: Event[] = [];
     let events: Event[] = [];
     await this.#change((before) => {
       // The clock may be set while the step waits for the one before.
       const at = clock.now() - Math.round(clock.monotonic() - startedAt);
       const now = this.#withClockSet(before);
-      const { state, events: found } = this.#reducer.step(now, { ...input, at, skewMs: client.clockSkewMs });
-      events = found;
-      return { state, outbox: this.#outbox.with(events) };
-    });
+      const stored = this.#outbox.messages.filter((event) => doubtful.has(JSON.stringify(event)));
+      const reduced = this.#reducer.step(now, { ...input, at, skewMs: client.clockSkewMs });
+      found = reduced.events;
+      events = [...stored, ...found];
+      return { state: reduced.state, outbox: this.#outbox.with(found) };
+    }).then(
+      () => (this.#doubtful = []),
+      (error: unknown) => {
+        this.#noteFault(error);
+        this.#doubtful.push(...found);
+        events = [];
+      },
+    );
     this.#wake();
     return events;
   }
+
+  /** @throws what is no fault of a shared store */
+  #noteFault = (error: unknown): void => {
+    if (!(error instanceof StateFault)) throw error;
+    this.#fault = error;
+    // Nobody knows what the store took, and what other processes did meanwhile.
+    this.#isStale = true;
+  };
 
   /**
    * Reads the car and takes the step that follows.
@@ -190,7 +243,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       }
     };
     await Promise.all(reads.map(readOne));
+    const { fault } = this;
     const events = await this.step(this.#reducer.inputOf({ readings, failed: [...failures.keys()] }));
+    if (this.#fault !== null) return { events, failure: this.#fault, isNewFailure: fault === null };
     return { events, ...this.#failures.record(reads, failures) };
   }
 
@@ -230,7 +285,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#cancel();
-    await this.#change((state) => ({ state, outbox: this.#outbox.ended() }), true);
+    if (this.#isActive) await this.#change((state) => ({ state, outbox: this.#outbox.ended() }), true);
   }
 
   /** One change after the other: reduces what is known and writes it, again where another process has written meanwhile. */
@@ -239,11 +294,17 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     isForced = false,
   ): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> {
     const change = async (): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> => {
+      if (this.#isStale) await this.#load();
+      this.#isStale = !this.#isActive;
       for (let conflicts = 0; ; conflicts += 1) {
         const before = this.#outbox;
+        const sent = [...this.#sent];
+        this.#outbox = before.without(sent);
         const { state, outbox } = reduce(this.#state);
         if ((await this.#save(state, outbox, isForced)) || conflicts === maxConflicts) {
           [this.#state, this.#outbox] = [state, outbox];
+          this.#sent.splice(0, sent.length);
+          this.#fault = null;
           return { before, after: outbox };
         }
         await this.#load();
@@ -266,7 +327,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#version = version;
       this.#stored = text;
       this.#isSaved = true;
-    } catch {
+    } catch (error) {
+      if (error instanceof StateFault && error.fault === 'unavailable') throw error;
       if (this.#isSaved) onSaveFailed();
       this.#isSaved = false;
       // Perhaps it was written all the same.
@@ -295,8 +357,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     const due = this.#reducer.nextDue?.(this.#state) ?? null;
     this.#cancel();
     this.#cancel = () => undefined;
-    if (due === null || onDue === undefined || this.#hasEnded) return;
-    this.#cancel = clock.after(Math.max(minPauseMs, due - clock.now()), onDue);
+    if (due === null || onDue === undefined || this.#hasEnded || !this.#isActive) return;
+    const pauseMs = this.#fault === null ? minPauseMs : awayPauseMs;
+    this.#cancel = clock.after(Math.max(pauseMs, due - clock.now()), onDue);
   }
 }
 

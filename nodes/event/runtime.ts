@@ -35,10 +35,10 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
       const events = new CarEvents({ ...options, level }, signIn);
       const runner = await CarRunner.open(events, { ...runnerOptions, client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-      const endPolling = options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined;
+      const beginPolling = () => (options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined);
       // Events of the sign-in need no read, so nothing else would show or report it.
       if (!signal.aborted) own.onCause(() => wake([]));
-      return { vin, events, runner, cause, endPolling };
+      return { vin, events, runner, cause, beginPolling };
     },
     ({ vin, events }, event) => {
       const sample = messageOf(events.sample(event, clock().now()), vin);

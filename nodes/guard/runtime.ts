@@ -9,7 +9,7 @@ import {
   type GuardRead,
 } from '../../src/index';
 import { guardWordsOf, showGuardState } from './status';
-import { onInput } from '../node-red/input-handler';
+import { onInput, showFailure } from '../node-red/input-handler';
 import { guardOptions, type GuardOptions } from './options';
 import { parseOptions } from '../node-red/options';
 import type { FlowNode } from '../node-red/flow-node';
@@ -32,9 +32,12 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
       const polls = options.poll > 0;
       if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
       /** The result of the first read after the start, until a message carries it on. */
-      const initial = polls && runner.state.at !== null ? await runner.initialRead(guard.readsFor(), signal) : null;
-      const endPolling = polls ? runner.startPolling(poller, options.poll, wake) : () => undefined;
-      return { vin, guard, runner, polls, initial, hasRead: initial !== null, endPolling };
+      const initial =
+        polls && runnerOptions.isActive?.() !== false && runner.state.at !== null
+          ? await runner.initialRead(guard.readsFor(), signal)
+          : null;
+      const beginPolling = () => (polls ? runner.startPolling(poller, options.poll, wake) : () => undefined);
+      return { vin, guard, runner, polls, initial, hasRead: initial !== null, beginPolling };
     },
     ({ vin, guard }) => {
       const event = guard.sample(clock().now());
@@ -76,10 +79,12 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
     }
     opened.hasRead ||= reading !== undefined || reads.length > 0;
     if (ask !== undefined) await deliver(await runner.step({ type: 'ask', ...ask }));
-    if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
-    else showGuardState(own, guard.view(runner.state), polled.failure);
+    const failure = runner.fault ?? polled.failure;
+    if (runner.fault !== null) showFailure(nodeStatus, runner.fault);
+    else if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
+    else showGuardState(own, guard.view(runner.state), failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    return polled.failure !== null && (poll === undefined || polled.isNewFailure) ? polled.failure : undefined;
+    return failure !== null && (poll === undefined || polled.isNewFailure) ? failure : undefined;
   });
 }
 

@@ -14,9 +14,12 @@ interface OpenedCar<Read, Event> {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
     takeUnsent(): Event[];
     markSent(events: readonly Event[]): Promise<void>;
+    takeOver(): Promise<void>;
+    handOver(): void;
     end(): Promise<void>;
   };
-  endPolling(): void;
+  /** @returns ends the polling */
+  beginPolling(this: void): () => void;
 }
 
 /** The content of a message that a node sends to itself: what to read. `due` is set if the poller asked for it. */
@@ -83,22 +86,47 @@ export function startCarNode<Read, Event, Opened>(
   const key = `${collection}/${node.id}`;
   const polls = own.selfMessages<OwnPoll<Read>>();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
+  /** False in a group, until this process holds the claim on the node. */
+  let isActive = own.pack.membership?.group == null;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
   const options: RunnerContext<Read>['options'] = {
     store,
     key,
     clock: clock(),
+    isActive: () => isActive,
     onDue: () => wake([]),
     onSaveFailed: () => own.warn(`${collection}.notKept`),
     onDropped: () => own.warn(`${collection}.undelivered`),
   };
   const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
-    opened ??= open({ options, signal: closing, wake }).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
+    opened ??= open({ options, signal: closing, wake }).then(
+      (found) => {
+        own.inOneCopy(found.vin, () => becomeActive(found));
+        return found;
+      },
+      (error: unknown) => {
+        opened = undefined;
+        throw error;
+      },
+    );
     return opened;
+  };
+  const becomeActive = ({ runner, beginPolling }: OpenedCar<Read, Event>): (() => void) => {
+    const endPolling = beginPolling();
+    if (isActive) return endPolling;
+    isActive = true;
+    // Where that fails, the next step sends what is stored.
+    runner.takeOver().then(
+      () => wake([]),
+      () => undefined,
+    );
+    return () => {
+      endPolling();
+      if (closing.aborted) return;
+      isActive = false;
+      runner.handOver();
+    };
   };
   const begin = async (): Promise<void> => {
     await running();
@@ -125,7 +153,6 @@ export function startCarNode<Read, Event, Opened>(
   own.onClose(async (isDeleted) => {
     // A node that is closed while it opens still begins to poll.
     const found = await opened?.catch(() => undefined);
-    found?.endPolling();
     await found?.runner.end();
     if (isDeleted) await store.remove(key);
   });

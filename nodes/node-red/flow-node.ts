@@ -171,6 +171,27 @@ export class FlowNode implements NodeOfFlow, Words {
   }
 
   /**
+   * Begins what one copy of the flow does for all copies: at once, and in a group while this process holds the claim on the node. Closing
+   * the node ends it.
+   * @param begin returns the end of it
+   */
+  inOneCopy(vin: string, begin: () => () => void): void {
+    const { closing, node } = this;
+    const { membership } = this.pack;
+    let end = (): void => undefined;
+    const change = (isHeld: boolean): void => {
+      end();
+      end = isHeld && !closing.aborted ? begin() : () => undefined;
+      if (!isHeld) this.status.show('waiting', 'standby');
+    };
+    closing.addEventListener('abort', () => end());
+    if (membership === null || membership.group === null) return change(true);
+    this.status.show('waiting', 'standby');
+    // Equal nodes of a fleet have different cars.
+    membership.hold(`node/${membership.group}/${node.id}/${vin}`, change, closing);
+  }
+
+  /**
    * Calls back when the node closes; Node-RED waits for the work.
    * @param work `isDeleted`: nothing of the node is wanted any more
    */

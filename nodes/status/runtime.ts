@@ -129,11 +129,9 @@ function startPolling(own: FlowNode, settings: () => StatusOptions, poll: (due: 
       ? await client.requireVin(vehicle.chooseVin(await own.typed(options, 'vin', started)))
       : '';
     if (closing.aborted) return;
-    const stop = poller.start(
-      { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) },
-      poll,
+    own.inOneCopy(vin, () =>
+      poller.start({ vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) }, poll),
     );
-    closing.addEventListener('abort', stop);
   };
 
   own.beginWithRetries(begin, () => poll(nothingDue));

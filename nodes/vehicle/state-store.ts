@@ -49,8 +49,8 @@ class Storage {
         if (store.fault !== null) warn(store.fault.sentence);
         notifyEditors(RED);
       });
-      this.session = openSession({ state: store, scope, onSecret, clock: clock() });
       const membership = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
+      this.session = openSession({ state: store, scope, membership, onSecret, clock: clock() });
       this.pack = new Pack({ ...options, membership });
       // Ends with the process.
       this.demoPack = new Pack(options);

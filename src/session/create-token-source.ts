@@ -130,7 +130,8 @@ class ManagedToken implements TokenSource {
       return typeof choice === 'string' ? this.#managerOf(choice) : choice;
     } catch (error) {
       // The grant in use goes on while the store cannot be read.
-      if (this.#manager !== null && error instanceof VehicleError && error.code === 'CONFIG') return this.#manager;
+      const isOfStore = error instanceof VehicleError && ['CONFIG', 'STORE_UNAVAILABLE'].includes(error.code);
+      if (this.#manager !== null && isOfStore) return this.#manager;
       this.#problem = error instanceof VehicleError ? error : null;
       throw error;
     }

@@ -1,5 +1,6 @@
 import { createTransport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
+import type { Membership } from '../state/membership';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
 import type { Send } from './oauth';
 import { SignIns } from './sign-in';
@@ -9,6 +10,8 @@ export interface SessionOptions {
   store: GrantStore;
   /** Must work as long as the process does. */
   send: Send;
+  /** Of this process, where others use the store, too. */
+  membership?: Membership | null;
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
@@ -26,13 +29,15 @@ export class Session {
   /** The number of sign-ins that were saved. */
   saved = 0;
   readonly #send: Send;
+  readonly #membership: Membership | null;
   readonly #managers = new Map<string, TokenManager>();
 
-  constructor({ store, send, clock = systemClock, random = Math.random }: SessionOptions) {
+  constructor({ store, send, membership = null, clock = systemClock, random = Math.random }: SessionOptions) {
     this.store = store;
     this.clock = clock;
     this.random = random;
     this.#send = send;
+    this.#membership = membership;
     this.signIns = new SignIns({ send, clock, grants: this });
   }
 
@@ -44,7 +49,15 @@ export class Session {
     if (manager === undefined) {
       const { store, clock, random } = this;
       const turn = this.#of(options.key)[0]?.turn ?? new RefreshTurn();
-      manager = new TokenManager({ ...options, store, send: this.#send, clock, random, turn });
+      manager = new TokenManager({
+        ...options,
+        store,
+        send: this.#send,
+        membership: this.#membership,
+        clock,
+        random,
+        turn,
+      });
       this.#managers.set(id, manager);
     }
     manager.acquire();
@@ -76,8 +89,12 @@ export class Session {
 }
 
 /** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
-export function openSession({ clock = systemClock, ...options }: GrantStoreOptions & { clock?: Clock }): Session {
-  return new Session({ store: new GrantStore(options), send: sendOnce(clock), clock });
+export function openSession({
+  clock = systemClock,
+  membership = null,
+  ...options
+}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'membership'>): Session {
+  return new Session({ store: new GrantStore(options), send: sendOnce(clock), membership, clock });
 }
 
 /** Sends single requests, each over a transport of its own that is closed afterwards. */

@@ -3,6 +3,7 @@ import { sentence, type Sentence } from '../sentence';
 import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
+import type { Membership } from '../state/membership';
 import { nobodySignedIn } from '../http/token-source';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
@@ -24,6 +25,8 @@ export interface TokenManagerOptions {
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */
   send: Send;
+  /** Null where no other process uses the store. */
+  membership: Membership | null;
   clock: Clock;
   random: () => number;
   /** Of all managers of the grant. */
@@ -57,6 +60,9 @@ const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_R
 const reloadIntervalMs = 15 * 60_000;
 /** With less life left than this, a caller waits for the new token. */
 const minLifeWithoutWaitMs = 10_000;
+/** How often a process looks whether another one has refreshed. */
+const lookAgainMs = 1_000;
+const maxSettleMs = 15_000;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
 const closeTimeoutMs = 3_000;
 
@@ -231,7 +237,7 @@ export class TokenManager {
       // Another configuration may have a refresh token that was not refused; for a refused client none helps.
       if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === known.refreshToken))
         throw this.#refusal.error;
-      const answer = await this.#refreshMarked(known, stored?.version ?? null);
+      const answer = await this.#refreshClaimed(known, stored?.version ?? null);
       if (answer === 'overtaken') continue;
       if ('generation' in answer) return answer;
       this.#refuse(answer, known.refreshToken);
@@ -253,21 +259,44 @@ export class TokenManager {
     };
   }
 
-  /** Refreshes a grant and saves the new one. */
-  async #refreshMarked(known: Grant, version: string | null): Promise<Grant | Refusal | 'overtaken'> {
+  /** Only one process refreshes: the others wait for a second and look at the grant again. */
+  async #refreshClaimed(known: Grant, version: string | null): Promise<Grant | Refusal | 'overtaken'> {
+    const { membership, key } = this.#options;
+    if (membership === null) return this.#refreshMarked(known, version, () => true);
+    const waitMs = Math.min(membership.store.settlesInMs, maxSettleMs);
+    const claim = waitMs > 0 ? null : await membership.claim(`refresh/${key}`);
+    if (claim === null) {
+      await this.#clock.sleep(Math.max(waitMs, lookAgainMs), this.#stopping.signal);
+      return 'overtaken';
+    }
+    try {
+      return await this.#refreshMarked(known, version, () => claim.isHeld());
+    } finally {
+      await claim.release();
+    }
+  }
+
+  /** Refreshes a grant and saves the new one. @param isHeld asked before the token is sent */
+  async #refreshMarked(
+    known: Grant,
+    version: string | null,
+    isHeld: () => boolean,
+  ): Promise<Grant | Refusal | 'overtaken'> {
     // This write also proves that the store can be written to before a token is rotated.
     const marked = await this.#options.store.write(this.key, { ...known, isRefreshing: true }, version);
     if (marked === null) return 'overtaken';
     this.#grant = marked.grant;
-    const answer = await this.#request(marked);
+    const answer = await this.#request(marked, isHeld);
     return 'refusal' in answer ? answer : await this.#save(rotated(marked.grant, answer));
   }
 
-  async #request(marked: StoredGrant): Promise<Tokens | Refusal> {
+  async #request(marked: StoredGrant, isHeld: () => boolean): Promise<Tokens | Refusal> {
     const { client, send } = this.#options;
     const unsent = linkSignals(this.#stopping.signal);
     let isSent = false;
     const mayLeave = (): void => {
+      // This process was stopped for long, and another one may refresh now.
+      if (!isHeld()) throw new VehicleError('TIMEOUT', 'The refresh of the sign-in took too long and was not sent.');
       isSent = true;
       // From here on the request is not cancelled, because the service may have rotated the token.
       unsent.unlink();
@@ -329,7 +358,9 @@ export class TokenManager {
       this.#wakeAfter(reloadIntervalMs);
       return failure;
     }
-    return this.#pauseAfter(failure, (this.#failures += 1));
+    // A shared store that is away says nothing of the sign-in, and may be back soon.
+    const isAway = failure.code === 'STORE_UNAVAILABLE';
+    return this.#pauseAfter(failure, isAway ? 1 : (this.#failures += 1));
   }
 
   /** @param count of failures in a row, of this kind: a lost answer must be repeated soon, whatever failed before it */

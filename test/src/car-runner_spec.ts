@@ -1,20 +1,35 @@
 import { strict as assert } from 'node:assert';
-import { CarEvents, CarRunner, Guard, MemoryStateStore, type StateStore } from '../../src/index';
+import { asSentence, CarEvents, CarRunner, Guard, MemoryStateStore, type StateStore } from '../../src/index';
+import { StateFault } from '../../src/state/state-store';
 import { ManualClock } from '../support/manual-clock';
 import { clientOf, vin } from './events/event-runners';
 
 const { signal } = new AbortController();
 const minute = 60_000;
 
+const away = (): StateFault => new StateFault('unavailable', asSentence('The shared store is away.'));
+
 /** A store whose writes are counted, and that fails as long as a test wants it to. */
 class CountingStore extends MemoryStateStore {
   writes = 0;
   fails = false;
+  /** A shared store is away; `after-writing`: only its answer is lost. */
+  away: boolean | 'after-writing' = false;
+
+  override async read(...args: Parameters<StateStore['read']>): ReturnType<StateStore['read']> {
+    if (this.away !== false) throw away();
+    return super.read(...args);
+  }
 
   override async write(...args: Parameters<StateStore['write']>): Promise<string | null> {
     // A disk takes longer than whoever does not wait for it.
     await new Promise(setImmediate);
     if (this.fails) throw new Error('no space');
+    if (this.away === true) throw away();
+    if (this.away === 'after-writing') {
+      await super.write(...args);
+      throw away();
+    }
     this.writes += 1;
     return super.write(...args);
   }
@@ -51,6 +66,60 @@ describe('The runner of guard and events', () => {
   const openEvents = () => CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), options());
   const openGuard = () => CarRunner.open(new Guard({ minutes: 5, watch: ['frontLeftWindow'] }), options());
   const names = (events: readonly { event: string }[]): string[] => events.map(({ event }) => event);
+
+  for (const lost of [true, 'after-writing'] as const)
+    it(`sends nothing while a shared store is away, and each event once when it is back${lost === true ? '' : ', also one that the store took'}`, async () => {
+      const runner = await openEvents();
+      await runner.poll(['windows'], signal);
+      windows = 'OPEN';
+      store.away = lost;
+      const first = await runner.poll(['windows'], signal);
+      assert.deepEqual([first.events, first.failure?.code, first.isNewFailure], [[], 'STORE_UNAVAILABLE', true]);
+      store.away = true;
+      const second = await runner.poll(['windows'], signal);
+      assert.deepEqual([second.events, second.failure?.code, second.isNewFailure], [[], 'STORE_UNAVAILABLE', false]);
+      store.away = false;
+      const third = await runner.poll(['windows'], signal);
+      assert.deepEqual([names(third.events), third.failure, runner.fault], [['window-opened'], null, null]);
+      await runner.markSent(third.events);
+      assert.deepEqual((await runner.poll(['windows'], signal)).events, []);
+      await runner.end();
+      assert.deepEqual((await openEvents()).takeUnsent(), []);
+      assert.equal(saveFailures, 0);
+    });
+
+  it('does not send again what it sent while the store could not note it', async () => {
+    const runner = await openEvents();
+    await runner.poll(['windows'], signal);
+    windows = 'OPEN';
+    const { events } = await runner.poll(['windows'], signal);
+    store.away = true;
+    await runner.markSent(events);
+    store.away = false;
+    assert.deepEqual((await runner.poll(['windows'], signal)).events, []);
+    const next = await openEvents();
+    assert.deepEqual(next.takeUnsent(), []);
+  });
+
+  it('leaves what another copy has stored alone until it takes over', async () => {
+    const one = await openEvents();
+    await one.poll(['windows'], signal);
+    let isActive = false;
+    const other = await CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
+      ...options(),
+      isActive: () => isActive,
+    });
+    windows = 'OPEN';
+    const { events } = await one.poll(['windows'], signal);
+    assert.deepEqual(names(events), ['window-opened']);
+    assert.deepEqual(other.takeUnsent(), []);
+    await other.end();
+    assert.deepEqual(other.takeUnsent(), []);
+    // The first one was killed before it had sent them.
+    isActive = true;
+    await other.takeOver();
+    assert.deepEqual(names(other.takeUnsent()), ['window-opened']);
+  });
 
   it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
     const one = await openEvents();

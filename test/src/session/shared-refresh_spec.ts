@@ -1,0 +1,152 @@
+import { strict as assert } from 'node:assert';
+import { Membership } from '../../../src/index';
+import { GrantStore, signInKey } from '../../../src/session/grant-store';
+import { createTokenSource } from '../../../src/session/create-token-source';
+import { Session } from '../../../src/session/session';
+import type { OAuthClient } from '../../../src/session/oauth';
+import { asSentence } from '../../../src/sentence';
+import { StateFault } from '../../../src/state/state-store';
+import type { TokenSource } from '../../../src/http/token-source';
+import { ManualClock } from '../../support/manual-clock';
+import { SharedMemory } from '../../support/shared-memory';
+
+const client: OAuthClient = {
+  audience: 'https://service.test',
+  tokenUrl: 'https://service.test/token',
+  clientId: 'client',
+  clientSecret: 'secret',
+};
+const key = signInKey(client, 'node');
+
+/** A service that takes each refresh token once, and its predecessor for a minute more. */
+class TokenService {
+  current = 1;
+  requests: string[] = [];
+  refused = 0;
+  /** Until when an answer is on its way. */
+  holds: Promise<void> | null = null;
+
+  async answer(body: string): Promise<string> {
+    const token = Number(new URLSearchParams(body).get('refresh_token'));
+    this.requests.push(String(token));
+    const isGood = token === this.current;
+    if (isGood) this.current += 1;
+    else this.refused += 1;
+    const answer = isGood
+      ? {
+          access_token: `access-${this.current}`,
+          refresh_token: String(this.current),
+          expires_in: 300,
+          token_type: 'Bearer',
+        }
+      : { error: 'invalid_grant' };
+    await this.holds;
+    return JSON.stringify(answer);
+  }
+}
+
+describe('a sign-in that several processes share', () => {
+  let clock: ManualClock;
+  let store: SharedMemory;
+  let service: TokenService;
+  let ends: (() => Promise<void>)[];
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    store = new SharedMemory(clock);
+    service = new TokenService();
+    ends = [];
+    await new GrantStore({ state: store }).write(key, {
+      generation: 1,
+      refreshToken: '1',
+      accessToken: '',
+      expiresAt: null,
+      scopes: null,
+      refreshedAt: clock.now(),
+      signedInAt: clock.now(),
+      outdated: [],
+      isRefreshing: false,
+    });
+  });
+  afterEach(async () => {
+    for (const end of ends) await end();
+  });
+
+  const start = (): TokenSource => {
+    const membership = new Membership({ store, clock, uptime: () => clock.monotonic() / 1000 });
+    const session = new Session({
+      store: new GrantStore({ state: store }),
+      membership,
+      clock,
+      random: () => 0,
+      async send({ body = '', mayLeave }) {
+        mayLeave?.();
+        const text = await service.answer(body);
+        return { status: text.includes('error') ? 400 : 200, headers: {}, body: text };
+      },
+    });
+    const tokens = createTokenSource({ client, configNodeId: 'node', session });
+    const endUse = membership.use();
+    ends.push(async () => {
+      await tokens.close();
+      await endUse();
+    });
+    return tokens;
+  };
+  const settled = async <T>(work: Promise<T>): Promise<T> => {
+    let isSettled = false;
+    work.then(
+      () => (isSettled = true),
+      () => (isSettled = true),
+    );
+    await clock.advanceUntil(() => isSettled, 100);
+    return work;
+  };
+
+  it('is refreshed once, and the others take what that gave', async () => {
+    const all = Array.from({ length: 5 }, start);
+    const tokens = await settled(Promise.all(all.map((source) => source.get())));
+    assert.deepEqual(new Set(tokens), new Set(['access-2']));
+    assert.deepEqual(service.requests, ['1']);
+    await clock.advanceInSteps(3_600_000, 5_000);
+    assert.deepEqual(new Set(await settled(Promise.all(all.map((source) => source.get())))).size, 1);
+    assert.equal(service.refused, 0);
+    assert.deepEqual(service.requests, [...new Set(service.requests)]);
+  });
+
+  it('is not refreshed while another process waits for the answer', async () => {
+    let answer = (): void => undefined;
+    service.holds = new Promise((resolve) => (answer = resolve));
+    const [one, other] = [start(), start()];
+    const first = one.get();
+    await clock.advanceInSteps(5_000, 500);
+    const second = other.get();
+    await clock.advanceInSteps(20_000, 500);
+    assert.deepEqual(service.requests, ['1']);
+    answer();
+    assert.deepEqual(await settled(Promise.all([first, second])), ['access-2', 'access-2']);
+  });
+
+  it('is refreshed by nobody for the time in which a restarted store may have forgotten who refreshes', async () => {
+    store.settlesInMs = 15_000;
+    const token = start().get();
+    clock.after(15_000, () => (store.settlesInMs = 0));
+    await clock.advanceInSteps(14_000, 500);
+    assert.deepEqual(service.requests, []);
+    assert.equal(await settled(token), 'access-2');
+  });
+
+  it('goes on with the token at hand while the store is away, is not refreshed, and goes on within seconds after', async () => {
+    const tokens = start();
+    assert.equal(await settled(tokens.get()), 'access-2');
+    store.fault = new StateFault('unavailable', asSentence('The store is away.'));
+    await clock.advanceInSteps(200_000, 5_000);
+    assert.equal(await settled(tokens.get()), 'access-2');
+    await clock.advanceInSteps(3_600_000, 5_000);
+    await assert.rejects(settled(tokens.get()), { code: 'STORE_UNAVAILABLE' });
+    assert.deepEqual(service.requests, ['1']);
+    store.fault = null;
+    await clock.advanceInSteps(5_000, 500);
+    assert.equal(await settled(tokens.get()), 'access-3');
+  });
+});
