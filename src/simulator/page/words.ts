@@ -4,24 +4,17 @@ import fr from '../../words/fr.json';
 
 /** The texts of the page in one language: its own, and the shared words under the names that the page has for them. */
 function wordsFrom({ page, part, state, outcome, fault, demo, word, command }: typeof en) {
-  const { clicks, toggle, drive, driving, reset, level, fuel, ...switches } = demo;
-  const charging: Record<string, string> = word;
   return {
     ...page,
+    ...demo,
+    clickSets: demo.clicks,
     parts: capitalized(part),
     states: state,
     outcome,
     command: command as Record<string, string>,
     fault,
-    charging,
-    switch: switches,
-    clickSets: clicks,
-    toggle,
-    drive,
-    driving,
-    reset,
-    level,
-    fuel,
+    charging: word as Record<string, string>,
+    switch: demo,
   };
 }
 

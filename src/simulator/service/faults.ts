@@ -170,12 +170,8 @@ export function faultAnswer(fault: Fault, context: RefusalContext): Answer | nul
 function replacement(fault: Fault, context: RefusalContext): Answer | null {
   const { error, shape, description, refillIn, status, body, html, hugeBytes, redirect } = fault;
   if (error !== undefined) {
-    return refuse(error, context, {
-      ...(shape && { shape }),
-      ...(description && { description }),
-      ...(refillIn && { refillIn }),
-      ...(status && { status }),
-    });
+    const given = Object.entries({ shape, description, refillIn, status }).filter(([, value]) => value);
+    return refuse(error, context, Object.fromEntries(given));
   }
   if (html) return htmlPage(status ?? 200, 'Welcome');
   if (hugeBytes !== undefined)
