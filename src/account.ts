@@ -128,7 +128,7 @@ export function openAccount(options: AccountOptions): Account {
     clock,
   });
   const observer = bothObservers(poller, options.observer);
-  const client = new VehicleClient({ service, requests, observer, facts, clock });
+  const client = new VehicleClient({ service, requests, observer, facts });
   const warn = options.warn ?? (() => undefined);
   const journal = (): Promise<JournalEntry[]> => log.journal(id);
   const onSaveFailed = (): void =>

@@ -15,7 +15,6 @@ import {
 } from './catalogue/reads';
 import type { CarFacts } from './car/facts';
 import type { ServiceProfile } from './catalogue/services';
-import type { Clock } from './util/clock';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
@@ -48,7 +47,6 @@ interface VehicleClientOptions {
   requests: Requests;
   observer: VehicleObserver;
   facts: CarFacts;
-  clock: Clock;
 }
 
 /** The reads of the vehicle service. Every method throws VehicleError with a code of docs/internals/contract.md 6. */
@@ -100,7 +98,7 @@ export class VehicleClient {
       const parsed = parseRead(read, answer.body, { interface: iface, isFitted, burnsFuel: fuel });
       const reading = readingOf(parsed, answer, { vin, read, interface: iface });
       if (vin !== null) {
-        await this.#options.facts.observe(vin, read, reading.payload, this.#options.clock.now());
+        await this.#options.facts.observe(vin, read, reading.payload);
         this.#options.observer.observe(read, vin, reading);
       }
       return reading;

@@ -161,7 +161,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       .trim()
       .toUpperCase();
     return {
-      equipment: (await packOf(RED, memberOf(vehicle?.config, 'service')).facts.known(chosen, clock().now())).equipment,
+      equipment: (await packOf(RED, memberOf(vehicle?.config, 'service')).facts.known(chosen)).equipment,
     };
   });
 

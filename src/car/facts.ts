@@ -64,7 +64,7 @@ export class CarFacts {
    * something, and with the first value of an hour.
    * @param now in milliseconds since 1970
    */
-  async observe(vin: string, read: ReadName, payload: unknown, now: number): Promise<void> {
+  async observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Promise<void> {
     const car = await this.#of(vin);
     const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
     const isNewHour = addToHistory(car.facts.history, read, payload, now);
@@ -87,7 +87,10 @@ export class CarFacts {
   }
 
   /** @param now in milliseconds since 1970 */
-  async known(vin: string, now: number): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+  async known(
+    vin: string,
+    now = this.#clock.now(),
+  ): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
     const { equipment, history, events } = (await this.#of(vin)).facts;
     return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }

@@ -235,7 +235,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { options, account, problem, overviews, journals } = source;
   const { location } = facts;
   const { lines, events } =
-    vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin, clock().now());
+    vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
   const entries = (await Promise.all(journals.map((journal) => journal().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
