@@ -18,12 +18,10 @@ export interface Redactor {
   /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
   learnVin(vin: unknown): void;
   text(text: string): string;
-  /** Removes the known secrets only. */
-  known(text: string): string;
   /** A copy of plain data, names of members included. */
   value<Value>(value: Value): Value;
   /** An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. */
-  answer(body: unknown): unknown;
+  answer<Body>(body: Body): Body;
   /** Anything that was thrown, as an error without secrets and with no text over 500 characters: the same one where it has none of both. */
   error(thrown: unknown): VehicleError;
 }
@@ -48,9 +46,8 @@ export function createRedactor(): Redactor {
     // One secret may contain another.
     known = [...lasting.keys(), ...rotated.keys()].sort((one, other) => other.length - one.length);
   };
-  const withoutKnown = (input: string): string => without(known, input);
   const text = (input: string): string => {
-    let output = withoutKnown(input);
+    let output = without(known, input);
     for (const { pattern, by } of patterns)
       output = typeof by === 'string' ? output.replace(pattern, by) : output.replace(pattern, by);
     return vinsPattern === null ? output : output.replace(vinsPattern, shortVin);
@@ -69,13 +66,12 @@ export function createRedactor(): Redactor {
       vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins.keys()].join('|')})(?![A-Za-z\\d])`, 'gi');
     },
     text,
-    known: withoutKnown,
     value: <Value>(input: Value) => value(input) as Value,
-    answer(body) {
+    answer<Body>(body: Body): Body {
       // A body can have 100,000 texts, so each is searched for those secrets only that stand somewhere in the body.
       const whole = JSON.stringify(body) ?? '';
       const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
-      return found.length === 0 ? body : copyOf(body, (input) => without(found, input), []);
+      return found.length === 0 ? body : (copyOf(body, (input) => without(found, input), []) as Body);
     },
     error(thrown) {
       const error = asVehicleError(thrown);

@@ -99,19 +99,12 @@ export function followLink(service: ServiceProfile, href: string): URL {
   const url = URL.canParse(target, base) ? new URL(target, base) : null;
   // A blob: address has the origin of the address inside it.
   const { protocol, origin } = new URL(base);
-  if (
-    url === null ||
-    url.protocol !== protocol ||
-    url.origin !== origin ||
-    url.username !== '' ||
-    url.password !== ''
-  ) {
-    throw new VehicleError(
-      'UNTRUSTED_LINK',
-      'The link of this command leads to another host than that of the service, so the token is not sent there.',
-    );
-  }
-  return url;
+  if (url !== null && url.protocol === protocol && url.origin === origin && url.username + url.password === '')
+    return url;
+  throw new VehicleError(
+    'UNTRUSTED_LINK',
+    'The link of this command leads to another host than that of the service, so the token is not sent there.',
+  );
 }
 
 /** Why no interface of a service can be used for a read or a command. @param has the interfaces that it is part of */

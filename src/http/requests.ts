@@ -31,7 +31,7 @@ interface RequestsOptions {
   shareForMs: number;
   transport: Transport;
   /** Removes secrets that the service repeats in an answer. */
-  redactor: Pick<Redactor, 'answer' | 'error' | 'known' | 'text'>;
+  redactor: Pick<Redactor, 'answer' | 'error' | 'text'>;
   clock: Clock;
   /** 0 to 1, for the jitter of pauses. */
   random: () => number;
@@ -173,9 +173,9 @@ export class Requests {
 
   /** The last answer of each address, without what says whose car it is. */
   answers(): AnonymousAnswer[] {
-    const { known } = this.#options.redactor;
+    const { redactor } = this.#options;
     return [...this.#answers.values()].map(([method, path, status, body]) =>
-      anonymousAnswer(method, path, status, known(body)),
+      anonymousAnswer(method, path, status, redactor.answer(body)),
     );
   }
 
@@ -356,7 +356,7 @@ export class Requests {
     return {
       status: response.status,
       body: redactor.answer(body),
-      operationId: operationId && redactor.known(operationId),
+      operationId: redactor.answer(operationId),
       receivedAt: this.#clock.now(),
     };
   }
