@@ -32,19 +32,12 @@ interface ReadFailure {
   message: string;
 }
 
-/** `msg.vehicle` of several reads at once (docs/internals/contract.md 3). */
-interface SeveralInfo {
-  vin: string | null;
+/**
+ * `msg.vehicle` of several reads at once (docs/internals/contract.md 3): `interface` is the one that answered, or null where several did, or
+ * none was asked; `receivedAt` is the latest, `measuredAt` the oldest.
+ */
+interface SeveralInfo extends Omit<ReadingInfo, 'read' | keyof Openness> {
   read: AnyReadName[];
-  /** The one that answered, or null where several did, or none was asked. */
-  interface: InterfaceName | null;
-  /** The latest, ISO-8601. */
-  receivedAt: string;
-  /** The oldest, ISO-8601 or null. */
-  measuredAt: string | null;
-  source: ReadingInfo['source'];
-  /** Only where `source` is `kept`. */
-  ageSeconds?: number;
   reads: Partial<Record<AnyReadName, ReadingInfo>>;
   errors: ReadFailure[];
 }

@@ -5,6 +5,7 @@ import {
   groupReads,
   groups,
   type GroupedResource,
+  type GroupName,
   type GroupReadName,
 } from './groups';
 import type { OpeningRead } from './openings';
@@ -22,6 +23,13 @@ export type InterfaceName = (typeof interfaceNames)[number];
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 17.1). */
 export const apiNames = ['connected', 'energy', 'location'] as const;
 export type ApiName = (typeof apiNames)[number];
+
+/** A value for each API. */
+export const eachApi = <Value>(of: (api: ApiName) => Value): Record<ApiName, Value> => ({
+  connected: of('connected'),
+  energy: of('energy'),
+  location: of('location'),
+});
 
 /** The API that an interface belongs to. */
 export const apiOf = {
@@ -274,18 +282,11 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
   const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => ReadRow) =>
     // `fromEntries` forgets the names.
     Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, ReadRow>;
-  const rowOf = (theme: Theme, route: Omit<ReadRoute, 'accept'>): ReadRow => ({
-    theme,
-    routes: [{ ...route, accept: json }],
+  const energyRow = (request: string, path: string, scope: string): ReadRow => ({
+    theme: 'charging',
+    routes: [routeTo('energy-v2', request, path, [scope])],
   });
-  const energyState = rowOf('charging', {
-    interface: 'energy-v2',
-    path: '/vehicles/{vin}/state',
-    scopes: ['energy:state:read'],
-    request: 'charging',
-  });
-  const groupRow = (theme: Theme, request: GroupReadName): ReadRow =>
-    rowOf(theme, { interface: 'connected-v2', path: groupPath(request), scopes: groups[request].scopes, request });
+  const energyState = energyRow('charging', '/vehicles/{vin}/state', 'energy:state:read');
   return {
     windows: openingsRow('windows'),
     doors: openingsRow('doors'),
@@ -300,63 +301,53 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
     charging: energyState,
     ...rowsFor(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
     chargingDoneAt: energyState,
-    chargingCapabilities: rowOf('charging', {
-      interface: 'energy-v2',
-      path: '/vehicles/{vin}/capabilities',
-      scopes: ['energy:capability:read'],
-      request: 'chargingCapabilities',
-    }),
-    location: rowOf('location', {
-      interface: 'location-v1',
-      path: '/vehicles/{vin}/location',
-      scopes: ['location:read'],
-      request: 'location',
-    }),
-    ...rowsFor(groupReadNames, (name) => ({ ...groupRow(groupReads[name].theme, name), hasVersions: true })),
+    chargingCapabilities: energyRow('chargingCapabilities', '/vehicles/{vin}/capabilities', 'energy:capability:read'),
+    location: {
+      theme: 'location',
+      routes: [routeTo('location-v1', 'location', '/vehicles/{vin}/location', ['location:read'])],
+    },
+    ...rowsFor(groupReadNames, (name) => ({
+      theme: groupReads[name].theme,
+      routes: [groupRoute(name)],
+      hasVersions: true,
+    })),
     ...rowsFor(statisticsMemberNames, (name) => ({
-      ...groupRow(statisticsMembers[name].theme, 'statistics'),
+      theme: statisticsMembers[name].theme,
+      routes: [groupRoute('statistics')],
       value: statisticsMembers[name],
     })),
     ...rowsFor(resourceNames, resourceRow),
   };
 }
 
-function connectedRow(request: ConnectedReadName, path: string, ...scopes: readonly string[]): ReadRow {
-  const route: ReadRoute = { interface: 'connected-v2', path, accept: json, scopes, request };
-  return { theme: 'connected', routes: [route], hasVersions: true };
+function routeTo(iface: InterfaceName, request: string, path: string, scopes: readonly string[]): ReadRoute {
+  return { interface: iface, path, accept: json, scopes, request };
+}
+
+function groupRoute(name: GroupName): ReadRoute {
+  return routeTo('connected-v2', name, groupPath(name), groups[name].scopes);
+}
+
+function connectedRow(request: ConnectedReadName, path: string, scope: string): ReadRow {
+  return { theme: 'connected', routes: [routeTo('connected-v2', request, path, [scope])], hasVersions: true };
 }
 
 /** Version 1 has windows and doors, too, with a media type of its own. */
 function openingsRow(name: OpeningRead): ReadRow {
-  const row = connectedRow(name, groupPath(name), ...groups[name].scopes);
+  const route = groupRoute(name);
   const accept = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';
-  const inV1 = row.routes.map(
-    (route) => ({ ...route, interface: 'connected-v1', accept, request: `${name} v1` }) as const,
-  );
-  return { ...row, routes: [...row.routes, ...inV1] };
+  const inV1: ReadRoute = { ...route, interface: 'connected-v1', accept, request: `${name} v1` };
+  return { theme: 'connected', routes: [route, inV1], hasVersions: true };
 }
 
 function resourceRow(name: ResourceName): ReadRow {
   const resource: Resource = resources[name];
   const grouped: GroupedResource = groupedResources[name];
-  const extended: ReadRoute = {
-    interface: 'extended-v1',
-    path: resourcePath.replace('{resource}', name),
-    accept: json,
-    scopes: [resource.scope],
-    request: name,
-  };
-  if (grouped.group === null)
-    return { theme: resource.theme, routes: [extended], value: resource, onlyExtended: grouped.reason };
-  const ofGroup: ReadRoute = {
-    interface: 'connected-v2',
-    path: groupPath(grouped.group),
-    accept: json,
-    scopes: groups[grouped.group].scopes,
-    request: grouped.group,
-    needsFuelType: 'withoutFuel' in grouped,
-  };
-  return { theme: resource.theme, routes: [extended, ofGroup], value: resource };
+  const { theme } = resource;
+  const extended = routeTo('extended-v1', name, resourcePath.replace('{resource}', name), [resource.scope]);
+  if (grouped.group === null) return { theme, routes: [extended], value: resource, onlyExtended: grouped.reason };
+  const ofGroup = { ...groupRoute(grouped.group), needsFuelType: 'withoutFuel' in grouped };
+  return { theme, routes: [extended, ofGroup], value: resource };
 }
 
 /** The route of a read at a service with these interfaces; undefined where none of them has it. */

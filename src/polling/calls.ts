@@ -1,5 +1,6 @@
 import {
   apiOfRead,
+  eachApi,
   isLocalReadName,
   isReadName,
   requestNameOf,
@@ -50,11 +51,11 @@ export function callsPerDay(
   const shareOf = (read: string): number =>
     saves && !(isReadName(read) && requestNameOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
   const requests = callsOfRequests(served, request);
-  const sumOf = (api: ApiName): number =>
+  return eachApi((api) =>
     Math.round(
       requests.reduce((sum, { read, calls }) => (apiOfName(read) === api ? sum + calls * shareOf(read) : sum), 0),
-    );
-  return { connected: sumOf('connected'), energy: sumOf('energy'), location: sumOf('location') };
+    ),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   apiOfRead,
+  eachApi,
   isLocalReadName,
   isReadName,
   requestNameOf,
@@ -77,11 +78,7 @@ const sustainedShare = 1 / 3;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #vehicles = new Map<string, VehiclePoller>();
-  #slowdowns: Readonly<Record<ApiName, Slowdown>> = {
-    connected: noSlowdown,
-    energy: noSlowdown,
-    location: noSlowdown,
-  };
+  #slowdowns: Readonly<Record<ApiName, Slowdown>> = eachApi(() => noSlowdown);
   #checkedAt = Number.NEGATIVE_INFINITY;
   /** When the first reads so far would be over at the sustained rate. */
   #firstReadsEnd = 0;
@@ -150,12 +147,7 @@ export class Poller {
       const left = perDay - requests.reduce((sum, [, count]) => sum + count, 0);
       return slowdownFor(demand, left, sustainableRate(requests, left));
     };
-    this.#slowdowns = {
-      connected: slowdownOf('connected'),
-      energy: slowdownOf('energy'),
-      location: slowdownOf('location'),
-    };
-    return this.#slowdowns;
+    return (this.#slowdowns = eachApi(slowdownOf));
   }
 }
 
