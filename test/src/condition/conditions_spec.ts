@@ -1,5 +1,13 @@
 import { strict as assert } from 'node:assert';
-import { conditionValue, judge, parseCondition, parseRow, VehicleError, type Reading } from '../../../src/index';
+import {
+  conditionValue,
+  conditionValues,
+  judge,
+  parseCondition,
+  parseRow,
+  VehicleError,
+  type Reading,
+} from '../../../src/index';
 import { minutesAgo, now, readingOf, single } from '../../support/readings';
 
 const conditionOf = (value: string, operator: string, operand: unknown, code: 'CONFIG' | 'INPUT_INVALID' = 'CONFIG') =>
@@ -20,14 +28,20 @@ describe('A condition', () => {
     ['batteryChargeLevel', '<', 30, level(29), true],
     ['batteryChargeLevel', '<', 30, level(30), false],
     ['batteryChargeLevel', '<=', '30', level(30), true],
+    ['batteryChargeLevel', '<=', 30, level(31), false],
     ['batteryChargeLevel', '>', '29,5', level(30), true],
+    ['batteryChargeLevel', '>', 30, level(30), false],
+    ['batteryChargeLevel', '>=', 30, level(30), true],
     ['batteryChargeLevel', '>=', 30.5, level(30), false],
     ['batteryChargeLevel', '=', 30, level(30), true],
     ['batteryChargeLevel', 'between', '20 - 80', level(80), true],
+    ['batteryChargeLevel', 'between', '20 - 80', level(20), true],
+    ['batteryChargeLevel', 'between', [80, 20], level(50), true],
     ['batteryChargeLevel', 'between', '20 à 80', level(80), true],
     ['batteryChargeLevel', 'between', '20 till 80', level(81), false],
     ['batteryChargeLevel', 'between', [80, 20], level(19), false],
     ['batteryChargeLevel', '<', 30, level(null), null],
+    ['batteryChargeLevel', '<', 30, level('29'), null],
     ['batteryChargeLevel', '<', 30, undefined, null],
     ['externalTemp', 'between', '-5 to 3', single('externalTemp', -4, 'degrees celsius'), true],
     ['electricRange', '<', 50, single('electricRange', 40, 'miles'), false],
@@ -37,6 +51,7 @@ describe('A condition', () => {
     ['odometer', '>', 100, single('odometer', 70, 'furlongs'), null],
     ['chargerConnectionStatus', 'is', 'DISCONNECTED', single('chargerConnectionStatus', 'DISCONNECTED'), true],
     ['chargerConnectionStatus', 'is not', 'connected', single('chargerConnectionStatus', 'FAULT'), true],
+    ['chargerConnectionStatus', 'is not', 'CONNECTED', single('chargerConnectionStatus', 'CONNECTED'), false],
     ['chargerConnectionStatus', 'is not', 'CONNECTED', single('chargerConnectionStatus', 'UNSPECIFIED'), null],
     ['chargerConnectionStatus', 'is not', 'CONNECTED', single('chargerConnectionStatus', 'WIRELESS'), null],
     ['chargingStatus', 'one of', 'DONE, IDLE', single('chargingStatus', 'IDLE'), true],
@@ -44,6 +59,7 @@ describe('A condition', () => {
     ['engineRunning', 'is', true, single('engineRunning', false), false],
     ['engineRunning', 'is', 'not running', single('engineRunning', false), true],
     ['engineRunning', 'is not', 'true', single('engineRunning', null), null],
+    ['engineRunning', 'is not', true, single('engineRunning', 'STOPPED'), null],
     ['windows.allClosed', 'is', 'true', windows({ rearRight: 'OPEN' }, false), false],
     ['windows.allClosed', 'is', true, windows({ rearRight: null }, null), null],
     ['windows.rearRight', 'is', 'OPEN', windows({ rearRight: 'AJAR' }, false), true],
@@ -54,6 +70,8 @@ describe('A condition', () => {
     ['windows.rearRight', 'older than', 60, windows({ rearRight: null }, null), null],
     ['odometer', 'older than', 1, single('odometer', 1, 'km', 30_000_000), null],
     ['odometer', 'older than', 1, single('odometer', 1, 'km', -30), false],
+    ['odometer', 'older than', 5, single('odometer', 1, 'km', 5), false],
+    ['odometer', 'older than', 0, single('odometer', 1, 'km', 5), true],
     [
       'doors.locked',
       'is',
@@ -62,11 +80,20 @@ describe('A condition', () => {
       true,
     ],
     ['doors.locked', 'is', 'unlocked', readingOf('doors', {}, { locked: null }), null],
+    [
+      'doors.locked',
+      'older than',
+      1,
+      readingOf('doors', { carLocked: { value: 'LOCKED', timestamp: minutesAgo(2) } }, { locked: true }),
+      true,
+    ],
     ['accessibility', 'is', 'AVAILABLE', single('accessibility', 'UNAVAILABLE'), false],
     ['location', 'within', home, readingOf('location', { latitude: 57.7015, longitude: 11.97 }), true],
     ['location', 'within', home, readingOf('location', { latitude: 57.702, longitude: 11.97 }), false],
     ['location', 'outside', home, readingOf('location', { latitude: 57.702, longitude: 11.97 }), true],
     ['location', 'outside', home, readingOf('location', { latitude: null, longitude: null }), null],
+    ['location', 'outside', home, readingOf('location', { latitude: 57.8, longitude: null }), null],
+    ['location', 'outside', home, readingOf('location', { latitude: null, longitude: 11.97 }), null],
   ];
   for (const [value, operator, operand, reading, result] of rows)
     it(`${value} ${operator} ${JSON.stringify(operand)} is ${result} for ${JSON.stringify(reading?.payload)}`, () =>
@@ -83,6 +110,7 @@ describe('A condition', () => {
 
   const faults: [title: string, value: string, operator: string, operand: unknown, sentence: RegExp][] = [
     ['a value that does not exist', 'batteryLevel', '<', 1, /^Condition 1 .*no value “batteryLevel”/],
+    ['a value that resembles none', 'x', '<', 1, /no value “x”\. Choose one in the node/],
     ['an event', 'window-opened', 'is', 'OPEN', /no value “window-opened”/],
     ['a read with several values', 'statistics', '<', 1, /no value “statistics”/],
     ['a member that does not exist', 'windows.rearRigth', 'is', 'OPEN', /Did you mean “windows.rear/],
@@ -91,6 +119,7 @@ describe('A condition', () => {
     ['an operator of another kind', 'doors.locked', '<', 1, /compared with one of: is, is not, one of, older than/],
     ['a word for a number', 'batteryChargeLevel', '<', 'low', /needs a number/],
     ['one number for two', 'batteryChargeLevel', 'between', '20', /two numbers/],
+    ['a number and a word for two', 'batteryChargeLevel', 'between', [20, 'high'], /two numbers/],
     ['three numbers for two', 'batteryChargeLevel', 'between', [1, 2, 3], /two numbers/],
     ['a word that the value cannot have', 'chargingStatus', 'is', 'FULL', /needs one of: IDLE, CHARGING/],
     ['an empty list', 'chargingStatus', 'one of', [], /needs one of/],
@@ -111,6 +140,23 @@ describe('A condition', () => {
 
   it('blames the message for an operand that came from it', () => {
     assert.throws(() => conditionOf('odometer', '<', 'far', 'INPUT_INVALID'), { code: 'INPUT_INVALID' });
+  });
+
+  it('offers each value once: an opening as a member, the lock as one of the doors, no read with several values', () => {
+    const offered = new Map(conditionValues());
+    assert.deepEqual(offered.get('lock'), ['doors.locked']);
+    assert.deepEqual(
+      offered.get('windows'),
+      ['allClosed', 'frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'sunroof'].map((name) => `windows.${name}`),
+    );
+    assert.deepEqual(
+      offered.get('doors'),
+      ['allClosed', 'frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'tailGate', 'hood', 'tankLid'].map(
+        (name) => `doors.${name}`,
+      ),
+    );
+    assert.deepEqual(offered.get('location'), ['location']);
+    assert.ok([...offered.values()].every((names) => names.length > 0));
   });
 
   it('names a value with its kind', () => {
