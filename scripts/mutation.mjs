@@ -1,0 +1,142 @@
+// `npm run mutation -- <folder> [file] [--fast]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
+// the specs that enter the place: first those of the folder, then for what they do not notice those that use the folder. It lists what
+// nothing noticed. --fast leaves out what runs while a module is loaded, such as tables. It works on a copy in .cache/mutation, with Node 22.
+import { spawn } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const home = join(root, '.cache/mutation');
+
+const ofClient = ['src/client*', 'src/answers', 'src/account'];
+/** The specs of other folders that use a folder. */
+const users = {
+  wire: ofClient,
+  catalogue: [
+    'src/specification',
+    'src/wire/*',
+    'src/commands/follow',
+    'src/guard/reducer',
+    'src/listed-commands',
+    ...ofClient,
+  ],
+  car: ['src/guard/reducer', 'src/events/event-runner', ...ofClient],
+  guard: ['src/car-runner'],
+  events: ['src/car-runner'],
+  condition: ['properties/conditions'],
+  commands: ofClient,
+  session: ofClient,
+  state: ['src/car-runner', 'src/session/grant-store', 'src/commands/log', 'src/commands/subscriptions'],
+  http: ofClient,
+};
+/** Random histories take long; some of them notice most. */
+const histories = { EVENT_HISTORIES: '60', GUARD_HISTORIES: '60', MODEL_HISTORIES: '20' };
+/** These kill processes, or simulate a year. */
+const left = ['commands/kill', 'session/virtual-year', 'events/sign-in-events'];
+
+const run = (command, args, options) =>
+  new Promise((resolve, reject) => {
+    spawn(command, args, { stdio: 'inherit', ...options })
+      .on('error', reject)
+      .on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${command} ends with ${code}`))));
+  });
+
+/** Stryker needs Node 22, and a Mocha before 12. @returns the folder of its Node */
+async function install() {
+  const node = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const dependencies = {
+    [node]: '22',
+    mocha: '11',
+    '@stryker-mutator/core': '10.0.0',
+    '@stryker-mutator/mocha-runner': '10.0.0',
+  };
+  await mkdir(home, { recursive: true });
+  await writeFile(join(home, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  await run('npm', ['install', ...options], { cwd: home });
+  return join(home, 'node_modules', node, 'bin');
+}
+
+/** @returns a copy of the compiled repository, whose packages are links */
+async function copy(folder) {
+  const to = join(home, `copy-${folder}`);
+  await rm(to, { recursive: true, force: true });
+  const names = (await readdir(root)).filter((name) => !/^(\.|node_modules)/.test(name));
+  await Promise.all(
+    names.map((name) => cp(join(root, name), join(to, name), { recursive: true, preserveTimestamps: true })),
+  );
+  await mkdir(join(to, 'node_modules'));
+  for (const name of await readdir(join(root, 'node_modules')))
+    await symlink(join(name === 'mocha' ? home : root, 'node_modules', name), join(to, 'node_modules', name));
+  return to;
+}
+
+/** @returns the files with their mutants */
+async function mutate(folder, places, specs, { bin, isFast }) {
+  const cwd = await copy(folder);
+  const report = join(home, `${folder}.json`);
+  const config = {
+    inPlace: true,
+    mutate: places,
+    buildCommand: `node_modules/.bin/esbuild src/${folder}/*.ts --outdir=dist/src/${folder} --format=cjs --platform=node --target=node20 --log-level=error`,
+    plugins: [join(home, 'node_modules/@stryker-mutator/mocha-runner/dist/src/index.js')],
+    testRunner: 'mocha',
+    mochaOptions: {
+      'no-config': true,
+      spec: specs.map((spec) => `dist/test/${spec}_spec.js`),
+      ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
+    },
+    coverageAnalysis: 'perTest',
+    ignoreStatic: isFast,
+    concurrency: 2,
+    timeoutMS: 20_000,
+    // TypeScript 7 has no interface with which Stryker could rewrite the paths in it.
+    tsconfigFile: 'none.json',
+    reporters: ['json', 'progress-append-only'],
+    jsonReporter: { fileName: report },
+    allowConsoleColors: false,
+  };
+  await writeFile(join(cwd, 'stryker.conf.json'), JSON.stringify(config));
+  const env = { ...process.env, ...histories, PATH: bin + delimiter + process.env.PATH };
+  await run(join(bin, 'node'), [join(home, 'node_modules/@stryker-mutator/core/bin/stryker.js'), 'run'], { cwd, env });
+  await rm(cwd, { recursive: true });
+  return JSON.parse(await readFile(report, 'utf8')).files;
+}
+
+const isUnnoticed = ({ status }) => status === 'Survived' || status === 'NoCoverage';
+const placeOf = (name, { location: { start, end } }) =>
+  `${name}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
+const idOf = (name, mutant) => `${placeOf(name, mutant)} ${mutant.replacement}`;
+
+const isFast = process.argv.includes('--fast');
+const [folder, file = '**/*'] = process.argv.slice(2).filter((argument) => argument !== '--fast');
+const options = { bin: await install(), isFast };
+const files = await mutate(folder, [`src/${folder}/${file}.ts`], [`src/${folder}/**/*`], options);
+const all = Object.entries(files).flatMap(([name, { mutants }]) => mutants.map((mutant) => ({ name, mutant })));
+const unnoticed = all.filter(({ mutant }) => isUnnoticed(mutant));
+const places = [...new Set(unnoticed.map(({ name, mutant }) => placeOf(name, mutant)))];
+console.log(`${folder}: ${unnoticed.length} not noticed by its own specs`);
+const later = await mutate(folder, places, users[folder], options);
+const noticed = new Set(
+  Object.entries(later).flatMap(([name, { mutants }]) =>
+    mutants.filter((mutant) => !isUnnoticed(mutant)).map((mutant) => idOf(name, mutant)),
+  ),
+);
+const survivors = unnoticed.filter(({ name, mutant }) => !noticed.has(idOf(name, mutant)));
+for (const { name, mutant } of survivors) {
+  const { start, end } = mutant.location;
+  const lines = files[name].source.split('\n').slice(start.line - 1, end.line);
+  const text = [...lines.slice(0, -1), lines.at(-1).slice(0, end.column - 1)].join('\n').slice(start.column - 1);
+  const short = (code) => code.replace(/\s+/g, ' ').slice(0, 120);
+  console.log(
+    `${name}:${start.line} ${mutant.status}: ${lines[0].trim()}\n    ${short(text)} -> ${short(mutant.replacement)}`,
+  );
+}
+const tried = all.filter(({ mutant }) =>
+  ['Killed', 'Timeout', 'Survived', 'NoCoverage'].includes(mutant.status),
+).length;
+const killed = tried - survivors.length;
+console.log(
+  `${folder}: ${killed} of ${tried} noticed (${Math.round((100 * killed) / tried)} %), ${all.length - tried} left out`,
+);
