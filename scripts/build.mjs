@@ -50,6 +50,7 @@ async function bundleRuntime() {
   const { metafile } = await build({
     entryPoints: [
       ...nodeTypes.map((type) => ({ in: `${from}${type}.ts`, out: type })),
+      { in: `${from}admin/cli.ts`, out: 'cli' },
       { in: `${from}runtime.ts`, out: 'runtime' },
       { in: `${root}src/errors.ts`, out: 'errors' },
       { in: `${root}src/simulator/index.ts`, out: 'simulator' },

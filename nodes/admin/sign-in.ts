@@ -53,7 +53,7 @@ class SignInRoutes {
   }
 
   /** @throws VehicleError CONFIG */
-  begin({ id, options, credentials }: Form, callback: string): { url: string; redirectUrl: string } {
+  begin({ id, options, credentials }: Omit<Form, 'same'>, callback: string): { url: string; redirectUrl: string } {
     throwIfInUse(this.#RED);
     const service = serviceOf(options);
     if (service.authorizeUrl === '' || service.tokenUrl === '') {

@@ -43,12 +43,12 @@ describe('The repository', () => {
     assert.deepEqual(beyond, []);
   });
 
-  it('loads the runtime of the nodes in one place, and nothing of it to register the node types', () => {
+  it('loads the runtime of the nodes in one place, besides the command line, and nothing of it to register the node types', () => {
     for (const type of nodeTypes)
       assert.deepEqual(imports(`nodes/${type}.ts`), ['node-red', 'nodes/node-red/on-demand'], type);
     assert.deepEqual(
       nodes.filter((file) => imports(file).includes('nodes/runtime')),
-      ['nodes/node-red/on-demand.ts'],
+      ['nodes/admin/cli.ts', 'nodes/node-red/on-demand.ts'],
     );
     const types = /^import type .*$/gm;
     assert.deepEqual(

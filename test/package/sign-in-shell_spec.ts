@@ -1,0 +1,133 @@
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { createCipheriv, createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { signInAtPage } from '../support/editor-client';
+import { RedisServer } from '../support/redis-server';
+import { removeFolder } from '../support/remove-folder';
+
+const cli = resolve(__dirname, '../../nodes/cli.js');
+const secret = 'a-secret-of-these-flows';
+const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
+
+interface Ended {
+  code: number | null;
+  output: string;
+}
+
+describe('connected-vehicle sign-in, on the command line', () => {
+  let service: Simulator;
+  let userDir: string;
+
+  beforeEach(async () => {
+    service = await startSimulator();
+    userDir = mkdtempSync(join(tmpdir(), 'sign-in-'));
+    writeFileSync(join(userDir, 'settings.js'), `module.exports = { credentialSecret: '${secret}' };`);
+  });
+  afterEach(async () => {
+    await service.close();
+    await removeFolder(userDir);
+  });
+
+  const writeFlows = (changes: Record<string, unknown> = {}, credentials: Record<string, string> = client): void => {
+    const config = {
+      id: 'v',
+      type: 'connected-vehicle',
+      name: 'Mine',
+      service: 'custom',
+      baseUrl: service.url,
+      authorizeUrl: `${service.url}/as/authorization.oauth2`,
+      tokenUrl: `${service.url}/as/token.oauth2`,
+      ...changes,
+    };
+    writeFileSync(join(userDir, 'flows.json'), JSON.stringify([{ id: 'd', type: 'connected-vehicle' }, config]));
+    const key = createHash('sha256').update(secret).digest();
+    const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16, 7));
+    const sealed = cipher.update(JSON.stringify({ v: credentials }), 'utf8', 'base64') + cipher.final('base64');
+    writeFileSync(join(userDir, 'flows_cred.json'), JSON.stringify({ $: `${'07'.repeat(16)}${sealed}` }));
+  };
+  /** Runs it as a person does: opens the address that it prints, and pastes the one where the browser ends. */
+  const run = async (args: readonly string[] = [], env: Record<string, string> = {}): Promise<Ended> => {
+    const child = spawn(process.execPath, [cli, 'sign-in', '--user-dir', userDir, ...args], {
+      env: { ...process.env, ...env },
+      timeout: 30_000,
+    });
+    let output = '';
+    let pasted: Promise<void> | undefined;
+    const hear = (data: Buffer): void => {
+      output += String(data);
+      const [url] = /http\S+\/as\/authorization\S+/.exec(output) ?? [];
+      if (url !== undefined && output.includes('Paste it here'))
+        pasted ??= signInAtPage(url).then((answer) => void child.stdin.end(`${answer}\n`));
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    const code = await new Promise<number | null>((ended) => child.on('exit', ended));
+    await pasted;
+    return { code, output };
+  };
+  const stored = (): string[] =>
+    (readdirSync(userDir, { recursive: true }) as string[])
+      .filter((name) => /state.sign-in/.test(name) && statSync(join(userDir, name)).isFile())
+      .map((name) => readFileSync(join(userDir, name), 'utf8'));
+
+  it('stores the sign-in of the only configuration of the flow file, and prints no secret', async () => {
+    writeFlows();
+    const { code, output } = await run();
+    assert.equal(code, 0, output);
+    assert.match(output, /Signed in\./);
+    assert.equal(stored().length, 1);
+    for (const text of [output, ...stored()])
+      for (const hidden of ['demo-secret', 'demo-key', secret, 'access_token', 'refresh'])
+        assert.ok(!text.includes(hidden), hidden);
+    assert.equal(service.requests.filter(({ path }) => path === '/as/token.oauth2').length, 1);
+  });
+
+  it('takes the values of environment variables that the flow names, and those that replace it', async () => {
+    writeFlows({ baseUrl: '${SERVICE}' }, { apiKey: 'demo-key', clientId: '${CLIENT}' });
+    const { code, output } = await run([], {
+      SERVICE: service.url,
+      CLIENT: 'demo-client',
+      CONNECTED_VEHICLE_CLIENT_SECRET: 'demo-secret',
+    });
+    assert.equal(code, 0, output);
+    assert.equal(stored().length, 1);
+  });
+
+  it('says what is missing, and changes nothing', async () => {
+    assert.deepEqual(await run(), {
+      code: 1,
+      output:
+        'The flows have no vehicle configuration with a real service. Name the user directory by --user-dir, or the id of the configuration by --config.\n',
+    });
+    writeFlows({}, {});
+    const { code, output } = await run();
+    assert.equal(code, 1);
+    assert.match(output, /client ID/i);
+    writeFileSync(join(userDir, 'settings.js'), `module.exports = { credentialSecret: 'another' };`);
+    writeFlows();
+    assert.match((await run()).output, /cannot be read\. Give the settings file/);
+    assert.equal((await run(['--what'])).code, 2);
+    assert.deepEqual(stored(), []);
+  });
+
+  it('stores the sign-in in the shared store that the environment chooses', async () => {
+    const server = await RedisServer.start();
+    try {
+      symlinkSync(resolve(__dirname, '../../../node_modules'), join(userDir, 'node_modules'));
+      writeFlows();
+      const { code, output } = await run(['--config', 'Mine'], {
+        CONNECTED_VEHICLE_STORE: server.url,
+        CONNECTED_VEHICLE_GROUP: 'mine',
+      });
+      assert.equal(code, 0, output);
+      assert.deepEqual(stored(), []);
+      assert.equal(await server.send('HLEN', 'connected-vehicle:sign-in'), 1);
+    } finally {
+      await server.end();
+    }
+  });
+});
