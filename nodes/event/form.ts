@@ -144,7 +144,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette.name');
+    const [event, ...others] = this.events ?? [];
+    return this.name || say(event !== undefined && others.length === 0 ? `event.${event}` : 'palette.name');
   },
   labelStyle,
   onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),

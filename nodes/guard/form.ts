@@ -142,7 +142,10 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   outputLabels: (index) => say(index === 0 ? 'port.alert' : 'port.clear'),
   paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette.name');
+    const { watch = [...defaultWatch] } = this;
+    const kinds = openingKinds.filter((kind) => watch.includes(kind));
+    const isShort = kinds.length === watch.length && kinds.length > 0 && kinds.length < 3;
+    return this.name || (isShort ? kinds.map((kind) => say(`kind.${kind}`)).join(', ') : say('palette.name'));
   },
   labelStyle,
   onpaletteadd: () => addSearchWords(type, say('palette.search')),

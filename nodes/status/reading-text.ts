@@ -19,8 +19,11 @@ interface ReadingText {
   text: string;
 }
 
-/** More parts make the text of a node longer than the node. */
-const maxParts = 3;
+/** Values whose words say what they are of: "locked", "not charging", "plugged in". */
+const selfNamed: ReadonlySet<string> = new Set(['carLocked', 'chargingStatus', 'chargerConnectionStatus']);
+
+/** A longer text would run over the nodes beside it. */
+const maxLength = 70;
 
 /** Describes a reading in a few words; null if nothing is known. Never contains the position: a status is sent to every open editor. */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
@@ -31,7 +34,9 @@ export function describeReading(reading: AnyReading, words: Words): ReadingText 
     .map((info) => describeOne({ payload: values.get(info.read), vehicle: info }, words, false))
     .filter((part) => part !== null);
   const failed = vehicle.errors.length;
-  const texts = [...new Set(parts.map(({ text }) => text))].slice(0, maxParts);
+  const texts: string[] = [];
+  for (const text of new Set(parts.map((part) => part.text)))
+    if (texts.length === 0 || [...texts, text].join(', ').length <= maxLength) texts.push(text);
   if (failed > 0) texts.push(words.say('reading.failed', { count: failed }));
   if (texts.length === 0) return null;
   const isCalm = failed === 0 && parts.every(({ style }) => style === 'good');
@@ -70,7 +75,7 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
     case 'engine':
       return describeWarnings(read, payload, words);
     default:
-      return describeValue(read, payload, words);
+      return describeValue(read, payload, words, isAlone);
   }
 }
 
@@ -164,13 +169,21 @@ function describeWarnings(read: string, payload: Record<string, unknown>, words:
   return { style: 'attention', text: counted('warnings', raised.length, words) };
 }
 
-/** A lamp that fails, a level other than normal, and a fault need attention; a new word is shown as any other value. */
-function describeValue(read: string, payload: Record<string, unknown>, words: Words): ReadingText | null {
+/** A lamp that fails, a level other than normal, and a fault need attention; a new word is shown as any other value. Among others, a value has its name. */
+function describeValue(
+  read: string,
+  payload: Record<string, unknown>,
+  words: Words,
+  isAlone: boolean,
+): ReadingText | null {
   const type = valueTypeOf(read);
   const known: readonly unknown[] = type !== undefined && 'values' in type ? type.values : [];
   const calm = known.includes('NORMAL') ? ['NORMAL'] : known.filter((word) => word !== 'FAULT' && word !== 'ERROR');
   const isCalm = read !== 'bulbFailure' && (!known.includes(payload['value']) || calm.includes(payload['value']));
-  const described = good(textOf(payload, words, read));
+  const text = textOf(payload, words, read);
+  const title = words.say(`reading.title.${read}`);
+  const isNamed = isAlone || selfNamed.has(read);
+  const described = good(isNamed || text === null ? text : words.say('condition.fact', { title, value: text }));
   return described === null || isCalm ? described : { ...described, style: 'attention' };
 }
 

@@ -175,8 +175,10 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
 
 /** The demo service listens on the machine that Node-RED runs on, so only a browser there can open its page. */
 function showDemoPage(page: string | null): void {
-  part('demoPage').toggle(page !== null && isLoopback(location.hostname));
-  if (page !== null) part('demoPage').find('a').attr('href', page);
+  part('demoPage').toggle(page !== null);
+  if (page === null) return;
+  if (isLoopback(location.hostname)) part('demoPage').find('a').attr('href', page);
+  else part('demoPage').text(sharedText('demoCar.elsewhere', { page }));
 }
 
 function showState({ token, quota, demoPage = null }: Answer<State>): void {

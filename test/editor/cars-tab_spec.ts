@@ -106,7 +106,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   const foreign: string[] = [];
 
   before(async function () {
-    browser = await launchBrowser(this);
+    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
     nodeRed = await startNodeRed(flows, withHistory);
     page = await open('en-US');
   });
@@ -116,8 +116,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await nodeRed?.stop();
   });
 
-  const open = (locale: string): Promise<Page> =>
-    openEditor(browser, nodeRed.url, {
+  const open = (locale: string, url = nodeRed.url): Promise<Page> =>
+    openEditor(browser, url, {
       locale,
       height: 1100,
       complaints,
@@ -479,12 +479,24 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
 
   it('can be used by everybody in a light and a dark theme, as far as axe can tell', () => checkWithAxe(page));
 
-  for (const [locale, heading, closed, position] of [
-    ['de', 'Fenster', 'zu', /^Position\tbekannt\t/],
-    ['fr', 'Vitres', 'fermé', /^Position\tconnue\t/],
+  for (const [locale, heading, closed, position, elsewhere] of [
+    [
+      'de',
+      'Fenster',
+      'zu',
+      /^Position\tbekannt\t/,
+      /auf dem Rechner, auf dem Node-RED läuft: http:\/\/127\.0\.0\.1:\d+/,
+    ],
+    [
+      'fr',
+      'Vitres',
+      'fermé',
+      /^Position\tconnue\t/,
+      /sur la machine où fonctionne Node-RED : http:\/\/127\.0\.0\.1:\d+/,
+    ],
   ] as const)
-    it(`is in the language of the editor: ${locale}`, async () => {
-      const opened = await open(locale);
+    it(`is in the language of the editor: ${locale}, on another machine than Node-RED`, async () => {
+      const opened = await open(locale, nodeRed.url.replace('127.0.0.1', 'garage'));
       // As for a user who may only read.
       await opened.route('**/position', (route) =>
         route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
@@ -495,6 +507,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       const window = await opened.locator('.cars-list tr[data-fact=rearRightWindow]').innerText();
       assert.equal(window.split('\t')[1], closed);
       await checkWithAxe(opened);
+      assert.match(await opened.locator('.cars-more').innerText(), elsewhere);
       await opened.close();
     });
 

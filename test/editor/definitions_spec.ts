@@ -424,6 +424,19 @@ describe('The validators', () => {
     }
   });
 
+  it('name a guard and an event node by what they watch, as long as that is short', () => {
+    const labelOf = (type: string, node: object): unknown => definition(type).label.call(node);
+    const ofGuard = (watch?: string[], name = ''): unknown => labelOf('connected-vehicle-guard', { name, watch });
+    const guard = 'connected-vehicle-guard';
+    assert.equal(ofGuard(['lock', 'window']), `${guard}.kind.window, ${guard}.kind.lock`);
+    for (const watch of [undefined, [], ['window', 'door', 'lock'], ['rearRightWindow']])
+      assert.equal(ofGuard(watch), `${guard}.palette.name`, String(watch));
+    assert.equal(ofGuard(['window'], 'Mine'), 'Mine');
+    const event = 'connected-vehicle-event';
+    assert.equal(labelOf(event, { events: ['locked'] }), `${event}.event.locked`);
+    assert.equal(labelOf(event, { events: ['locked', 'unlocked'] }), `${event}.palette.name`);
+  });
+
   for (const type of ['connected-vehicle-guard', 'connected-vehicle-event'])
     it(`take hours as two times of day, or none where the flow says nothing of them: ${type}`, () => {
       for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45'])

@@ -368,12 +368,13 @@ function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click
     ),
     // The demo service listens on the machine that Node-RED runs on.
     demoPage !== null &&
-      isLoopback(location.hostname) &&
-      element(
-        'a',
-        { href: demoPage, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' },
-        say('demo.page'),
-      ),
+      (isLoopback(location.hostname)
+        ? element(
+            'a',
+            { href: demoPage, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' },
+            say('demo.page'),
+          )
+        : element('p', {}, sharedText('demoCar.elsewhere', { page: demoPage }))),
   ].filter((node) => node !== false);
 }
 

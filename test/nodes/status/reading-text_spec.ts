@@ -153,8 +153,22 @@ describe('The status text of a reading', () => {
         [reading('fuelAmount', value(38, 'liters'))],
         [{ read: 'odometer', code: 'TIMEOUT', message: '' }],
       ),
-      'attention: 38 l, 1 failed',
-      'attention: 38 l, 1 fehlgeschlagen',
+      'attention: Fuel amount: 38 l, 1 failed',
+      'attention: Kraftstoffmenge: 38 l, 1 fehlgeschlagen',
+    ],
+    [
+      severalReading(
+        ['externalTemp', 'oilLevel', 'averageSpeed', 'doors'],
+        [
+          reading('externalTemp', value(-14, 'celsius')),
+          reading('oilLevel', value('NORMAL')),
+          reading('averageSpeed', value(147, 'km/h')),
+          doors(true),
+        ],
+        [],
+      ),
+      'good: Outside temperature: -14 °C, Oil level: normal, locked',
+      'good: Außentemperatur: -14 °C, Ölstand: normal, verriegelt',
     ],
   ];
   for (const [one, english, german] of cases) {
