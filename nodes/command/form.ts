@@ -1,42 +1,11 @@
 import type { CommandOptions } from './options';
 
-const {
-  isNotAllowed,
-  isReadOnly,
-  needsOfCommand,
-  addSearchWords,
-  ask,
-  chooseVehicle,
-  chosenService,
-  commandNames,
-  giveVehicle,
-  isCommandName,
-  labelStyle,
-  nodeField: field,
-  part,
-  saveProperties,
-  serviceInterfaces,
-  sharedText,
-  showInterface,
-  showProperties,
-  showScopes,
-  showTyped,
-  sources,
-  textOf,
-  titleOf,
-  validateTyped,
-  validateTypedVin,
-  runtimeMinutesLimits,
-  unlockDurationLimits,
-  validateWhole,
-  validateVehicle,
-  wordsOf,
-} = connectedVehicle;
+const { isCommandName, nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-command';
 const say = wordsOf(type);
 
-const titleOfCommand = (name: string): string => sharedText(`command.${name}`, { defaultValue: titleOf(name) });
+const titleOfCommand = (name: string): string => sharedText(`command.${name}`, { defaultValue: shared.titleOf(name) });
 
 /** A command of the list, any other name, or a source. The message is a source of its own name, because a stored empty command means `msg.command`. */
 const typesOf = (listed: readonly string[]) =>
@@ -45,18 +14,18 @@ const typesOf = (listed: readonly string[]) =>
       value: 'str',
       label: say('choose'),
       icon: 'fa fa-bolt',
-      options: [...commandNames, ...listed].map((value) => ({ value, label: titleOfCommand(value) })),
+      options: [...shared.commandNames, ...listed].map((value) => ({ value, label: titleOfCommand(value) })),
     },
     { value: 'other', label: say('other'), icon: 'fa fa-pencil' },
     { value: 'message', label: say('fromMessage'), hasValue: false },
-    ...sources,
+    ...shared.sources,
   ] as const;
 
 /** Offers what the vehicle's own list has besides the known commands. */
 function offerListed(): void {
   const vehicle = textOf(field('vehicle'));
   if (!RED.nodes.node(vehicle)) return;
-  ask<{ commands: string[] }>(vehicle, 'commands', { vin: '' }, ({ commands: listed = [] }) => {
+  shared.ask<{ commands: string[] }>(vehicle, 'commands', { vin: '' }, ({ commands: listed = [] }) => {
     const more = listed.filter((name) => !isCommandName(name));
     if (more.length > 0) field('command').typedInput('types', typesOf(more));
   });
@@ -68,7 +37,7 @@ const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType')))
 /** Says what the command does, what it needs, and which interface has it. */
 function showCommand(): void {
   const name = nameOf();
-  const interfaces = serviceInterfaces();
+  const interfaces = shared.serviceInterfaces();
   const isUnlock = name === 'unlock';
   const isOpen = name === '' || !isCommandName(name);
   const takesDuration = interfaces.includes('connected-v1');
@@ -78,14 +47,19 @@ function showCommand(): void {
   part('arm').toggle(isUnlock || name === 'engine-start' || isOpen);
   part('wait').toggle(waits);
   part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
-  part('duration').text(say('duration', unlockDurationLimits));
-  const needs = isCommandName(name) ? [{ title: titleOfCommand(name), ...needsOfCommand(name, interfaces) }] : [];
+  part('duration').text(say('duration', shared.unlockDurationLimits));
+  const needs = isCommandName(name)
+    ? [{ title: titleOfCommand(name), ...shared.needsOfCommand(name, interfaces) }]
+    : [];
   const scopes = needs.flatMap((one) => one.scopes);
-  const isForbidden = needs.some(({ access }) => isNotAllowed(access));
+  const isForbidden = needs.some(({ access }) => shared.isNotAllowed(access));
   const forbidden = isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '';
-  part('access').text(isReadOnly() ? say('readOnly') : forbidden);
-  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
-  showInterface(needs, textOf(field('interface')));
+  part('access').text(shared.isReadOnly() ? say('readOnly') : forbidden);
+  shared.showScopes(
+    part('scopes'),
+    scopes.length > 0 && shared.chosenService() !== 'demo' ? ['openid', ...scopes] : [],
+  );
+  shared.showInterface(needs, textOf(field('interface')));
 }
 
 /** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */
@@ -101,13 +75,13 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   icon: 'connected-vehicle-command.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    vin: { value: '', validate: validateTypedVin },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
     command: {
       value: 'lock',
       validate(value, _opt) {
-        return validateTyped(this, 'command', value, () => true);
+        return shared.validateTyped(this, 'command', value, () => true);
       },
     },
     commandType: { value: 'str' },
@@ -115,11 +89,13 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     unlockDuration: {
       value: '',
       validate(value, _opt) {
-        return validateTyped(
+        return shared.validateTyped(
           this,
           'unlockDuration',
           value,
-          () => value === '' || validateWhole(value, unlockDurationLimits.minimum, unlockDurationLimits.maximum),
+          () =>
+            value === '' ||
+            shared.validateWhole(value, shared.unlockDurationLimits.minimum, shared.unlockDurationLimits.maximum),
         );
       },
     },
@@ -127,14 +103,15 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     runtimeMinutes: {
       value: '',
       validate: (value, _opt) =>
-        value === '' || validateWhole(value, runtimeMinutesLimits.minimum, runtimeMinutesLimits.maximum),
+        value === '' ||
+        shared.validateWhole(value, shared.runtimeMinutesLimits.minimum, shared.runtimeMinutesLimits.maximum),
     },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },
     whenUnavailable: { value: 'fail' },
-    deadline: { value: 600, validate: (value, _opt) => validateWhole(value, 1, 86400) },
+    deadline: { value: 600, validate: (value, _opt) => shared.validateWhole(value, 1, 86400) },
     waitUnlock: { value: false },
-    arming: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 3600) },
+    arming: { value: 0, validate: (value, _opt) => shared.validateWhole(value, 0, 3600) },
   },
   inputs: 1,
   outputs: 1,
@@ -145,19 +122,19 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     const isFixed = (this.commandType ?? 'str') === 'str';
     return this.name || (this.command && isFixed ? titleOfCommand(this.command) : say('palette.name'));
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
-  onadd: giveVehicle,
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
+  onadd: shared.giveVehicle,
   oneditprepare() {
     // A flow that names no command takes it from the message; only a new node locks.
     const { command = '', commandType = 'str' } = this;
-    showProperties(this, field);
+    shared.showProperties(this, field);
     if (this.command === undefined) field('command').val('').data('shown-default', '');
-    chooseVehicle(this);
+    shared.chooseVehicle(this);
     const source = command === '' ? 'message' : isCommandName(command) ? 'str' : 'other';
-    showTyped({ ...this, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
-    showTyped(this, 'unlockDuration', ['num', ...sources]);
-    showTyped(this, 'vin', ['str', ...sources]);
+    shared.showTyped({ ...this, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
+    shared.showTyped(this, 'unlockDuration', ['num', ...shared.sources]);
+    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
     for (const name of ['vehicle', 'command', 'interface', 'whenUnavailable', 'whenBusy'])
       field(name).on('change', showCommand);
     field('vehicle').on('change', offerListed);
@@ -170,6 +147,6 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     const chosen = textOf(field('commandType'));
     if (chosen === 'message') field('command').val('');
     if (chosen === 'message' || chosen === 'other') field('commandType').val('str');
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

@@ -1,36 +1,6 @@
 import type { ConditionOptions } from './options';
 
-const {
-  addPlaceFields,
-  addSearchWords,
-  choose,
-  chooseVehicle,
-  conditionValue,
-  conditionValues,
-  giveVehicle,
-  labelStyle,
-  matches,
-  needsOfRead,
-  nodeField: field,
-  openingKeyOf,
-  operatorsOf,
-  optionElements,
-  parseOperand,
-  part,
-  saveProperties,
-  serviceInterfaces,
-  sharedText,
-  showProperties,
-  showTyped,
-  sources,
-  textOf,
-  textOfPlace,
-  titleOf,
-  validateTypedVin,
-  validateVehicle,
-  validateWhole,
-  wordsOf,
-} = connectedVehicle;
+const { conditionValue, nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-condition';
 const say = wordsOf(type);
@@ -43,9 +13,9 @@ type Value = NonNullable<ReturnType<typeof conditionValue>>;
 
 function titleOfValue(name: string): string {
   const { read, member } = conditionValue(name) ?? { read: name };
-  if (member === undefined) return ofStatus(`read.${read}`, { defaultValue: titleOf(read) });
+  if (member === undefined) return ofStatus(`read.${read}`, { defaultValue: shared.titleOf(read) });
   if (member === 'allClosed') return ofStatus(`theme.${read}`);
-  return member === 'locked' ? ofStatus('theme.lock') : ofCars(`part.${openingKeyOf(member, read)}`);
+  return member === 'locked' ? ofStatus('theme.lock') : ofCars(`part.${shared.openingKeyOf(member, read)}`);
 }
 
 const textOfWord = (word: string): string =>
@@ -60,7 +30,7 @@ function choicesOf({ type: kind }: Value): { value: string; label: string }[] {
   return (['true', 'false'] as const).map((value) => ({ value, label: textOfWord(kind.words[value]) }));
 }
 
-const isSource = (row: Row): boolean => sources.some((source) => source === row.operandType);
+const isSource = (row: Row): boolean => shared.sources.some((source) => source === row.operandType);
 
 /** The rows of a flow file, which anybody may have written: one that is not an object has no value. */
 const rowsIn = (stored: unknown): Row[] =>
@@ -70,14 +40,14 @@ const rowsIn = (stored: unknown): Row[] =>
 function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const value = conditionValue(row.value ?? '');
   if (value === undefined) return say('reason.value');
-  if (needsOfRead(value.read, serviceInterfaces(vehicle)).scopes.length === 0)
+  if (shared.needsOfRead(value.read, shared.serviceInterfaces(vehicle)).scopes.length === 0)
     return say('reason.missing', { title: titleOfValue(value.name) });
-  const operator = operatorsOf(value.type).find((one) => one === row.operator);
+  const operator = shared.operatorsOf(value.type).find((one) => one === row.operator);
   if (operator === undefined) return say('reason.operator');
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
   // Node-RED fills in ${NAME} when it starts.
   if (/^\$\{[^}]+\}$/.test(String(row.operand))) return undefined;
-  if (parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
+  if (shared.parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
   if (operator === 'between') return say('reason.between');
   return say(operator !== 'older than' && value.type.kind === 'position' ? 'reason.place' : 'reason.operand');
 }
@@ -111,7 +81,7 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   if (!isSource(row) && choices.length > 0 && own.length === 0) input.val(choices[0]?.value ?? '');
   cell.append($('<div>').append(input));
   if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
-  input.typedInput({ types: [choices.length > 0 ? options : ownType, ...sources] });
+  input.typedInput({ types: [choices.length > 0 ? options : ownType, ...shared.sources] });
   input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
   const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
   named.attr('aria-label', say('label.operand'));
@@ -132,8 +102,8 @@ function addRow(item: JQuery, row: Row): void {
   const select = (key: string): JQuery => $('<select>').attr('aria-label', say(`label.${key}`));
   const [value, operator, cell] = [select('value'), select('operator'), $('<div class="operand">')];
   const choicesOfNames = (names: readonly string[]): JQuery[] =>
-    optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })));
-  for (const [heading, names] of conditionValues())
+    shared.optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })));
+  for (const [heading, names] of shared.conditionValues())
     value.append(
       $('<optgroup>')
         .attr('label', ofStatus(`theme.${heading}`))
@@ -141,8 +111,10 @@ function addRow(item: JQuery, row: Row): void {
     );
   const fillOperators = (): readonly string[] => {
     const { type: kind } = conditionValue(textOf(value)) ?? {};
-    const names = kind === undefined ? [] : operatorsOf(kind);
-    operator.empty().append(optionElements(names.map((name) => ({ value: name, text: say(`operator.${name}`) }))));
+    const names = kind === undefined ? [] : shared.operatorsOf(kind);
+    operator
+      .empty()
+      .append(shared.optionElements(names.map((name) => ({ value: name, text: say(`operator.${name}`) }))));
     return names;
   };
   let operandOf = (): Operand => row;
@@ -153,16 +125,16 @@ function addRow(item: JQuery, row: Row): void {
     cell.empty();
     cell.removeClass('place');
     if (isPlace) {
-      const place = addPlaceFields(cell, shown.operand);
+      const place = shared.addPlaceFields(cell, shown.operand);
       operandOf = () => ({ operand: place(), operandType: 'str' });
     } else operandOf = typedInput(cell, shown, found);
   };
   item.addClass('condition').append(value, operator, cell).data('row', current);
   // Node-RED gives its link no name.
   item.siblings('.red-ui-editableList-item-remove').attr('aria-label', ofEvents('label.remove'));
-  choose(value, row.value ?? 'batteryChargeLevel');
+  shared.choose(value, row.value ?? 'batteryChargeLevel');
   fillOperators();
-  if (row.operator !== undefined) choose(operator, row.operator);
+  if (row.operator !== undefined) shared.choose(operator, row.operator);
   showOperand({ ...current(), ...row });
   value.on('change', () => {
     const before = textOf(operator);
@@ -176,7 +148,7 @@ function addRow(item: JQuery, row: Row): void {
 
 /** A search for a value, which goes into a row that has no operand yet, or into a new one. Where nothing is found, it offers all. */
 function offerSearch(list: JQuery): void {
-  const groups = conditionValues().map(([heading, names]) => ({ text: ofStatus(`theme.${heading}`), names }));
+  const groups = shared.conditionValues().map(([heading, names]) => ({ text: ofStatus(`theme.${heading}`), names }));
   const values = groups.flatMap(({ text, names }) =>
     names.map((name) => ({ name, title: titleOfValue(name), text: `${text} ${titleOfValue(name)} ${name}` })),
   );
@@ -190,7 +162,7 @@ function offerSearch(list: JQuery): void {
   part('search')
     .autoComplete({
       search(typed) {
-        const found = values.filter(({ text }) => matches(text, typed));
+        const found = values.filter(({ text }) => shared.matches(text, typed));
         return (found.length > 0 ? found : values).map(({ title }) => ({ value: title, label: title }));
       },
     })
@@ -211,7 +183,7 @@ const textOfRows = (rows: readonly Row[]): string =>
     rows.map((row) => {
       const { value, operator, operand = '' } = row;
       const isPlace = typeof operand === 'object' && !Array.isArray(operand);
-      const text = isPlace ? textOfPlace(operand) : textOfOperand(row);
+      const text = isPlace ? shared.textOfPlace(operand) : textOfOperand(row);
       return [value, operator, text, isSource(row) ? row.operandType : ''];
     }),
   );
@@ -227,8 +199,8 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   icon: 'connected-vehicle-condition.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    vin: { value: '', validate: validateTypedVin },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
     match: { value: 'all' },
     conditions: {
@@ -237,7 +209,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
         return value === undefined || validateRows(rowsIn(value), this.vehicle);
       },
     },
-    maxAge: { value: 0, validate: (value, _opt) => validateWhole(value, 0, 86_400) },
+    maxAge: { value: 0, validate: (value, _opt) => shared.validateWhole(value, 0, 86_400) },
   },
   inputs: 1,
   outputs: 3,
@@ -247,13 +219,13 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   label() {
     return this.name || say('palette.name');
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
-  onadd: giveVehicle,
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
+  onadd: shared.giveVehicle,
   oneditprepare() {
-    showProperties(this, field);
-    chooseVehicle(this);
-    showTyped(this, 'vin', ['str', ...sources]);
+    shared.showProperties(this, field);
+    shared.chooseVehicle(this);
+    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
     const list = part('conditions').editableList({
       addButton: say('label.add'),
       height: 'auto',
@@ -274,6 +246,6 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     // The row that a new node begins with.
     const isUntouched = kept.length === 0 && rows.length === 1 && rows[0]?.operand === '';
     if (!isUntouched && textOfRows(rows) !== textOfRows(kept)) this.conditions = rows as ConditionOptions['conditions'];
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

@@ -1,36 +1,6 @@
 import type { EventOptions } from './options';
 
-const {
-  addPlaceFields,
-  addSearch,
-  addSearchWords,
-  chooseVehicle,
-  giveVehicle,
-  eventNames,
-  hasPlace,
-  labelStyle,
-  nodeField: field,
-  optionElements,
-  parsePlace,
-  part,
-  validatePoll,
-  saveProperties,
-  sharedText,
-  showHours,
-  showProperties,
-  showTest,
-  showTyped,
-  startSources,
-  textOf,
-  textOfPlace,
-  validateHours,
-  validateTimeZone,
-  validateTyped,
-  validateTypedVin,
-  validateWhole,
-  validateVehicle,
-  wordsOf,
-} = connectedVehicle;
+const { nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-event';
 const say = wordsOf(type);
@@ -47,7 +17,7 @@ const headings: Partial<Record<string, string>> = {
 
 function fillEvents(chosen: readonly string[]): void {
   let group = $();
-  for (const name of eventNames) {
+  for (const name of shared.eventNames) {
     const heading = headings[name];
     if (heading !== undefined)
       group = $('<fieldset>')
@@ -56,7 +26,7 @@ function fillEvents(chosen: readonly string[]): void {
     const box = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
     group.append($('<label>').append(box, $('<span>').text(say(`event.${name}`))));
   }
-  addSearch(part('events'));
+  shared.addSearch(part('events'));
 }
 
 function addPlace(place?: unknown): void {
@@ -67,7 +37,7 @@ function addPlace(place?: unknown): void {
     row.remove();
     showNeeded();
   };
-  row.data('place', addPlaceFields(row, place)).append(remove.on('click', onRemove));
+  row.data('place', shared.addPlaceFields(row, place)).append(remove.on('click', onRemove));
   part('places').append(row);
 }
 
@@ -88,8 +58,8 @@ const eventsOf = (): string[] =>
 
 /** Why the events cannot be reported with these places; true where they can. */
 function validatePlaces(events: readonly string[], places: readonly unknown[]): true | string {
-  if (!places.every((place) => parsePlace(place) !== null)) return say('reason.place');
-  return !events.some(hasPlace) || places.length > 0 || sharedText('cause.ADD_PLACE');
+  if (!places.every((place) => shared.parsePlace(place) !== null)) return say('reason.place');
+  return !events.some(shared.hasPlace) || places.length > 0 || sharedText('cause.ADD_PLACE');
 }
 
 /** Shows the level and the places only where a chosen event needs them, and says when an event or a place is missing. */
@@ -99,10 +69,10 @@ function showNeeded(): void {
   const tested = textOf(part('tested'));
   part('tested')
     .empty()
-    .append(optionElements(events.map((value) => ({ value, text: say(`event.${value}`) }))))
+    .append(shared.optionElements(events.map((value) => ({ value, text: say(`event.${value}`) }))))
     .val(events.includes(tested) ? tested : (events[0] ?? ''));
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
-  part('where').toggle(events.some(hasPlace));
+  part('where').toggle(events.some(shared.hasPlace));
   const reason = validatePlaces(events, placesOf());
   part('placeReason').text(reason === true ? '' : reason);
 }
@@ -113,8 +83,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   icon: 'connected-vehicle-event.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    vin: { value: '', validate: validateTypedVin },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
     events: {
       value: [],
@@ -123,7 +93,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     level: {
       value: 20,
       validate(value, _opt) {
-        return validateTyped(this, 'level', value, () => validateWhole(value, 1, 100));
+        return shared.validateTyped(this, 'level', value, () => shared.validateWhole(value, 1, 100));
       },
     },
     levelType: { value: 'num' },
@@ -134,9 +104,9 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
       },
     },
     hours: { value: 'always' },
-    quietHours: { value: '', validate: validateHours },
-    timeZone: { value: '', validate: validateTimeZone },
-    poll: { value: 120, validate: validatePoll },
+    quietHours: { value: '', validate: shared.validateHours },
+    timeZone: { value: '', validate: shared.validateTimeZone },
+    poll: { value: 120, validate: shared.validatePoll },
   },
   inputs: 1,
   outputs: 1,
@@ -147,9 +117,9 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     const [event, ...others] = this.events ?? [];
     return this.name || say(event !== undefined && others.length === 0 ? `event.${event}` : 'palette.name');
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
-  onadd: giveVehicle,
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
+  onadd: shared.giveVehicle,
   oneditprepare() {
     fillEvents(this.events ?? []);
     for (const place of this.places ?? []) addPlace(place);
@@ -158,12 +128,12 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
       part('places').find('.place:last-child input').first().trigger('focus');
       showNeeded();
     });
-    showProperties(this, field);
-    chooseVehicle(this);
-    showTyped(this, 'level', ['num', ...startSources]);
-    showTyped(this, 'vin', ['str', ...startSources]);
-    showHours(this);
-    showTest(this.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
+    shared.showProperties(this, field);
+    shared.chooseVehicle(this);
+    shared.showTyped(this, 'level', ['num', ...shared.startSources]);
+    shared.showTyped(this, 'vin', ['str', ...shared.startSources]);
+    shared.showHours(this);
+    shared.showTest(this.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
     part('events').add(part('places')).on('change', showNeeded);
     showNeeded();
   },
@@ -174,8 +144,8 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     if (events.length !== kept.length || !events.every((name) => kept.some((other) => other === name)))
       this.events = events;
     const places = placesOf();
-    const [now, before] = [places, this.places ?? []].map((list) => JSON.stringify(list.map(textOfPlace)));
+    const [now, before] = [places, this.places ?? []].map((list) => JSON.stringify(list.map(shared.textOfPlace)));
     if (now !== before) this.places = places;
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

@@ -1,49 +1,25 @@
 import type { OpeningKind } from '../../src/index';
 import type { GuardOptions } from './options';
 
-const {
-  addSearchWords,
-  chooseVehicle,
-  defaultWatch,
-  giveVehicle,
-  labelStyle,
-  nodeField: field,
-  openingKinds,
-  part,
-  validatePoll,
-  saveProperties,
-  showHours,
-  showProperties,
-  showTest,
-  showTyped,
-  startSources,
-  textOf,
-  validateHours,
-  validateTimeZone,
-  validateTyped,
-  validateTypedVin,
-  validateWhole,
-  validateVehicle,
-  wordsOf,
-} = connectedVehicle;
+const { nodeField: field, part, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-guard';
 const say = wordsOf(type);
 
 /** Whole minutes; the reason names the field, because the editor also shows it below the node. */
 function validateMinutes(label: 'after' | 'repeat', value: string | number | undefined): true | string {
-  const validity = validateWhole(value, 0);
+  const validity = shared.validateWhole(value, 0);
   return validity === true || `${say(`label.${label}`)}: ${validity}`;
 }
 
 /** The minutes of one kind: empty, or a number from 0 up. */
 const isMinutes = (value: unknown): boolean =>
-  value === undefined || String(value).trim() === '' || validateWhole(String(value), 0) === true;
+  value === undefined || String(value).trim() === '' || shared.validateWhole(String(value), 0) === true;
 
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
-function fillList({ watch = [...defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
+function fillList({ watch = [...shared.defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
   part('kinds').append(
-    openingKinds.map((kind) => {
+    shared.openingKinds.map((kind) => {
       const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
       const minutes = $('<input type="text" inputmode="numeric">')
         .attr('aria-label', say('label.minutesOf', { kind: say(`kind.${kind}`) }))
@@ -85,9 +61,9 @@ function showList(): void {
 
 /** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings, which only a flow file can name, stay. */
 function readList(node: Partial<GuardOptions>): void {
-  const { watch = [...defaultWatch], minutesFor = {} } = node;
+  const { watch = [...shared.defaultWatch], minutesFor = {} } = node;
   const lines = linesOf();
-  const single = watch.filter((name) => !openingKinds.some((kind) => kind === name));
+  const single = watch.filter((name) => !shared.openingKinds.some((kind) => kind === name));
   const watched = lines.flatMap(({ kind, isWatched }) => (isWatched ? [kind] : []));
   const isSame = watched.length + single.length === watch.length && watched.every((kind) => watch.includes(kind));
   if (!isSame) node.watch = [...watched, ...single];
@@ -111,8 +87,8 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   icon: 'connected-vehicle-guard.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    vin: { value: '', validate: validateTypedVin },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
     watch: {
       value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
@@ -121,7 +97,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     minutes: {
       value: 10,
       validate(value, _opt) {
-        return validateTyped(this, 'minutes', value, () => validateMinutes('after', value));
+        return shared.validateTyped(this, 'minutes', value, () => validateMinutes('after', value));
       },
     },
     minutesType: { value: 'num' },
@@ -131,10 +107,10 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     },
     repeat: { value: 0, validate: (value, _opt) => validateMinutes('repeat', value) },
     hours: { value: 'always' },
-    quietHours: { value: '', validate: validateHours },
-    timeZone: { value: '', validate: validateTimeZone },
+    quietHours: { value: '', validate: shared.validateHours },
+    timeZone: { value: '', validate: shared.validateTimeZone },
     onlyWhileNotInUse: { value: false },
-    poll: { value: 120, validate: validatePoll },
+    poll: { value: 120, validate: shared.validatePoll },
   },
   inputs: 1,
   outputs: 2,
@@ -147,17 +123,17 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     const isShort = kinds.length === watch.length && kinds.length > 0 && kinds.length < 3;
     return this.name || (isShort ? kinds.map((kind) => say(`kind.${kind}`)).join(', ') : say('palette.name'));
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
-  onadd: giveVehicle,
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
+  onadd: shared.giveVehicle,
   oneditprepare() {
     fillList(this);
-    showProperties(this, field);
-    chooseVehicle(this);
-    showTyped(this, 'minutes', ['num', ...startSources]);
-    showTyped(this, 'vin', ['str', ...startSources]);
-    showHours(this);
-    showTest(this.id);
+    shared.showProperties(this, field);
+    shared.chooseVehicle(this);
+    shared.showTyped(this, 'minutes', ['num', ...shared.startSources]);
+    shared.showTyped(this, 'vin', ['str', ...shared.startSources]);
+    shared.showHours(this);
+    shared.showTest(this.id);
     part('kinds').on('input change', showList);
     for (const name of ['all', 'none'])
       part(name).on('click', () => {
@@ -171,6 +147,6 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   },
   oneditsave() {
     readList(this);
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

@@ -1,15 +1,6 @@
 import type { CommandStatusOptions } from './options';
 
-const {
-  addSearchWords,
-  labelStyle,
-  nodeField: field,
-  saveProperties,
-  showProperties,
-  validateWhole,
-  validateVehicle,
-  wordsOf,
-} = connectedVehicle;
+const { nodeField: field, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-command-status';
 const say = wordsOf(type);
@@ -20,9 +11,9 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   icon: 'connected-vehicle-command-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    timeout: { value: 180, validate: (value, _opt) => validateWhole(value, 1) },
-    interval: { value: 5, validate: (value, _opt) => validateWhole(value, 1) },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    timeout: { value: 180, validate: (value, _opt) => shared.validateWhole(value, 1) },
+    interval: { value: 5, validate: (value, _opt) => shared.validateWhole(value, 1) },
     verify: { value: true },
   },
   inputs: 1,
@@ -33,15 +24,15 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   label() {
     return this.name || say('palette.name');
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, say('palette.search')),
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
   oneditprepare() {
-    showProperties(this, field);
+    shared.showProperties(this, field);
     // Node-RED calls the choice of no vehicle "none", and builds the list again after each change of a configuration.
     const vehicle = field('vehicle');
     vehicle.on('change', () => vehicle.find('[value=_ADD_]:not(:only-child)').text(say('label.ofMessage')));
   },
   oneditsave() {
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

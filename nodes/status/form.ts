@@ -1,49 +1,15 @@
 import type { StatusOptions } from './options';
 
-const {
-  isNotAllowed,
-  addSearch,
-  addSearchWords,
-  ask,
-  chooseVehicle,
-  chosenService,
-  clearAnswer,
-  giveVehicle,
-  isReadName,
-  labelStyle,
-  nodeField: field,
-  ownVin,
-  part,
-  validatePoll,
-  needsOfRead,
-  readThemes,
-  saveProperties,
-  serviceInterfaces,
-  sharedText,
-  showAnswer,
-  showInterface,
-  showProperties,
-  showScopes,
-  showTyped,
-  sources,
-  textOf,
-  titleOf,
-  validateTyped,
-  validateTypedVin,
-  typeOf,
-  valueTypeOf,
-  validateVehicle,
-  wordsOf,
-} = connectedVehicle;
+const { nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-status';
 const say = wordsOf(type);
 
 /** In the reader's language where the catalogue names it, else the name's own words. */
-const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: titleOf(name) });
+const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: shared.titleOf(name) });
 
 function unitOf(name: string): string {
-  const type = valueTypeOf(name);
+  const type = shared.valueTypeOf(name);
   return type && 'unit' in type ? say(`unit.${type.unit}`, { count: 2, defaultValue: type.unit }) : '';
 }
 
@@ -53,7 +19,7 @@ const someOf = (values: readonly string[]): readonly string[] =>
 
 /** One sentence on the answer of a read. */
 function givesOf(name: string): string {
-  const type = valueTypeOf(name);
+  const type = shared.valueTypeOf(name);
   if (type === undefined) return say(`gives.${name}`, { defaultValue: say('gives.group') });
   if (type.kind === 'boolean')
     return say('gives.boolean', { true: say(`word.${type.words.true}`), false: say(`word.${type.words.false}`) });
@@ -76,9 +42,9 @@ type Equipment = Readonly<Record<string, boolean>>;
 /** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
 function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
-  const interfaces = serviceInterfaces();
+  const interfaces = shared.serviceInterfaces();
   const lineOf = (name: string): JQuery => {
-    const isUnserved = isReadName(name) && needsOfRead(name, interfaces).scopes.length === 0;
+    const isUnserved = shared.isReadName(name) && shared.needsOfRead(name, interfaces).scopes.length === 0;
     const isMissing = isUnserved || equipment[name] === false;
     const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
     const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
@@ -93,9 +59,11 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
   part('reads')
     .empty()
     .append(
-      readThemes().map(([heading, names]) =>
-        $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
-      ),
+      shared
+        .readThemes()
+        .map(([heading, names]) =>
+          $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
+        ),
     );
   $('#connected-vehicle-filter').trigger('input');
 }
@@ -111,10 +79,10 @@ function scrollToChosen(): void {
 function showChoice(): void {
   const names = isFromList() ? chosenReads() : [];
   const [first] = names;
-  const interfaces = serviceInterfaces();
-  const needs = names.filter(isReadName).map((name) => ({
+  const interfaces = shared.serviceInterfaces();
+  const needs = names.filter(shared.isReadName).map((name) => ({
     title: titleOfRead(name),
-    ...needsOfRead(name, interfaces),
+    ...shared.needsOfRead(name, interfaces),
   }));
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
   const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
@@ -129,24 +97,27 @@ function showChoice(): void {
     .toggleClass('warning', isSeveral() && first === undefined);
   part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  const forbidden = needs.filter(({ access }) => isNotAllowed(access)).map(({ title }) => title);
+  const forbidden = needs.filter(({ access }) => shared.isNotAllowed(access)).map(({ title }) => title);
   part('access').text(forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.join(', ') }) : '');
-  showScopes(part('scopes'), scopes.length > 0 && chosenService() !== 'demo' ? ['openid', ...scopes] : []);
-  showInterface(connected, textOf(field('interface')));
+  shared.showScopes(
+    part('scopes'),
+    scopes.length > 0 && shared.chosenService() !== 'demo' ? ['openid', ...scopes] : [],
+  );
+  shared.showInterface(connected, textOf(field('interface')));
   if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
   $('[data-ask=read]').prop('disabled', names.length === 0);
 }
 
 function readNow(learned: () => void): void {
-  showAnswer({ reads: chosenReads(), interface: textOf(field('interface')) }, isSeveral(), titleOfRead, learned);
+  shared.showAnswer({ reads: chosenReads(), interface: textOf(field('interface')) }, isSeveral(), titleOfRead, learned);
 }
 
 /** Asks what flows have learned of the chosen car, which costs no request to the service. */
 function askEquipment(done: (equipment: Equipment) => void): void {
   const vehicle = textOf(field('vehicle'));
-  const vin = ownVin();
+  const vin = shared.ownVin();
   if (!RED.nodes.node(vehicle) || vin === undefined) return done({});
-  ask<{ equipment: Equipment }>(vehicle, 'equipment', { vin }, ({ equipment = {} }) => {
+  shared.ask<{ equipment: Equipment }>(vehicle, 'equipment', { vin }, ({ equipment = {} }) => {
     if (textOf(field('vehicle')) === vehicle) done(equipment);
   });
 }
@@ -158,15 +129,15 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   icon: 'connected-vehicle-status.svg',
   defaults: {
     name: { value: '' },
-    vehicle: { value: '', type: 'connected-vehicle', validate: validateVehicle },
-    vin: { value: '', validate: validateTypedVin },
+    vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
+    vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
     read: {
       value: 'windows',
       label: say('label.read'),
       validate(value, _opt) {
         // In the open form, the list below has the value and the field is empty.
-        return validateTyped(this, 'read', value, () => isFromList() || value !== '' || say('noReads'));
+        return shared.validateTyped(this, 'read', value, () => isFromList() || value !== '' || say('noReads'));
       },
     },
     readType: { value: 'str' },
@@ -180,8 +151,8 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     poll: {
       value: 0,
       validate(value, _opt) {
-        const isAsked = ['vin', 'read'].some((name) => typeOf(this, name) === 'msg');
-        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : validatePoll.call(this, value, _opt);
+        const isAsked = ['vin', 'read'].some((name) => shared.typeOf(this, name) === 'msg');
+        return isAsked && Number(value) > 0 ? say('reason.pollMessage') : shared.validatePoll.call(this, value, _opt);
       },
     },
     emit: { value: 'always' },
@@ -196,22 +167,25 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     if (this.read === 'several') return say('readings', { count: this.reads?.length ?? 0 });
     return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
   },
-  labelStyle,
-  onpaletteadd: () => addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
-  onadd: giveVehicle,
+  labelStyle: shared.labelStyle,
+  onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
+  onadd: shared.giveVehicle,
   oneditprepare() {
     const isList = this.read === 'several';
-    showProperties(this, field);
-    chooseVehicle(this);
-    showTyped(this, 'vin', ['str', ...sources]);
+    shared.showProperties(this, field);
+    shared.chooseVehicle(this);
+    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
     const listTypes = [
       { value: 'str', label: say('one'), hasValue: false },
       { value: 'several', label: say('several'), hasValue: false },
     ] as const;
     const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
-    showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [...listTypes, ...sources]);
+    shared.showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [
+      ...listTypes,
+      ...shared.sources,
+    ]);
     let equipment: Equipment = {};
-    addSearch(part('reads'));
+    shared.addSearch(part('reads'));
     fillList(chosen, equipment);
     field('read').on('change', () => {
       fillList(chosenReads(), equipment);
@@ -234,7 +208,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     field('vin').on('change', learn);
     field('interface').add(part('reads')).on('change', showChoice);
     for (const asked of [...['vehicle', 'read', 'vin', 'interface'].map(field), part('reads')])
-      asked.on('change', clearAnswer);
+      asked.on('change', shared.clearAnswer);
     $('[data-ask=read]').on('click', () => readNow(learn));
     showChoice();
     learn();
@@ -249,6 +223,6 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
       field('read').val('several');
       field('readType').val('str');
     } else if (isFromList()) field('read').val(chosen[0] ?? 'windows');
-    saveProperties(this, field);
+    shared.saveProperties(this, field);
   },
 });

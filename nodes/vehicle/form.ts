@@ -1,29 +1,7 @@
 import type { VehicleCredentials, VehicleOptions } from './options';
 import type { Validity } from '../editor/validators';
 
-const {
-  commandAccess,
-  defaultAccess,
-  interfaceNames,
-  listOf,
-  loadCredentials,
-  validateAddress,
-  validateCredentials,
-  validateRedirectUrl,
-  configField: field,
-  labelStyle,
-  part,
-  readAccess,
-  prepareDialog,
-  saveProperties,
-  sharedText: say,
-  shortVin,
-  showProperties,
-  textOf,
-  vinPattern,
-  validateVin,
-  validateWhole,
-} = connectedVehicle;
+const { configField: field, part, sharedText: say, textOf, ...shared } = connectedVehicle;
 
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
@@ -38,7 +16,7 @@ const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string):
 
 /** A configuration without a sign-in address has pasted tokens only (docs/internals/contract.md 2). */
 const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
-  ifCustom(node, () => address.trim() === '' || validateAddress(address, { mayHaveQuery: true }));
+  ifCustom(node, () => address.trim() === '' || shared.validateAddress(address, { mayHaveQuery: true }));
 
 /** Client ID and client secret: nobody signs in without them. A pasted access token needs neither. */
 const validateClient = (node: Partial<VehicleOptions>, value = ''): Validity =>
@@ -78,8 +56,8 @@ function showService(): void {
   RED.tray.resize();
 }
 
-RED.events.on('flows:loaded', loadCredentials);
-RED.events.on('deploy', loadCredentials);
+RED.events.on('flows:loaded', shared.loadCredentials);
+RED.events.on('deploy', shared.loadCredentials);
 
 /** Each language in its own words, as the browser names it. */
 function showLanguages(chosen = ''): void {
@@ -103,7 +81,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     baseUrl: {
       value: '',
       validate(value, _opt) {
-        return ifCustom(this, () => validateAddress(value));
+        return ifCustom(this, () => shared.validateAddress(value));
       },
     },
     apiKeyHeader: {
@@ -133,17 +111,17 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     redirectUrl: {
       value: '',
       validate(value, _opt) {
-        return serviceOf(this) === 'demo' || validateRedirectUrl(value);
+        return serviceOf(this) === 'demo' || shared.validateRedirectUrl(value);
       },
     },
-    vin: { value: '', validate: (value, _opt) => validateVin(value) },
+    vin: { value: '', validate: (value, _opt) => shared.validateVin(value) },
     readOnly: { value: false },
     access: {
       // Where the property is missing, `defaultAccess` holds; a new configuration also asks for charging and position.
       value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'],
       // A property without a field of its own: the form marks the fields of the credentials.
       validate(_value, _opt) {
-        return serviceOf(this) === 'demo' || validateCredentials(this);
+        return serviceOf(this) === 'demo' || shared.validateCredentials(this);
       },
     },
     interfaces: {
@@ -152,10 +130,10 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
         return ifCustom(this, () => value?.length !== 0 || say('reason.interfaces'));
       },
     },
-    requestsPerDay: { value: 10000, validate: (value, _opt) => validateWhole(value, 1) },
-    requestsPerMinute: { value: 100, validate: (value, _opt) => validateWhole(value, 1) },
-    commandsPerMinute: { value: 10, validate: (value, _opt) => validateWhole(value, 1) },
-    shareFor: { value: 5, validate: (value, _opt) => validateWhole(value, 0) },
+    requestsPerDay: { value: 10000, validate: (value, _opt) => shared.validateWhole(value, 1) },
+    requestsPerMinute: { value: 100, validate: (value, _opt) => shared.validateWhole(value, 1) },
+    commandsPerMinute: { value: 10, validate: (value, _opt) => shared.validateWhole(value, 1) },
+    shareFor: { value: 5, validate: (value, _opt) => shared.validateWhole(value, 0) },
     polling: { value: 'fixed' },
     language: { value: '' },
   },
@@ -185,27 +163,27 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   label() {
     const vin = this.vin?.trim().toUpperCase() ?? '';
     const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
-    return this.name || (vinPattern.test(vin) ? `${service} ${shortVin(vin)}` : service);
+    return this.name || (shared.vinPattern.test(vin) ? `${service} ${shared.shortVin(vin)}` : service);
   },
-  labelStyle,
+  labelStyle: shared.labelStyle,
   oneditprepare() {
-    showProperties(this, field);
-    const chosen = this.access ?? defaultAccess;
-    showList('access', readAccess, chosen, 'accessReads');
-    showList('access', commandAccess, chosen, 'accessCommands');
+    shared.showProperties(this, field);
+    const chosen = this.access ?? shared.defaultAccess;
+    showList('access', shared.readAccess, chosen, 'accessReads');
+    showList('access', shared.commandAccess, chosen, 'accessCommands');
     field('readOnly').on('change', showReadOnly);
     showReadOnly();
-    showList('interfaces', interfaceNames, this.interfaces ?? interfaceNames);
+    showList('interfaces', shared.interfaceNames, this.interfaces ?? shared.interfaceNames);
     field('service').on('change', showService);
     showLanguages(this.language);
-    prepareDialog(this);
+    shared.prepareDialog(this);
   },
   oneditsave() {
-    const access = listOf('access');
-    const interfaces = listOf('interfaces');
+    const access = shared.listOf('access');
+    const interfaces = shared.listOf('interfaces');
     // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
-    if (!isSameList(access, this.access ?? defaultAccess)) this.access = access;
-    if (!isSameList(interfaces, this.interfaces ?? interfaceNames)) this.interfaces = interfaces;
-    saveProperties(this, field);
+    if (!isSameList(access, this.access ?? shared.defaultAccess)) this.access = access;
+    if (!isSameList(interfaces, this.interfaces ?? shared.interfaceNames)) this.interfaces = interfaces;
+    shared.saveProperties(this, field);
   },
 });
