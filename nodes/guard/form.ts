@@ -118,8 +118,8 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   outputLabels: (index) => say(index === 0 ? 'port.alert' : 'port.clear'),
   paletteLabel: () => say('palette.name'),
   label() {
-    const { watch = [...defaultWatch] } = this;
-    const kinds = openingKinds.filter((kind) => watch.includes(kind));
+    const { watch = [...shared.defaultWatch] } = this;
+    const kinds = shared.openingKinds.filter((kind) => watch.includes(kind));
     const isShort = kinds.length === watch.length && kinds.length > 0 && kinds.length < 3;
     return this.name || (isShort ? kinds.map((kind) => say(`kind.${kind}`)).join(', ') : say('palette.name'));
   },
