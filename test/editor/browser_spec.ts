@@ -373,7 +373,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       await german
         .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
         .allInnerTexts(),
-      ['Autostatus', 'Autobefehl', 'Autoergebnis', 'Autowächter', 'Autoereignis', 'Autofrage'],
+      ['Autostatus', 'Autobefehl', 'Autoresultat', 'Autowächter', 'Autoereignis', 'Autofrage'],
     );
     await german.locator('g.red-ui-flow-node-group rect.red-ui-flow-node').first().dblclick();
     await german.waitForSelector('.car-form');
