@@ -97,18 +97,19 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
 
 const isValid = (row: Row): boolean => faultOf(row, textOf(field('vehicle'))) === undefined;
 
-/** Adds a row to the list: value, operator and operand, each of which follows from the one before. */
-function addRow(item: JQuery, row: Row): void {
+/** The values by theme, as a dropdown offers them. */
+const valueChoices = (): JQuery[] =>
+  shared.conditionValues().map(([heading, names]) =>
+    $('<optgroup>')
+      .attr('label', ofStatus(`theme.${heading}`))
+      .append(shared.optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })))),
+  );
+
+/** Adds a row to the list: value, operator and operand, each of which follows from the one before. @param choices for the value */
+function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const select = (key: string): JQuery => $('<select>').attr('aria-label', say(`label.${key}`));
   const [value, operator, cell] = [select('value'), select('operator'), $('<div class="operand">')];
-  const choicesOfNames = (names: readonly string[]): JQuery[] =>
-    shared.optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })));
-  for (const [heading, names] of shared.conditionValues())
-    value.append(
-      $('<optgroup>')
-        .attr('label', ofStatus(`theme.${heading}`))
-        .append(choicesOfNames(names)),
-    );
+  value.append(choices.map((group) => group.clone()));
   const fillOperators = (): readonly string[] => {
     const { type: kind } = conditionValue(textOf(value)) ?? {};
     const names = kind === undefined ? [] : shared.operatorsOf(kind);
@@ -189,6 +190,8 @@ const textOfRows = (rows: readonly Row[]): string =>
   );
 
 const showReason = (): void => {
+  // A field that has the focus still reports its change while the form is taken away.
+  if (part('conditions').editableList('instance') === undefined) return;
   const reason = validateRows(rowsOf(), textOf(field('vehicle')));
   part('reason').text(reason === true ? '' : reason);
 };
@@ -226,12 +229,13 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     shared.showProperties(this, field);
     shared.chooseVehicle(this);
     shared.showTyped(this, 'vin', ['str', ...shared.sources]);
+    const choices = valueChoices();
     const list = part('conditions').editableList({
       addButton: say('label.add'),
       height: 'auto',
       removable: true,
       sortable: true,
-      addItem: (item: JQuery, _index: number, row: Row) => addRow(item, row),
+      addItem: (item: JQuery, _index: number, row: Row) => addRow(item, row, choices),
       removeItem: showReason,
     });
     const rows = rowsIn(this.conditions);

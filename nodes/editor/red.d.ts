@@ -97,6 +97,8 @@ interface JQuery<TElement = HTMLElement> {
   editableList(name: 'addItem', item: unknown): this;
   editableList(name: 'addItems', items: readonly unknown[]): this;
   editableList(name: 'items'): JQuery;
+  /** Undefined once the list is taken away. */
+  editableList(name: 'instance'): object | undefined;
   autoComplete(options: { search(typed: string): { value: string; label: string }[] }): this;
   typedInput(name: 'types', types: readonly unknown[]): this;
   typedInput(name: 'value' | 'type'): string;

@@ -435,7 +435,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   it('open 100 conditions within seconds, and keep them all while one is changed, one removed and one added', async () => {
     const before = performance.now();
     await openForm('long');
-    assert.ok(performance.now() - before < 10_000, `${performance.now() - before} ms`);
+    assert.ok(performance.now() - before < 20_000, `${performance.now() - before} ms`);
     const rows = page.locator('.condition');
     assert.equal(await rows.count(), 100);
     await rows.nth(48).locator('.red-ui-typedInput-input').fill('4800');
