@@ -84,7 +84,7 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   input.typedInput({ types: [choices.length > 0 ? options : ownType, ...shared.sources] });
   input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
   const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
-  named.attr('aria-label', say('label.operand'));
+  named.attr('aria-label', sharedText('label.operand'));
   return () => {
     const operandType = input.typedInput('type') as NonNullable<Row['operandType']>;
     const text = input.typedInput('value').trim();

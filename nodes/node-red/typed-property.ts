@@ -26,7 +26,7 @@ export async function typedProperty<Name extends string>(
   // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
   redactor().learnVin(source);
   const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);
-  const label = sentence`${named} for “${name}” of this node`;
+  const label = sentence`${named} for “${asSentence(name)}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {
     RED.util.evaluateNodeProperty(String(source), type, node, msg, (error, found) =>
       error ? reject(error) : resolve(found),

@@ -136,6 +136,10 @@ describe(type, () => {
       const caught = await flow.fail({ limit });
       assert.equal(caught.vehicle?.error?.['code'], 'INPUT_INVALID', String(limit));
     }
+    assert.match(
+      String(flow.caught[0]?.vehicle?.error?.['text']),
+      /^msg\.limit for “Compared with” of this node has no/,
+    );
   });
 
   it('reads each time, or takes a value that is known for as long as the node allows', async () => {
