@@ -9,6 +9,7 @@ import {
   type GroupReadName,
 } from './groups';
 import type { OpeningRead } from './openings';
+import { byName } from '../util/json';
 
 /**
  * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8 and 4.1 to 4.3,
@@ -23,13 +24,6 @@ export type InterfaceName = (typeof interfaceNames)[number];
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 17.1). */
 export const apiNames = ['connected', 'energy', 'location'] as const;
 export type ApiName = (typeof apiNames)[number];
-
-/** A value for each API. */
-export const eachApi = <Value>(of: (api: ApiName) => Value): Record<ApiName, Value> => ({
-  connected: of('connected'),
-  energy: of('energy'),
-  location: of('location'),
-});
 
 /** The API that an interface belongs to. */
 export const apiOf = {
@@ -279,9 +273,6 @@ export interface ReadRow {
 export const reads = /* @__PURE__ */ readRows();
 
 function readRows(): Readonly<Record<ReadName, ReadRow>> {
-  const rowsFor = <Name extends string>(names: readonly Name[], rowOf: (name: Name) => ReadRow) =>
-    // `fromEntries` forgets the names.
-    Object.fromEntries(names.map((name) => [name, rowOf(name)])) as Record<Name, ReadRow>;
   const energyRow = (request: string, path: string, scope: string): ReadRow => ({
     theme: 'charging',
     routes: [routeTo('energy-v2', request, path, [scope])],
@@ -299,24 +290,24 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
       'conve:command_accessibility',
     ),
     charging: energyState,
-    ...rowsFor(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
+    ...byName(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
     chargingDoneAt: energyState,
     chargingCapabilities: energyRow('chargingCapabilities', '/vehicles/{vin}/capabilities', 'energy:capability:read'),
     location: {
       theme: 'location',
       routes: [routeTo('location-v1', 'location', '/vehicles/{vin}/location', ['location:read'])],
     },
-    ...rowsFor(groupReadNames, (name) => ({
+    ...byName(groupReadNames, (name) => ({
       theme: groupReads[name].theme,
       routes: [groupRoute(name)],
       hasVersions: true,
     })),
-    ...rowsFor(statisticsMemberNames, (name) => ({
+    ...byName(statisticsMemberNames, (name) => ({
       theme: statisticsMembers[name].theme,
       routes: [groupRoute('statistics')],
       value: statisticsMembers[name],
     })),
-    ...rowsFor(resourceNames, resourceRow),
+    ...byName(resourceNames, resourceRow),
   };
 }
 

@@ -1,6 +1,6 @@
 import {
+  apiNames,
   apiOfRead,
-  eachApi,
   isLocalReadName,
   isReadName,
   requestNameOf,
@@ -8,6 +8,7 @@ import {
   type ApiName,
   type InterfaceName,
 } from '../catalogue/reads';
+import { byName } from '../util/json';
 
 /** A node that polls, as the editor knows it. */
 interface PolledNode<Read extends string = string> {
@@ -51,7 +52,7 @@ export function callsPerDay(
   const shareOf = (read: string): number =>
     saves && !(isReadName(read) && requestNameOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
   const requests = callsOfRequests(served, request);
-  return eachApi((api) =>
+  return byName(apiNames, (api) =>
     Math.round(
       requests.reduce((sum, { read, calls }) => (apiOfName(read) === api ? sum + calls * shareOf(read) : sum), 0),
     ),

@@ -1,6 +1,6 @@
 import {
+  apiNames,
   apiOfRead,
-  eachApi,
   isLocalReadName,
   isReadName,
   requestNameOf,
@@ -11,6 +11,7 @@ import {
   type ReadName,
 } from '../catalogue/reads';
 import type { Clock } from '../util/clock';
+import { byName } from '../util/json';
 import {
   isSecurityRead,
   leastPauseMs,
@@ -78,7 +79,7 @@ const sustainedShare = 1 / 3;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #vehicles = new Map<string, VehiclePoller>();
-  #slowdowns: Readonly<Record<ApiName, Slowdown>> = eachApi(() => noSlowdown);
+  #slowdowns: Readonly<Record<ApiName, Slowdown>> = byName(apiNames, () => noSlowdown);
   #checkedAt = Number.NEGATIVE_INFINITY;
   /** When the first reads so far would be over at the sustained rate. */
   #firstReadsEnd = 0;
@@ -147,7 +148,7 @@ export class Poller {
       const left = perDay - requests.reduce((sum, [, count]) => sum + count, 0);
       return slowdownFor(demand, left, sustainableRate(requests, left));
     };
-    return (this.#slowdowns = eachApi(slowdownOf));
+    return (this.#slowdowns = byName(apiNames, slowdownOf));
   }
 }
 

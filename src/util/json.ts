@@ -6,6 +6,14 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const memberOf = (value: unknown, name: string): unknown =>
   isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
+/** An object with a value for each name. */
+export const byName = <Name extends string, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value,
+): Record<Name, Value> =>
+  // `fromEntries` forgets the names.
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
+
 /** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/internals/vendor-api.md 1.11). */
 export function parseJson(text: string): unknown {
   try {

@@ -1,12 +1,7 @@
 import { chargingMemberNames, resourceNames, statisticsMemberNames, type ReadName } from '../catalogue/reads';
 import { groupReadNames } from '../catalogue/groups';
-import {
-  parseCharging,
-  parseChargingCapabilities,
-  parseChargingDoneAt,
-  parseChargingMember,
-  type ChargingMember,
-} from './charging';
+import { parseCharging, parseChargingCapabilities, parseChargingDoneAt, parseChargingMember } from './charging';
+import { byName } from '../util/json';
 import { fromGroup, parseGroup } from './grouped';
 import {
   parseAccessibility,
@@ -23,13 +18,6 @@ import {
 
 type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
 
-const parsersFor = <Name extends string, Payload>(
-  names: readonly Name[],
-  parserOf: (name: Name) => Parser<Payload>,
-): Record<Name, Parser<Payload>> =>
-  // `fromEntries` forgets the names.
-  Object.fromEntries(names.map((name) => [name, parserOf(name)])) as Record<Name, Parser<Payload>>;
-
 /** How the answer to each read is parsed. Each throws VehicleError BAD_RESPONSE where the answer is something else. */
 const parsers = {
   windows: (body: unknown, context: AnswerContext) => parseOpenings('windows', body, context),
@@ -40,20 +28,15 @@ const parsers = {
   accessibility: parseAccessibility,
   charging: parseCharging,
   chargingDoneAt: parseChargingDoneAt,
-  ...parsersFor(
-    chargingMemberNames,
-    (name): Parser<ChargingMember> =>
-      (body) =>
-        parseChargingMember(name, body),
-  ),
+  ...byName(chargingMemberNames, (name) => (body: unknown) => parseChargingMember(name, body)),
   chargingCapabilities: parseChargingCapabilities,
   location: parseLocation,
-  ...parsersFor(groupReadNames, () => parseGroup),
-  ...parsersFor(statisticsMemberNames, (name) => (body) => parseStatistic(name, body)),
-  ...parsersFor(
+  ...byName(groupReadNames, () => parseGroup),
+  ...byName(statisticsMemberNames, (name) => (body: unknown) => parseStatistic(name, body)),
+  ...byName(
     resourceNames,
     (name) =>
-      (body, { interface: iface, burnsFuel }) =>
+      (body: unknown, { interface: iface, burnsFuel }: AnswerContext) =>
         iface === 'extended-v1' ? parseResource(name, body) : fromGroup(name, body, burnsFuel),
   ),
 } satisfies Record<ReadName, Parser<unknown>>;

@@ -1,6 +1,7 @@
 import { groupedResources, groupReadNames, type GroupedResource, type GroupReadName } from '../../catalogue/groups';
 import { resourceNames, resources, statisticsMembers, type Resource, type ResourceName } from '../../catalogue/reads';
 import { unitOnWire } from '../../catalogue/units';
+import { byName } from '../../util/json';
 import { hasTank, rangeKm } from './battery';
 import { modelPathOf, type ResourceValue } from './resources';
 import { parts, type CarState, type StatisticName } from './state';
@@ -26,8 +27,7 @@ export const groupNames: readonly GroupName[] = [...groupReadNames, 'odometer'];
 export const groups = groupsOfCatalogue();
 
 function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
-  // `fromEntries` forgets the names.
-  const made = Object.fromEntries(groupNames.map((group) => [group, {}])) as typeof groups;
+  const made: typeof groups = byName(groupNames, () => ({}));
   for (const name of resourceNames) {
     const row: GroupedResource = groupedResources[name];
     if (row.group === null || row.group === 'doors' || row.group === 'windows') continue;

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { openingsOf, type OpeningKey, type OpeningRead, type openings } from '../../catalogue/openings';
 import { chargingMemberNames, resourceNames, type ResourceName } from '../../catalogue/reads';
+import { byName } from '../../util/json';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
 /** The status of a step of a command plan: replaced by the result of the rules of the car (docs/internals/service.md 3). */
@@ -10,16 +11,15 @@ export const byRule = 'BY_RULE';
 
 type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
 
+type NamedIn<Read extends OpeningRead> = Exclude<NameIn<Read>, 'carLocked'>;
+
 /** The openings of a read, without the lock, each with a value. */
-const eachOpening = <Read extends OpeningRead, Value>(
-  read: Read,
-  value: Value,
-): Record<Exclude<NameIn<Read>, 'carLocked'>, Value> =>
-  // `fromEntries` forgets the names.
-  Object.fromEntries(openingsOf(read).flatMap(({ kind, name }) => (kind === 'lock' ? [] : [[name, value]]))) as Record<
-    Exclude<NameIn<Read>, 'carLocked'>,
-    Value
-  >;
+const eachOpening = <Read extends OpeningRead, Value>(read: Read, value: Value): Record<NamedIn<Read>, Value> =>
+  byName(
+    // The rows of a read have its names.
+    openingsOf(read).flatMap(({ kind, name }) => (kind === 'lock' ? [] : [name as NamedIn<Read>])),
+    () => value,
+  );
 
 /** A member, and its value in the car that is there by default. */
 const first = z._default;

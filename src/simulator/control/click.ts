@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { openings, type OpeningRow } from '../../catalogue/openings';
 import { meaningOf, type Outcome } from '../../catalogue/outcomes';
 import { VehicleError } from '../../errors';
+import { byName } from '../../util/json';
 import { chargingStatus, hasTank } from '../car/battery';
 import type { Car } from '../car/car';
 import type { CarChanges } from '../car/changes';
@@ -124,12 +125,10 @@ export interface SimulatedCarView extends CarViewState {
 
 export function viewOf(car: Car): SimulatedCarView {
   const { state } = car;
-  const parts = Object.fromEntries(openingNames.map((name) => [name, openingOf(state, name)]));
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
   const last = car.invocations.at(-1);
   return {
-    // `fromEntries` forgets the names.
-    ...(parts as Record<OpeningName, OpeningState>),
+    ...byName(openingNames, (name) => openingOf(state, name)),
     ...(!hasTank(state) && { tankLid: 'absent' }),
     // A car without a sunroof says this for ever.
     ...(state.windows.sunroof === 'UNSPECIFIED' && { sunroof: 'absent' }),
