@@ -308,19 +308,21 @@ export class RedisStateStore implements SharedStore {
           else this.#set(fault);
           throw fault;
         }
-        this.#lose(connecting, fault);
-        if (error instanceof StateFault || tries === 2 || this.#isClosed) throw fault;
-        this.#failedAt = -Infinity;
+        const isLast = error instanceof StateFault || tries === 2 || this.#isClosed;
+        this.#lose(connecting, isLast ? fault : null);
+        if (isLast) throw fault;
       }
     }
   }
 
-  #lose(connecting: Promise<RedisClient>, fault: StateFault): void {
+  /** @param fault null: it is tried again at once */
+  #lose(connecting: Promise<RedisClient>, fault: StateFault | null): void {
     // Another call over the same connection may have found it first.
     if (connecting !== this.#connecting) return;
     this.#connecting = null;
-    this.#failedAt = this.#clock.monotonic();
     void connecting.then(destroy, () => undefined);
+    if (fault === null) return;
+    this.#failedAt = this.#clock.monotonic();
     this.#set(fault);
   }
 

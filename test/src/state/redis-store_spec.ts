@@ -1,4 +1,7 @@
 import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { ManualClock } from '../../support/manual-clock';
 import { openRedis, RedisServer } from '../../support/redis-server';
 import type { RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
@@ -103,5 +106,158 @@ describe('the store on Redis', () => {
     await assert.rejects(store.write('guard/a', 2), StateFault);
     assert.equal(await server.send('HGET', hash, field), '7.x {"format":2,"anything":1}');
     assert.deepEqual(await store.entries('guard/'), []);
+  });
+
+  describe('with a server that cannot be used', () => {
+    const servers: RedisServer[] = [];
+    afterEach(async () => {
+      for (const one of servers.splice(0)) await one.end();
+    });
+    const start = async (...options: string[]): Promise<RedisServer> => {
+      const started = await RedisServer.start(...options);
+      servers.push(started);
+      return started;
+    };
+    const refuses = async (
+      url: string,
+      words: RegExp,
+      options: Partial<RedisStateStoreOptions> = {},
+    ): Promise<void> => {
+      const store = open(options, url);
+      await assert.rejects(store.write('guard/a', 1), isUnavailable(words));
+      await assert.rejects(store.read('guard/a'), isUnavailable(words));
+      assert.match(store.fault?.message ?? '', words);
+      assert.doesNotMatch(store.fault?.message ?? '', /sesame/);
+    };
+
+    it('says that the password is wrong or missing', async () => {
+      const { port } = await start('--requirepass', 'open');
+      await refuses(`redis://:sesame@127.0.0.1:${port}`, /user name or the password/);
+      await refuses(`redis://127.0.0.1:${port}`, /user name or the password/);
+      await open({}, `redis://:open@127.0.0.1:${port}`).write('guard/a', 1);
+    });
+
+    it('says that it is a cluster', async () =>
+      refuses((await start('--cluster-enabled', 'yes')).url, /is a cluster.*single Redis or Valkey/));
+
+    it('says that it is a replica', async () =>
+      refuses((await start('--replicaof', '127.0.0.1', String(server.port))).url, /read-only replica.*primary/));
+
+    it('says that it is out of memory, reads all the same, and works when there is memory', async () => {
+      const full = await start();
+      const store = open({}, full.url);
+      await store.write('guard/a', 1);
+      await full.send('CONFIG', 'SET', 'maxmemory', '1');
+      await assert.rejects(store.write('guard/a', 2), isUnavailable(/out of memory.*noeviction/));
+      assert.match(store.fault?.message ?? '', /out of memory/);
+      assert.equal((await store.read('guard/a'))?.value, 1);
+      await full.send('CONFIG', 'SET', 'maxmemory', '0');
+      await store.write('guard/a', 2);
+      assert.equal(store.fault, null);
+    });
+
+    it('says that the user lacks a permission', async () => {
+      const strict = await start();
+      await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', '+info', '+hget');
+      await refuses(`redis://someone:open@127.0.0.1:${strict.port}`, /lacks a permission.*eval/);
+    });
+
+    it('says that nothing is there', () => refuses('redis://127.0.0.1:1', /cannot be reached \(ECONNREFUSED\)/));
+
+    it('says that it does not answer, and works when it answers again', async function () {
+      this.timeout(20_000);
+      const slow = await start();
+      const store = open({}, slow.url);
+      await store.write('guard/a', 1);
+      await slow.stop('SIGSTOP');
+      await assert.rejects(store.read('guard/a'), isUnavailable(/cannot be reached \(no answer\)/));
+      await slow.stop('SIGCONT');
+      // For a second after a failure it is not tried again.
+      while (store.fault !== null) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await store.read('guard/a').catch(() => undefined);
+      }
+      assert.equal((await store.read('guard/a'))?.value, 1);
+    });
+
+    it('tells each change of the fault once', async () => {
+      const one = await start();
+      const store = open({}, one.url);
+      const told: (string | null)[] = [];
+      store.onChange(() => told.push(store.fault?.code ?? null));
+      await store.write('guard/a', 1);
+      await one.stop();
+      for (const key of ['guard/a', 'guard/b']) await assert.rejects(store.read(key), StateFault);
+      assert.deepEqual(told, ['STORE_UNAVAILABLE']);
+    });
+
+    it('lets nobody act for 15 seconds after it was restarted, whoever connects', async () => {
+      const one = await start();
+      const clock = new ManualClock();
+      const store = open({ clock }, one.url);
+      assert.equal(store.settlesInMs, Infinity);
+      await store.write('guard/a', 1);
+      assert.ok(store.settlesInMs > 14_000, String(store.settlesInMs));
+      await clock.advance(15_000);
+      assert.equal(store.settlesInMs, 0);
+      await one.stop();
+      await one.restart();
+      assert.equal((await store.read('guard/a'))?.value, 1);
+      const left = store.settlesInMs;
+      assert.ok(left > 14_000, String(left));
+      const other = open({}, one.url);
+      await other.read('guard/a');
+      assert.ok(other.settlesInMs > 10_000 && other.settlesInMs <= 15_000, String(other.settlesInMs));
+    });
+
+    it('says in a report what of its persistence is missing', async () => {
+      assert.deepEqual(await open().report(), {
+        version: (await open().report()).version,
+        appendonly: true,
+        appendfsync: 'always',
+        maxmemoryPolicy: 'noeviction',
+        otherPrefixes: [],
+      });
+      const weak = await start('--maxmemory-policy', 'allkeys-lru');
+      await weak.send('CONFIG', 'SET', 'appendonly', 'no');
+      await weak.send('CONFIG', 'SET', 'appendfsync', 'everysec');
+      const { appendonly, appendfsync, maxmemoryPolicy } = await open({}, weak.url).report();
+      assert.deepEqual([appendonly, appendfsync, maxmemoryPolicy], [false, 'everysec', 'allkeys-lru']);
+    });
+  });
+
+  it('writes once where the connection is cut before the answer', async () => {
+    const proxy = createServer((from) => {
+      const to = createConnection(server.port, '127.0.0.1');
+      from.on('data', (data) => {
+        to.write(data);
+        if (!isCutNext || !data.includes('EVAL')) return;
+        isCutNext = false;
+        // The server has taken the request, and nobody hears of it.
+        to.once('data', () => from.destroy()).removeAllListeners('data');
+        to.once('data', () => from.destroy());
+      });
+      to.on('data', (data) => from.write(data));
+      for (const [end, other] of [
+        [from, to],
+        [to, from],
+      ] as const)
+        end.on('error', () => undefined).on('close', () => other.destroy());
+    }).listen(0, '127.0.0.1');
+    let isCutNext = false;
+    await once(proxy, 'listening');
+    try {
+      const store = open({}, `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+      const first = await store.write('turn/a', 1);
+      isCutNext = true;
+      const second = await store.write('turn/a', 2, { expected: first });
+      assert.equal(isCutNext, false);
+      assert.notEqual(second, null);
+      assert.deepEqual(await open().read('turn/a'), { value: 2, version: second });
+      assert.equal(await server.send('GET', 'connected-vehicle:version'), '2');
+    } finally {
+      for (const store of stores) await store.close();
+      proxy.close();
+    }
   });
 });
