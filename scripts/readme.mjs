@@ -6,7 +6,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { format } from 'prettier';
+import { format, resolveConfig } from 'prettier';
 import * as runtime from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
@@ -196,7 +196,7 @@ async function message(file, ...path) {
   if (payload?.text === '<sentence>') payload.text = `${words.command[payload.command]}: ${payload.reason}`;
   if (example.topic === '<set>')
     example.topic = payload.event ?? payload.type ?? (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
-  return `\`\`\`json\n${(await format(JSON.stringify(example), { parser: 'json', printWidth: 110 })).trim()}\n\`\`\``;
+  return `\`\`\`json\n${JSON.stringify(example)}\n\`\`\``;
 }
 
 /** Where a sentence is listed: below the code that its source names, or below the path of the source. */
@@ -410,8 +410,7 @@ for (const file of await readdir(pathTo('docs'), { recursive: true })) {
         tables[name](...[...names.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)),
       ),
     );
-    return text
-      .replace(part, (_, begin, _name, _names, end) => [begin, written.shift().trim(), end].join('\n\n'))
-      .replace(/\n{3,}/g, '\n\n');
+    const whole = text.replace(part, (_, begin, _name, _names, end) => [begin, written.shift(), end].join('\n\n'));
+    return format(whole, { ...(await resolveConfig(pathTo('docs'))), parser: 'markdown' });
   });
 }

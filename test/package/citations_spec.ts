@@ -132,7 +132,7 @@ describe('The documents', () => {
       const names = shapes.flatMap(({ def }) => Object.keys(def.getter().def.shape));
       for (const name of names.filter((one) => !one.endsWith('Type'))) {
         // A row of a table, or the name with a remark behind it.
-        const description = new RegExp(`^\\| \`${name}\`(?:, \`\\w+\`)* \\||\`${name}\` \\([^)]{12}`, 'm');
+        const description = new RegExp(`^\\| \`${name}\`(?:, \`\\w+\`)* *\\||\`${name}\` \\([^)]{12}`, 'm');
         assert.equal(readText(`docs/nodes/${page}.md`).split(description).length, 2, `${page}: ${name}`);
         assert.deepEqual(
           elsewhere.filter((other) => description.test(readText(other))),
