@@ -21,11 +21,19 @@ class Line implements SharedStore {
   isCut: boolean;
   /** The key of each call that went over it. */
   readonly calls: string[] = [];
+  /** Of the values that went over it, as JSON. */
+  bytes = 0;
+  isDead = false;
   readonly #store: SharedMemory;
 
   constructor(store: SharedMemory, isCut: boolean) {
     this.#store = store;
     this.isCut = isCut;
+  }
+
+  /** The process ends without a word. */
+  kill(): void {
+    this.isCut = this.isDead = true;
   }
 
   get settlesInMs(): number {
@@ -43,14 +51,17 @@ class Line implements SharedStore {
   now = (): Promise<number> => this.#over('', () => this.#store.now());
   read = (key: string): Promise<Stored | null> => this.#over(key, () => this.#store.read(key));
   write = (key: string, value: unknown, condition?: Condition): Promise<string | null> =>
-    this.#over(key, () => this.#store.write(key, value, condition));
+    this.#over(key, () => this.#store.write(key, value, condition), value);
   remove = (key: string, condition?: Condition): Promise<boolean> =>
     this.#over(key, () => this.#store.remove(key, condition));
   entries = (prefix: string): Promise<StoredEntry[]> => this.#over(prefix, () => this.#store.entries(prefix));
 
-  #over<T>(key: string, call: () => Promise<T>): Promise<T> {
+  async #over<T>(key: string, call: () => Promise<T>, sent?: unknown): Promise<T> {
     this.calls.push(key);
-    return this.isCut ? Promise.reject(away()) : call();
+    if (this.isCut) throw away();
+    const result = await call();
+    this.bytes += JSON.stringify([key, sent, result]).length;
+    return result;
   }
 }
 
@@ -83,6 +94,7 @@ export class Processes {
     group: string | null = 'flows',
     limits = { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
     isCut = false,
+    apiKey = 'demo-key',
   ): Process {
     const { clock, service } = this;
     const line = new Line(this.store, isCut);
@@ -91,12 +103,15 @@ export class Processes {
     const pack = new Pack({ clock, membership });
     const account = openAccount({
       service: resolveService('custom', { baseUrl: service.url }),
-      apiKey: 'demo-key',
+      apiKey,
       tokens: pastedToken('demo-token'),
       id: 'vehicle',
       limits,
       pack,
-      transport: service,
+      transport: {
+        send: (request) => (line.isDead ? Promise.reject(away()) : service.send(request)),
+        close: () => Promise.resolve(),
+      },
       random: () => 0,
     });
     return { line, pack, membership, account };

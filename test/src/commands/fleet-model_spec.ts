@@ -1,0 +1,9 @@
+import { runFleet } from '../../model/fleet-history';
+import { Random } from '../../support/random';
+
+describe('several processes on one store', () => {
+  for (const count of [2, 5])
+    it(`send one command at a time to a car, each once, and keep within the quota: ${count} processes, random kills and cuts`, async () => {
+      for (let seed = 1; seed <= 12; seed += 1) await runFleet(new Random(seed), count);
+    });
+});
