@@ -2,7 +2,9 @@ import type { Account } from './account';
 import { isReadName } from './catalogue/reads';
 import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
 import { VehicleError, asVehicleError, type ErrorCode } from './errors';
-import type { Sentence } from './sentence';
+import { sentence, type Sentence } from './sentence';
+import type { Membership } from './state/membership';
+import type { RedisStateStore } from './state/redis-store';
 import { parseVin } from './vin';
 
 /** The work behind the buttons “Check” and “Find my car” of the configuration dialog. */
@@ -25,7 +27,7 @@ interface CheckOptions {
 
 /** The result of one check; `unclear` where the service was not reached. */
 export interface Finding {
-  about: 'proxy' | 'certificates' | 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
+  about: 'store' | 'proxy' | 'certificates' | 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
   result: 'good' | 'bad' | 'unclear';
   /** The failure, where the result is bad. */
   code: ErrorCode | null;
@@ -34,7 +36,7 @@ export interface Finding {
   until: string | null;
   /** The missing scopes, of the node `label` where there is one. */
   scopes: readonly string[];
-  /** The label of a node; for a proxy, its host and port. */
+  /** The label of a node; for a proxy, its host and port; for a shared store, its place and the machines of its other members. */
   label: string | null;
 }
 
@@ -56,6 +58,32 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
     ...(proxy === null ? [] : [finding('proxy', 'good', { label: proxy })]),
     ...(verifiesCertificates ? [] : [bad('certificates', unverified())]),
     ...(await checkAccess(account, options)),
+  ];
+}
+
+/** Asks a shared store for its state, its persistence and its members. It never fails: a failure is a finding. */
+export async function checkStore(store: RedisStateStore, membership: Membership | null): Promise<Finding[]> {
+  const { place } = store;
+  const report = await store.report().catch(asVehicleError);
+  if (report instanceof VehicleError) return [bad('store', report)];
+  const { appendonly, appendfsync, maxmemoryPolicy, otherPrefixes } = report;
+  const weak = [
+    ...(appendonly === false ? ['appendonly no'] : []),
+    ...(appendfsync !== null && appendfsync !== 'always' ? [`appendfsync ${appendfsync}`] : []),
+    ...(maxmemoryPolicy !== null && maxmemoryPolicy !== 'noeviction' ? [`maxmemory-policy ${maxmemoryPolicy}`] : []),
+  ];
+  const problems: Sentence[] = [];
+  if (weak.length > 0)
+    problems.push(
+      sentence`The shared store at ${place} can lose what it has just stored (${weak}): then a message can be sent twice, or a sign-in be lost. Set appendonly yes, appendfsync always and maxmemory-policy noeviction.`,
+    );
+  if (otherPrefixes.length > 0)
+    problems.push(
+      sentence`Other Node-REDs use the shared store at ${place} with another prefix (${otherPrefixes}) and share nothing with this one. With the same account, give all of them the same CONNECTED_VEHICLE_PREFIX.`,
+    );
+  return [
+    ...problems.map((problem) => bad('store', new VehicleError('CONFIG', problem))),
+    finding('store', 'good', { label: [place, ...(membership?.others ?? [])].join(', ') }),
   ];
 }
 

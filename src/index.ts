@@ -6,7 +6,7 @@
 // An account: the client and everything that it uses.
 export { openAccount, type Account, type AccountOptions } from './account';
 export { Pack } from './pack';
-export { checkAccount, findVehicles, type Finding, type FoundVehicle } from './check';
+export { checkAccount, checkStore, findVehicles, type Finding, type FoundVehicle } from './check';
 export type { VehicleClient, VehicleObserver } from './client';
 export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';

@@ -5,7 +5,7 @@ import { readForm, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { signInsOf } from './sign-in';
 import { redactor, shownFailure } from '../vehicle/redaction';
-import { packOf } from '../vehicle/state-store';
+import { packOf, sharedStoreOf } from '../vehicle/state-store';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
@@ -18,6 +18,7 @@ import { parseBody } from '../node-red/options';
 import { diagnosticsBody, finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
 import {
   checkAccount,
+  checkStore,
   findVehicles,
   memberOf,
   parseInterface,
@@ -92,7 +93,9 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const findings = await withAccount(RED, form, (account, vin) =>
       withTimeLimit((signal) => checkAccount(account, { vin, nodes, signal })),
     );
-    return redactor().value({ findings });
+    const store = sharedStoreOf(RED);
+    const ofStore = store === null ? [] : await checkStore(store, packOf(RED).membership);
+    return redactor().value({ findings: [...ofStore, ...findings] });
   });
 
   formRoute('sign-in', async (form, { callback }) => signIns.begin(form, callback));

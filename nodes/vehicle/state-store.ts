@@ -97,6 +97,9 @@ const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
 export const packOf = (RED: NodeAPI, service?: unknown): Pack =>
   service === 'demo' ? storageOf(RED).demoPack : storageOf(RED).pack;
 
+/** Null where everything is in files. */
+export const sharedStoreOf = (RED: NodeAPI): SharedStoreChoice['store'] | null => storageOf(RED).shared?.store ?? null;
+
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
 /** Whether another Node-RED uses the folder of the pack; false while that is not decided. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { openRedis, RedisServer } from '../../support/redis-server';
-import type { RedisStateStore } from '../../../src/index';
+import { checkStore, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
@@ -223,6 +223,18 @@ describe('the store on Redis', () => {
       await weak.send('CONFIG', 'SET', 'appendfsync', 'everysec');
       const { appendonly, appendfsync, maxmemoryPolicy } = await open({}, weak.url).report();
       assert.deepEqual([appendonly, appendfsync, maxmemoryPolicy], [false, 'everysec', 'allkeys-lru']);
+      await open({ prefix: 'mine' }, weak.url).read('car/a');
+      const said = (await checkStore(open({}, weak.url), null)).map(({ message }) => message && wordSentence(message));
+      assert.match(said[0] ?? '', /can lose.*\(appendonly no, appendfsync everysec, maxmemory-policy allkeys-lru\)/);
+      assert.match(said[1] ?? '', /another prefix \(mine\)/);
+      assert.equal(said[2], null);
+      const [away] = await checkStore(open({}, 'redis://127.0.0.1:1'), null);
+      assert.deepEqual([away?.result, away?.code], ['bad', 'STORE_UNAVAILABLE']);
+      const good = await checkStore(open(), null);
+      assert.deepEqual(
+        good.map(({ result, label }) => [result, label]),
+        [['good', server.url]],
+      );
     });
   });
 
