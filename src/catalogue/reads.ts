@@ -21,7 +21,7 @@ import { byName } from '../util/json';
 export const interfaceNames = ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] as const;
 export type InterfaceName = (typeof interfaceNames)[number];
 
-/** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 17.1). */
+/** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 5). */
 export const apiNames = ['connected', 'energy', 'location'] as const;
 export type ApiName = (typeof apiNames)[number];
 

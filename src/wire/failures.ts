@@ -4,9 +4,9 @@ import { parseJson } from '../util/json';
 import { identifier } from './schemas';
 
 /**
- * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3,
- * docs/internals/vendor-api.md 17.2), and a gateway can wrap them, so known words are searched in every text of the body. The texts
- * are no contract of the service: without a known word, the status decides.
+ * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3), and a
+ * gateway can wrap them, so known words are searched in every text of the body. The texts are no contract of the service: without a
+ * known word, the status decides.
  */
 interface FailedAnswer {
   status: number;

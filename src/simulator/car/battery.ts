@@ -3,7 +3,7 @@ import { perMile } from '../../catalogue/units';
 import type { CarState } from './state';
 
 /**
- * The drive battery: how its charge grows, and the energy state that follows from it (docs/internals/vendor-api.md 12.2, 12.3, 18).
+ * The drive battery: how its charge grows, and the energy state that follows from it (docs/internals/vendor-api.md 12.2, 12.3, 16).
  * Pure functions of the car's state; `Car` decides when they apply.
  */
 

@@ -170,7 +170,7 @@ export class Car {
 
   /**
    * Drives somewhere. The car reports its status at the start, each minute and at the end; its position only at the end
-   * (docs/internals/vendor-api.md 13, 18).
+   * (docs/internals/vendor-api.md 13, 16).
    * @throws VehicleError INPUT_INVALID
    */
   drive(input: Trip): this {

@@ -213,7 +213,7 @@ const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-/** 0 is in the range that the service publishes; what it does is not (docs/internals/vendor-api.md 15.2, 19). */
+/** 0 is in the range that the service publishes; what it does is not (docs/internals/vendor-api.md 15.2, 8). */
 const runtimeRequest = z.object({
   runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
 });

@@ -38,7 +38,7 @@ const cases: readonly [status: number, body: string, code: ErrorCode, retryable:
   [502, '<html>Bad gateway</html>', 'SERVICE_ERROR', true],
   [504, v2('GATEWAY_TIMEOUT', 'x'), 'TIMEOUT', true],
   [302, '', 'SERVICE_ERROR', false],
-  // docs/internals/vendor-api.md 12.6 and 17.2.
+  // docs/internals/vendor-api.md 1.11 and 12.6.
   [410, v2('GONE', 'Version 1 is removed. See https://developer.example/apis/energy/v2'), 'NOT_SUPPORTED', false],
   // The same texts in the envelopes of gateways.
   [401, '{"fault":{"detail":{"message":"Access denied due to invalid VCC-API-KEY."}}}', 'API_KEY_REFUSED', false],
