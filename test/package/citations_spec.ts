@@ -55,6 +55,11 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
+const parsed = (file: string): Record<string, unknown> => JSON.parse(readText(file)) as Record<string, unknown>;
+
+const textsIn = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(Object(value) as object).flatMap(textsIn);
+
 describe('The documents', () => {
   const headings = Object.fromEntries(documents.map((path) => [path, headingsOf(path)]));
   const guides = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
@@ -150,6 +155,19 @@ describe('The documents', () => {
         troubleshooting,
         new RegExp(`^### ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'),
       );
+  });
+
+  it('say what each text of a node status means', () => {
+    const [, section = ''] = /^## A status below a node\n(.*?)^## /ms.exec(readText('docs/troubleshooting.md')) ?? [];
+    const { status } = parsed('nodes/locales/en-US/runtime.json');
+    const { cause } = parsed('src/words/en-US.json');
+    const texts = [status, cause].flatMap(textsIn);
+    assert.ok(texts.length > 50, `${texts.length} texts`);
+    const parts = texts.flatMap((text) => text.split(/__\w+__|, |: /)).map((part) => part.trim());
+    assert.deepEqual(
+      parts.filter((part) => /\w{2}/.test(part) && !section.includes(part)),
+      [],
+    );
   });
 
   it('are cited in any form and over the end of a line', () => {
