@@ -38,7 +38,7 @@ export const apiOf = {
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
-/** The base path of each interface (docs/internals/service.md 9.1, docs/internals/vendor-api.md 11). */
+/** The base path of each interface (docs/internals/service.md 9.1, docs/internals/vendor-api.md 7). */
 export const interfacePaths = {
   'connected-v1': '/connected-vehicle/v1',
   'connected-v2': '/connected-vehicle/v2',
