@@ -318,6 +318,14 @@ const tables = {
       ['code', 'may work later by itself'],
       Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), retryable ? 'yes' : 'no']),
     ),
+  warnings: async () => {
+    const { warning } = await jsonOf('nodes/locales/en-US/runtime.json');
+    const texts = Object.values(warning).flatMap((part) => (typeof part === 'string' ? [part] : Object.values(part)));
+    return [...new Set(texts)]
+      .sort()
+      .map((text) => `- ${text.replace(/__\w+__/g, '…')}`)
+      .join('\n');
+  },
   properties,
   members,
   help: helpOf,
