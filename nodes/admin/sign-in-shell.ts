@@ -43,7 +43,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
     const settings = readSettings(values.settings ?? join(userDir, 'settings.js'));
     RED = standIn({ ...settings, userDir }, (text) => stderr.write(`${text}\n`));
     await signIn(RED, chooseConfig(readConfigs(userDir, settings), values.config));
-    stdout.write('Signed in. Every Node-RED that uses this store reads with it from now on.\n');
+    stdout.write('Signed in. This Node-RED, or every copy of its group, reads with it from now on.\n');
     return 0;
   } catch (error) {
     stderr.write(`${wordSentence(safeError(error).sentence)}\n`);
