@@ -25,6 +25,8 @@ export async function packTarball(folder: string): Promise<Tarball> {
 /** Installs the tarball as a user would. It has no dependencies, so npm asks no registry. */
 export function installTarball({ file }: Tarball): Install {
   return async (userDir) => {
-    await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file], { cwd: userDir });
+    // Without a prefix npm installs into a folder above that has a package.json.
+    const where = ['--prefix', userDir];
+    await run('npm', ['install', ...where, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file]);
   };
 }
