@@ -116,12 +116,17 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await nodeRed?.stop();
   });
 
-  const open = (locale: string, url = nodeRed.url): Promise<Page> =>
+  /** @param mayLocate false: as for a user who may only read */
+  const open = (locale: string, url = nodeRed.url, mayLocate = true): Promise<Page> =>
     openEditor(browser, url, {
       locale,
       height: 1100,
       complaints,
-      prepare(opened) {
+      async prepare(opened) {
+        if (!mayLocate)
+          await opened.route('**/position', (route) =>
+            route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
+          );
         opened.on('dialog', (dialog) => {
           complaints.push(dialog.message());
           void dialog.dismiss();
@@ -496,11 +501,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     ],
   ] as const)
     it(`is in the language of the editor: ${locale}, on another machine than Node-RED`, async () => {
-      const opened = await open(locale, nodeRed.url.replace('127.0.0.1', 'garage'));
-      // As for a user who may only read.
-      await opened.route('**/position', (route) =>
-        route.fulfill({ json: { error: { code: 'FORBIDDEN', message: '' } } }),
-      );
+      const opened = await open(locale, nodeRed.url.replace('127.0.0.1', 'garage'), false);
       await show(opened);
       assert.match(await opened.locator('.cars-list tr[data-fact=location]').innerText(), position);
       await opened.locator('.cars-list caption', { hasText: heading }).waitFor();

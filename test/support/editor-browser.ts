@@ -39,7 +39,7 @@ export interface EditorOptions {
   /** An error in the console that is none of the pack. */
   isKnown?(text: string): boolean;
   /** Called before the editor is loaded. */
-  prepare?(page: Page): void;
+  prepare?(page: Page): unknown;
 }
 
 /** Opens an editor of the Node-RED at an address. */
@@ -56,7 +56,7 @@ export async function openEditor(
     const isComplaint = message.type() === 'error' || /Definition error|onedit|Validation error/.test(text);
     if (isComplaint && !isKnown(text)) complaints.push(text);
   });
-  prepare?.(page);
+  await prepare?.(page);
   await loadEditor(page, url);
   return page;
 }
