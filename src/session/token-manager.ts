@@ -229,6 +229,10 @@ export class TokenManager {
       if (this.turn.unsaved !== null) await this.#save(this.turn.unsaved);
       const stored = await this.#options.store.read(this.key);
       if (this.#isForgotten) throw cancelledError();
+      if (this.#options.membership !== null && isOlder(stored, this.#grant)) {
+        await this.#save(this.#grant);
+        continue;
+      }
       this.#grant = stored?.grant ?? this.#grant;
       const known = this.#grant ?? this.#pastedGrant();
       if (known === null) throw nobodySignedIn();
@@ -394,6 +398,13 @@ export class TokenManager {
     settled.abort();
   }
 }
+
+/** Whether a store has lost a later grant of the same sign-in. */
+const isOlder = (stored: StoredGrant | null, known: Grant | null): known is Grant =>
+  stored !== null &&
+  known !== null &&
+  stored.grant.signedInAt === known.signedInAt &&
+  stored.grant.generation < known.generation;
 
 function rotated(before: Grant, answer: Tokens): Grant {
   return {

@@ -136,6 +136,22 @@ describe('a sign-in that several processes share', () => {
     assert.equal(await settled(token), 'access-2');
   });
 
+  it('is not lost where the store has lost its last writes', async () => {
+    const tokens = start();
+    const state = new GrantStore({ state: store });
+    const { grant: before } = (await state.read(key)) ?? assert.fail();
+    assert.equal(await settled(tokens.get()), 'access-2');
+    await state.write(key, { ...before, isRefreshing: true });
+    await clock.advanceInSteps(600_000, 5_000);
+    assert.equal(await settled(tokens.get()), 'access-3');
+    assert.deepEqual(service.requests, ['1', '2']);
+    // A later sign-in takes precedence.
+    await state.write(key, { ...before, refreshToken: '3', signedInAt: clock.now() });
+    await clock.advanceInSteps(600_000, 5_000);
+    assert.equal(await settled(tokens.get()), 'access-4');
+    assert.equal((await state.read(key))?.grant.generation, 2);
+  });
+
   it('goes on with the token at hand while the store is away, is not refreshed, and goes on within seconds after', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');
