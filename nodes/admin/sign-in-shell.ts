@@ -1,5 +1,5 @@
 import { createDecipheriv, createHash } from 'node:crypto';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, hostname } from 'node:os';
@@ -74,7 +74,9 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
     `Open this address in a browser and sign in:\n\n${url}\n\nThe browser then goes to ${redirectUrl}, which may show an error. Copy the whole address of that page.\n`,
   );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const redirected = await terminal.question('Paste it here: ').finally(() => terminal.close());
+  // Without a terminal nothing is ever pasted.
+  const closed = once(terminal, 'close').then(() => '');
+  const redirected = await Promise.race([terminal.question('Paste it here: '), closed]).finally(() => terminal.close());
   const { missing } = await signIns.finish(redirected, id);
   for (const { scopes } of missing) process.stdout.write(`Not granted: ${scopes.join(', ')}\n`);
 }

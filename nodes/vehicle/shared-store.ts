@@ -42,8 +42,9 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   const url = env['CONNECTED_VEHICLE_STORE']?.trim() || store;
   if (url === '' && settings.success) return null;
   const { userDir = '' } = RED.settings;
-  const isUsable = settings.success && /^(redis|valkey)s?:$/.test(URL.canParse(url) ? new URL(url).protocol : '');
-  if (isUsable) redactor().learn(decodeURIComponent(new URL(url).password));
+  const password = settings.success ? passwordOf(url) : null;
+  const isUsable = password !== null;
+  if (isUsable) redactor().learn(password);
   const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || env['FF_INSTANCE_ID'] || null;
   const ownPrefix = env['CONNECTED_VEHICLE_PREFIX']?.trim() || prefix;
   const scope = ownGroup ?? `${hostname()}\n${userDir}`;
@@ -67,6 +68,16 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
       },
     }),
   };
+}
+
+/** Null where that is no address of a store. */
+function passwordOf(url: string): string | null {
+  try {
+    const { protocol, password } = new URL(url);
+    return /^(redis|valkey)s?:$/.test(protocol) ? decodeURIComponent(password) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The client that a person has installed beside the pack. @throws VehicleError STORE_UNAVAILABLE */

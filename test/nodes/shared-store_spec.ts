@@ -72,6 +72,11 @@ describe('A Node-RED with a shared store', () => {
       { credentialSecret, connectedVehicle: { store: 'localhost:6379' } },
       /not valid.*redis:\/\//,
     ],
+    [
+      'a password that is not percent-encoded',
+      { credentialSecret, connectedVehicle: { store: 'redis://:50%off@localhost' } },
+      /not valid.*redis:\/\//,
+    ],
     ['settings that are none', { credentialSecret, connectedVehicle: { store: 5 } }, /not valid.*redis:\/\//],
     ['no credentialSecret', { connectedVehicle: { store: 'redis://127.0.0.1:1' } }, /needs a credentialSecret/],
   ] as const)

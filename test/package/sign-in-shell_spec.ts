@@ -114,6 +114,19 @@ describe('connected-vehicle sign-in, on the command line', () => {
     assert.deepEqual(stored(), []);
   });
 
+  it('fails where nothing can be pasted', async () => {
+    writeFlows();
+    const child = spawn(process.execPath, [cli, 'sign-in', '--user-dir', userDir], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: 30_000,
+    });
+    let said = '';
+    child.stderr.on('data', (data: Buffer) => (said += String(data)));
+    const code = await new Promise<number | null>((ended) => child.on('close', ended));
+    assert.equal(code, 1);
+    assert.match(said, /no sign-in code/);
+  });
+
   it('stores the sign-in in the shared store that the environment chooses', async () => {
     const server = await RedisServer.start();
     try {
