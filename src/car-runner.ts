@@ -100,6 +100,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #fault: StateFault | null = null;
   /** The events of steps of which nobody knows whether the store took them; they were not sent. */
   #doubtful: Event[] = [];
+  /** Whether the next step has to send what another process has left. */
+  #isLeft = false;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
   /** Events that the next nodes have, although that is not stored yet. */
@@ -134,7 +136,13 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Goes on with what another process has stored, and has not sent. @throws StateFault */
   async takeOver(): Promise<void> {
-    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() }));
+    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() })).catch(
+      (error: unknown) => {
+        this.#isLeft = this.#isActive;
+        throw error;
+      },
+    );
+    this.#isLeft = false;
     if (before.entries.length > after.entries.length) this.#options.onDropped();
     this.#unsent = after.messages;
     this.#wake();
@@ -144,6 +152,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   handOver(): void {
     this.#cancel();
     this.#isStale = true;
+    this.#isLeft = false;
   }
 
   get #isActive(): boolean {
@@ -195,13 +204,16 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       // The clock may be set while the step waits for the one before.
       const at = clock.now() - Math.round(clock.monotonic() - startedAt);
       const now = this.#withClockSet(before);
-      const stored = this.#outbox.messages.filter((event) => doubtful.has(JSON.stringify(event)));
+      const stored = this.#outbox.messages.filter((event) => this.#isLeft || doubtful.has(JSON.stringify(event)));
       const reduced = this.#reducer.step(now, { ...input, at, skewMs: client.clockSkewMs });
       found = reduced.events;
       events = [...stored, ...found];
       return { state: reduced.state, outbox: this.#outbox.with(found) };
     }).then(
-      () => (this.#doubtful = []),
+      () => {
+        this.#doubtful = [];
+        this.#isLeft = false;
+      },
       (error: unknown) => {
         this.#noteFault(error);
         this.#doubtful.push(...found);

@@ -121,6 +121,26 @@ describe('The runner of guard and events', () => {
     assert.deepEqual(names(other.takeUnsent()), ['window-opened']);
   });
 
+  it('sends with its next step what another copy has left, where the store is away when it takes over', async () => {
+    const one = await openEvents();
+    await one.poll(['windows'], signal);
+    let isActive = false;
+    const other = await CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
+      ...options(),
+      isActive: () => isActive,
+    });
+    windows = 'OPEN';
+    await one.poll(['windows'], signal);
+    isActive = true;
+    store.away = true;
+    await assert.rejects(other.takeOver(), { code: 'STORE_UNAVAILABLE' });
+    store.away = false;
+    const { events } = await other.poll(['windows'], signal);
+    assert.deepEqual(names(events), ['window-opened']);
+    await other.markSent(events);
+    assert.deepEqual((await other.poll(['windows'], signal)).events, []);
+  });
+
   it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
     const one = await openEvents();
     await one.poll(['windows'], signal);
