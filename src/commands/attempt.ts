@@ -80,6 +80,12 @@ export class CommandAttempt {
     this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer };
   }
 
+  /** It waits for an answer now, and not to be sent. */
+  unlimit(): void {
+    this.#limit?.stopTimer();
+    this.#limit = null;
+  }
+
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
@@ -135,7 +141,7 @@ export class CommandAttempt {
 
   end(): void {
     if (this.status === 'waiting') this.status = 'dropped';
-    this.#limit?.stopTimer();
+    this.unlimit();
     this.#unlink();
   }
 

@@ -1,7 +1,7 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import type { Membership } from '../state/membership';
-import type { StateStore } from '../state/state-store';
+import type { StateStore, Stored } from '../state/state-store';
 import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
@@ -65,9 +65,7 @@ export class CommandLog {
 
   async #read(): Promise<void> {
     const entries = await this.store.entries('command/');
-    const stored = entries
-      .flatMap(({ value, version }) => this.#parse(value, version) ?? [])
-      .sort((a, b) => a.order - b.order);
+    const stored = entries.flatMap((entry) => this.#parse(entry) ?? []).sort((a, b) => a.order - b.order);
     const lost = entries.length - stored.length;
     if (lost > 0) this.#warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
     for (const { key } of await this.store.entries('follow/')) {
@@ -82,10 +80,10 @@ export class CommandLog {
   }
 
   /** The command that is known already, with what is stored now; null where that cannot be read. */
-  #parse(value: unknown, version: string): LoggedCommand | null {
+  #parse({ value, version }: Stored, given?: LoggedCommand): LoggedCommand | null {
     const stored = LoggedCommand.parse(value);
     if (stored === null) return null;
-    const known = this.#commands.get(stored.id);
+    const known = given ?? this.#commands.get(stored.id);
     if (known !== undefined && this.membership === null) return known;
     if (known !== undefined && known.version !== version) known.merge(stored);
     return Object.assign(known ?? stored, { version });
@@ -98,11 +96,12 @@ export class CommandLog {
     return this.find(id);
   }
 
-  async #refresh(id: string): Promise<void> {
+  async #refresh(id: string, known = this.find(id)): Promise<void> {
     const stored = await this.store.read(`command/${id}`);
-    const command = stored && this.#parse(stored.value, stored.version);
+    const command = stored && this.#parse(stored, known);
     if (command) this.#commands.set(id, command);
-    else Object.assign(this.find(id) ?? {}, { version: null });
+    // What cannot be read is overwritten.
+    else if (known !== undefined) known.version = stored?.version ?? null;
   }
 
   find(id: string): LoggedCommand | undefined {
@@ -126,7 +125,7 @@ export class CommandLog {
     this.#onChange();
     command.isStored = false;
     if (this.membership === null) await this.store.write(`command/${command.id}`, command);
-    else while (!(await this.#writeShared(command))) await this.#refresh(command.id);
+    else while (!(await this.#writeShared(command))) await this.#refresh(command.id, command);
     command.isStored = true;
   }
 

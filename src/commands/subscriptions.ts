@@ -55,8 +55,8 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #prefix: string;
   #isCleared = false;
-  /** Of the stored subscriptions, by the id of the command. */
-  readonly #versions = new Map<string, string | null>();
+  /** The subscriptions of this process, by the id of the command. Where the answer of a shared store was lost, it may have them or not. */
+  readonly #own = new Map<string, Stored>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -93,7 +93,10 @@ export class Subscriptions {
       const member = log.membership?.id ?? '';
       const stored = { startedAt: now, member, msg: keptProperties(msg), added: keptProperties(added) };
       let isFollowed = false;
-      if (!this.#isCleared) await this.#try(async () => (isFollowed = !(await this.#write(id, stored, null))));
+      if (!this.#isCleared) {
+        this.#own.set(id, stored);
+        await this.#try(async () => (isFollowed = !(await this.#write(id, stored, null))));
+      }
       // Another copy of the flow follows it, and sends the result.
       return isFollowed ? this.#unfollow(id) : subscription;
     } catch (error) {
@@ -105,11 +108,9 @@ export class Subscriptions {
   }
 
   /** @returns false where another process has changed it, which is possible only where others use the store */
-  async #write(id: string, value: unknown, expected: string | null): Promise<boolean> {
+  async #write(id: string, value: Stored, expected: string | null): Promise<boolean> {
     const { store, membership } = this.#options.log;
-    const version = await store.write(this.#prefix + id, value, membership === null ? {} : { expected });
-    if (version !== null) this.#versions.set(id, version);
-    return version !== null;
+    return (await store.write(this.#prefix + id, value, membership === null ? {} : { expected })) !== null;
   }
 
   /** Whether the node has had the result of a command. */
@@ -120,7 +121,7 @@ export class Subscriptions {
   }
 
   #unfollow(id: string): null {
-    this.#versions.delete(id);
+    this.#own.delete(id);
     this.#options.log.follow(id, this.#options.node, null);
     return null;
   }
@@ -156,12 +157,15 @@ export class Subscriptions {
     if (log.membership === null) return true;
     for (let isTold = false; ; isTold = true) {
       try {
+        const own = this.#own.get(id);
         const stored = await log.store.read(this.#prefix + id);
-        return (
-          stored !== null &&
-          stored.version === this.#versions.get(id) &&
-          (await this.#write(id, stored.value, stored.version))
-        );
+        if (stored === null) await log.fetch(id);
+        // The store never had the subscription, or has forgotten it, or another copy of the flow has sent the result.
+        const isLeft =
+          stored === null
+            ? this.#resultOf(log.find(id)) === null
+            : storedShape.safeParse(stored.value).data?.member === own?.member;
+        return own !== undefined && isLeft && (await this.#write(id, own, stored?.version ?? null));
       } catch {
         if (!isTold) onFault();
       }
@@ -229,10 +233,13 @@ export class Subscriptions {
     const { membership } = this.#options.log;
     if (membership === null) return true;
     // A node that was created anew goes on with what the one before has left; this one follows it already.
-    if (this.#versions.has(id)) return false;
+    if (this.#own.has(id)) return false;
     if (stored === undefined || (stored.member !== membership.id && !(await membership.hasEnded(stored.member))))
       return false;
-    return this.#write(id, { ...stored, member: membership.id }, version);
+    const own = { ...stored, member: membership.id };
+    if (!(await this.#write(id, own, version))) return false;
+    this.#own.set(id, own);
+    return true;
   }
 
   #resultOf(command: LoggedCommand | undefined): NodeResult | null {

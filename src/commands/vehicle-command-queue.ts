@@ -189,15 +189,17 @@ export class VehicleCommandQueue {
     signal.throwIfAborted();
     await this.#settled(signal);
     const key = this.#keyOf(route.vin);
-    let entered = await this.#append(key, request);
-    if (attempt.unarmed !== null && entered !== 'same') throw attempt.unarmed;
-    if (entered === 'same') {
-      const joined = await this.#joined(key, request);
-      if (joined !== null) return { key, attempt, waited: false, joined };
-      if (attempt.unarmed !== null) throw attempt.unarmed;
-      entered = await this.#append(key, request, false);
-    }
     try {
+      let entered = await this.#append(key, request);
+      if (attempt.unarmed !== null && entered !== 'same') throw attempt.unarmed;
+      if (entered === 'same') {
+        const joined = await this.#joined(key, request);
+        if (joined !== null) return { key, attempt, waited: false, joined };
+        if (attempt.unarmed !== null) throw attempt.unarmed;
+        entered = await this.#append(key, request, false);
+      }
+      // That may have found that the store was restarted.
+      await this.#settled(signal);
       if (entered === 'refused') {
         await this.#poll(key, client, signal);
         if ((await this.#append(key, request, false)) === 'refused')
@@ -213,6 +215,7 @@ export class VehicleCommandQueue {
       signal.throwIfAborted();
       return { key, attempt, waited, joined: null };
     } catch (error) {
+      // Also where it was not entered: the store may have taken it, and its answer was lost.
       await this.#end(key, id);
       throw error;
     }
@@ -376,6 +379,8 @@ export class VehicleCommandQueue {
       if (status === 'over' || isAnswered) return record;
       const hasEnded = await this.#membership?.hasEnded(member);
       if (hasEnded && record !== null) return record;
+      // The answer may take longer than this one could have waited to be sent.
+      if (status === 'sent') request.attempt.unlimit();
       if (hasEnded) await this.#drop(key, id);
       else await this.#clock.sleep(joinEveryMs, signal);
       await this.#read(key);
@@ -449,6 +454,9 @@ export class VehicleCommandQueue {
       if (place === undefined || place.status === 'over')
         attempt.cancel(place?.why ? droppedError(place.why) : lostTurn());
     }
+    // The queue of a group is never empty.
+    for (const known of [car.logged, car.blocksUntil])
+      for (const id of known.keys()) if (!places.some((place) => id.startsWith(place.id))) known.delete(id);
     for (const wake of car.waiting) wake();
     if (places.length + car.attempts.size + car.waiting.size === 0) this.#cars.delete(key);
     return car.places;

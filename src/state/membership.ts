@@ -220,8 +220,11 @@ export class Membership {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    for (let looks = 0; !signal.aborted; looks += 1) {
-      const isDue = looks % (beatMs / lookMs) === 0;
+    for (let beatenAt = -Infinity; !signal.aborted;) {
+      const now = this.#clock.monotonic();
+      // A timer can fire a moment early.
+      const isDue = now - beatenAt > beatMs - lookMs / 2;
+      if (isDue) beatenAt = now;
       // The store says what is wrong with it.
       if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
       const isAnyGone = await this.#look().catch(() => false);
@@ -239,18 +242,21 @@ export class Membership {
 
   async #beatOnce(): Promise<void> {
     const begun = this.#times();
-    const write = (): Promise<string | null> =>
-      this.store.write(`member/${this.#id}`, { name: this.#name }, { expected: this.#version });
-    let version = await write();
+    const write = (expected: string | null): Promise<string | null> =>
+      this.store.write(`member/${this.#id}`, { name: this.#name }, { expected });
+    let version = await write(this.#version);
+    // Only this process writes the record: it has another version where the answer to a beat was lost.
+    const stored = version === null ? await this.store.read(`member/${this.#id}`) : null;
+    if (stored !== null) version = await write(stored.version);
     if (version === null) {
       // Another member has ended this one.
       this.#beatAt = [];
       this.#held.clear();
       [this.#id, this.#version] = [newId(), null];
-      version = await write();
+      version = await write(null);
     }
-    this.#ahead = (await this.store.now()) - this.#clock.monotonic();
     this.#version = version;
+    this.#ahead = (await this.store.now()) - this.#clock.monotonic();
     this.#beatAt = begun;
   }
 

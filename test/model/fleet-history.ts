@@ -31,7 +31,7 @@ interface Left {
 
 /**
  * Ten minutes of one car that several processes with the same flows read and command over one store, while processes are killed, and cut off
- * from the store. Throws where two commands are under way to the car at once, one is sent twice, or the quota of the key is exceeded.
+ * from the store, and answers of the store are lost. Throws where two commands are under way to the car at once, one is sent twice, or the quota of the key is exceeded.
  */
 export async function runFleet(random: Random, count: number): Promise<FleetMet> {
   const badLine = random.chance(0.5) ? 0.2 : 0;
@@ -118,6 +118,8 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
       line.isCut = true;
       all.clock.after(random.between(1, 60) * second, () => (line.isCut = line.isDead));
     });
+  for (let losses = random.between(0, 10); losses > 0; losses -= 1)
+    all.clock.after(random.between(0, 480) * second, () => (alive().line.unheard = random.between(1, 3)));
   for (let kills = random.between(0, 3); kills > 0; kills -= 1)
     all.clock.after(random.between(0, 480) * second, () => {
       const index = random.between(0, processes.length - 1);

@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Arming, cancelWaiting, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
@@ -144,6 +146,35 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), []);
   });
 
+  it('does not wait for a command that the store took, and whose process did not hear of it', async () => {
+    one.line.unheard = 1;
+    const { code } = await failure(send(one, 'lock', { whenBusy: 'queue' }));
+    assert.equal(code, 'STORE_UNAVAILABLE');
+    await all.clock.advance(4 * second);
+    const next = send(other, 'honk', { interface: 'v2' });
+    await all.clock.advance(3 * second);
+    assert.equal((await next).outcome, 'succeeded');
+    assert.deepEqual(posts(), ['honk']);
+  });
+
+  it('sends nothing for 15 s where its first access finds that the store was restarted', async () => {
+    const { store } = one.pack;
+    const write = store.write.bind(store);
+    store.write = (key, ...given) => {
+      if (key.startsWith('turn/') && posts().length === 0 && all.store.settlesInMs === 0) {
+        all.store.settlesInMs = 15 * second;
+        all.clock.after(15 * second, () => (all.store.settlesInMs = 0));
+        store.write = write;
+      }
+      return write(key, ...given);
+    };
+    const sent = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(14 * second);
+    assert.deepEqual(posts(), []);
+    await all.clock.advance(6 * second);
+    assert.equal((await sent).outcome, 'succeeded');
+  });
+
   it('replaces a command of another process that waits for the car by a newer one', async () => {
     all.service.car.set(asleep);
     const older = send(one, 'lock', { whenUnavailable: 'wait' });
@@ -155,6 +186,23 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(60 * second);
     await newer;
     assert.deepEqual(posts(), ['unlock']);
+  });
+
+  it('forgets in memory what has ended, however many commands follow', async () => {
+    const ended = await (async () => {
+      const { id } = await send(one, 'lock');
+      await all.clock.advance(160 * second);
+      const command = one.pack.log.find(id) ?? assert.fail();
+      await one.pack.log.remove(id);
+      return new WeakRef(command);
+    })();
+    for (const command of ['honk', 'flash']) {
+      await send(one, command);
+      await all.clock.advance(160 * second);
+    }
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    assert.equal(ended.deref(), undefined);
   });
 
   it('cancels the waiting commands of a node from any copy of the flow, and of no other node', async () => {
@@ -237,6 +285,17 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(2 * second);
       assert.equal((await third).id, (await first).id);
       assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('wait for the answer to the first for longer than they may wait to be sent', async () => {
+      all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
+      const first = send(one, 'unlock', { interface: 'v2', waitMs: 10 * second });
+      await all.clock.advance(second);
+      const joined = send(other, 'unlock', { interface: 'v2', waitMs: 10 * second });
+      await all.clock.advance(40 * second);
+      assert.equal((await joined).id, (await first).id);
+      assert.equal((await joined).outcome, 'succeeded');
+      assert.deepEqual(posts(), ['unlock']);
     });
 
     it('are two commands after 10 seconds, in one process, in another group, or from another node', async () => {

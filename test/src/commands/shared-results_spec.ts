@@ -124,6 +124,56 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.equal(sent.length, 1);
   });
 
+  it('are sent once where the store was away when the record came', async () => {
+    const record = await lock(one);
+    node(other);
+    one.line.isCut = true;
+    await node(one).gets(record);
+    one.line.isCut = false;
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['one: succeeded']);
+  });
+
+  it('are sent once where the answers of the store to what is written of them are lost', async () => {
+    const record = await lock(one);
+    node(other);
+    const { store } = one.pack;
+    const write = store.write.bind(store);
+    let writes = 0;
+    store.write = (key, ...given) => {
+      if (key.startsWith('follow/') && (writes += 1) <= 2) one.line.unheard = 1;
+      return write(key, ...given);
+    };
+    await node(one).gets(record);
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['one: succeeded']);
+    assert.equal(writes, 3);
+    assert.deepEqual(await all.store.entries('follow/'), []);
+  });
+
+  it('are sent where the store has forgotten who follows the command', async () => {
+    const record = await lock(one);
+    await node(one).gets(record);
+    for (const { key } of await all.store.entries('follow/')) await all.store.remove(key);
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['one: succeeded']);
+  });
+
+  it('are stored where the record of the command was removed meanwhile, or cannot be read', async () => {
+    const { id } = await lock(one);
+    const { log } = one.pack;
+    const command = log.find(id) ?? assert.fail();
+    const { write } = all.store;
+    let writes = 0;
+    // Otherwise it would never end.
+    all.store.write = (...given) => ((writes += 1) > 20 ? assert.fail('It writes on and on.') : write(...given));
+    await all.store.write(`command/${id}`, { order: 'none' });
+    await log.save(command);
+    await all.store.remove(`command/${id}`);
+    await Promise.all([log.save(command), log.remove(id)]);
+    assert.ok(command.isStored);
+  });
+
   it('are in the journal of each', async () => {
     const record = await lock(one);
     assert.deepEqual(

@@ -169,6 +169,45 @@ describe('the membership of a process in a shared store', () => {
     assert.deepEqual(b.membership.others, ['first']);
   });
 
+  it('keeps its claim where the answers of the store are lost for some seconds', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    const lost = new StateFault('unavailable', sentence`The answer is lost.`);
+    const { write } = store;
+    const { id } = a.membership;
+    store.write = async (...given) => {
+      await write(...given);
+      throw lost;
+    };
+    await pass(7_000, [a, b]);
+    store.write = write;
+    store.now = () => Promise.reject(lost);
+    await pass(7_000, [a, b]);
+    store.now = () => Promise.resolve(a.clock.now());
+    await pass(7_000, [a, b]);
+    assert.ok(claim.isHeld());
+    assert.equal(a.membership.id, id);
+    assert.deepEqual(b.membership.others, ['first']);
+  });
+
+  it('keeps its claim with a store that takes a second for each answer', async () => {
+    const held: boolean[] = [];
+    a.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
+    await pass(1_000, [a, b]);
+    const { read, write, entries } = store;
+    const slowly =
+      <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
+      async (...given: Given): Promise<Result> => {
+        await a.clock.sleep(1_000);
+        return call(...given);
+      };
+    Object.assign(store, { read: slowly(read), write: slowly(write), entries: slowly(entries) });
+    await pass(120_000, [a, b]);
+    Object.assign(store, { read, write, entries });
+    assert.deepEqual(held, [true]);
+    // What is on its way arrives.
+    await pass(2_000, [a, b]);
+  });
+
   it('rejects a claim while the store is away', async () => {
     await pass(1_000, [a]);
     store.fault = new StateFault('unavailable', sentence`The store is away.`);
