@@ -305,7 +305,7 @@ export class RateLimiter {
       () => undefined,
     );
     // Another process was faster.
-    if (!(await taking)) await this.#wait(kind, options);
+    if (!(await taking)) await this.#wait(kind, options, true);
   }
 
   #learn(counts: SharedCounts, toMonotonic: (storeTime: number) => number): void {
@@ -347,7 +347,8 @@ export class RateLimiter {
     return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };
   }
 
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions): Promise<void> {
+  /** @param isAgain whoever waits for this gives up by itself when the signal is aborted */
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
         if (signal !== undefined) this.#end(waiter, reasonOf(signal));
@@ -360,7 +361,7 @@ export class RateLimiter {
         settle: (result) => {
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(raceAbort(result, signal));
+          else resolve(isAgain ? result : raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel, { once: true });

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { getEventListeners } from 'node:events';
 import type { VehicleError } from '../../../src/index';
 import { demoCar } from '../../../src/simulator/index';
 import { Processes, type Process } from '../../support/processes';
@@ -103,6 +104,27 @@ describe('the quota of a key that several processes share', () => {
     assert.equal(most(commands, minute), 3);
     assert.ok(reads.length >= 6 * 24, `${reads.length} reads`);
     assert.ok(commands.length >= 15, `${commands.length} commands`);
+  });
+
+  it('lets a request that finds no room again and again wait with few listeners', async () => {
+    const strict = { ...limits, requestsPerMinute: 10 };
+    const processes = Array.from({ length: 5 }, () => all.start('flows', strict));
+    await all.clock.advance(2 * second);
+    const waiting = new AbortController();
+    const deadline = all.clock.monotonic() + 20 * minute;
+    for (const { pack } of processes) {
+      const { limiter } = pack.stateOfKey(all.service.url, 'demo-key');
+      for (let count = 0; count < 20; count += 1)
+        limiter
+          .acquire('read', { api: 'connected', deadline, ...(count === 10 && { signal: waiting.signal }) })
+          .catch(() => undefined);
+    }
+    let most = 0;
+    for (let passed = 0; passed < 15; passed += 1) {
+      await all.clock.advance(minute);
+      most = Math.max(most, getEventListeners(waiting.signal, 'abort').length);
+    }
+    assert.ok(most > 0 && most <= 2 * processes.length, String(most));
   });
 
   it('is exceeded on no day', async () => {
