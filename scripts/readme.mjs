@@ -318,10 +318,17 @@ const tables = {
       ['code', 'may work later by itself'],
       Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), retryable ? 'yes' : 'no']),
     ),
-  warnings: async () => {
-    const { warning } = await jsonOf('nodes/locales/en-US/runtime.json');
-    const texts = Object.values(warning).flatMap((part) => (typeof part === 'string' ? [part] : Object.values(part)));
-    return [...new Set(texts)]
+  /** Texts of message catalogues: `connected-vehicle:reason` is what the catalogue of that name has below that key. */
+  texts: async (...places) => {
+    const textsBelow = (found) => (typeof found === 'string' ? [found] : Object.values(found).flatMap(textsBelow));
+    const texts = await Promise.all(
+      places.map(async (place) => {
+        const [file, keys] = place.split(':');
+        const catalogue = await jsonOf(`nodes/locales/en-US/${file}.json`);
+        return textsBelow(keys.split('.').reduce((at, key) => at[key], catalogue));
+      }),
+    );
+    return [...new Set(texts.flat())]
       .sort()
       .map((text) => `- ${text.replace(/__\w+__/g, '…')}`)
       .join('\n');

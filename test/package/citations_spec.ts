@@ -57,8 +57,10 @@ const anchorOf = (heading: string): string =>
 
 const parsed = (file: string): Record<string, unknown> => JSON.parse(readText(file)) as Record<string, unknown>;
 
-const textsIn = (value: unknown): string[] =>
-  typeof value === 'string' ? [value] : Object.values(Object(value) as object).flatMap(textsIn);
+const keyedTextsIn = (value: unknown, path = ''): [key: string, text: string][] =>
+  typeof value === 'string'
+    ? [[path, value]]
+    : Object.entries(Object(value) as object).flatMap(([key, one]) => keyedTextsIn(one, `${path}.${key}`));
 
 describe('The documents', () => {
   const headings = Object.fromEntries(documents.map((path) => [path, headingsOf(path)]));
@@ -161,11 +163,31 @@ describe('The documents', () => {
     const [, section = ''] = /^## A status below a node\n(.*?)^## /ms.exec(readText('docs/troubleshooting.md')) ?? [];
     const { status } = parsed('nodes/locales/en-US/runtime.json');
     const { cause } = parsed('src/words/en-US.json');
-    const texts = [status, cause].flatMap(textsIn);
+    const texts = keyedTextsIn([status, cause]).map(([, text]) => text);
     assert.ok(texts.length > 50, `${texts.length} texts`);
     const parts = texts.flatMap((text) => text.split(/__\w+__|, |: /)).map((part) => part.trim());
     assert.deepEqual(
       parts.filter((part) => /\w{2}/.test(part) && !section.includes(part)),
+      [],
+    );
+  });
+
+  it('have each text of a form, a button and the tab that something is wrong; `npm run readme` writes them', () => {
+    const troubleshooting = readText('docs/troubleshooting.md');
+    const fine = new RegExp(
+      [
+        'hint|does|gives|[Hh]int|duration|state|empty|good|demo|test\\.hint|search|fromSource|single|added',
+        'command\\.none|session\\.(since|until|pasted|refreshing)|callback\\.done',
+        'dialog\\.(calls\\w*|ticked|copied|tokenEnds|sign(ed)?In(Open|Done)?|redirect\\w+)$',
+      ].join('|'),
+    );
+    const texts = filesBelow('nodes/locales/en-US')
+      .filter((file) => file.endsWith('.json'))
+      .flatMap((file) => keyedTextsIn(parsed(file)))
+      .filter(([key, text]) => key.includes('reason') || (/ .*\.$/.test(text) && !fine.test(key)));
+    assert.ok(texts.length > 60, `${texts.length} texts`);
+    assert.deepEqual(
+      texts.filter(([, text]) => !troubleshooting.includes(text.replace(/__\w+__/g, '…'))),
       [],
     );
   });
