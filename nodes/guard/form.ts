@@ -1,4 +1,4 @@
-import type { OpeningKind } from '../../src/index';
+import type { OpeningKind, WatchName } from '../../src/index';
 import type { GuardOptions } from './options';
 
 const { nodeField: field, part, textOf, wordsOf, ...shared } = connectedVehicle;
@@ -16,8 +16,13 @@ function validateMinutes(label: 'after' | 'repeat', value: string | number | und
 const isMinutes = (value: unknown): boolean =>
   value === undefined || String(value).trim() === '' || shared.validateWhole(String(value), 0) === true;
 
+/** Single openings, which only a flow file can name. */
+const singleOf = (watch: readonly WatchName[]): WatchName[] =>
+  watch.filter((name) => !shared.openingKinds.some((kind) => kind === name));
+
 /** One line for each kind of opening: whether it is watched, and its own minutes. */
 function fillList({ watch = [...shared.defaultWatch], minutesFor = {} }: Partial<GuardOptions>): void {
+  part('kinds').toggleClass('has-single', singleOf(watch).length > 0);
   part('kinds').append(
     shared.openingKinds.map((kind) => {
       const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
@@ -56,14 +61,14 @@ function showList(): void {
     const isWrong = !isMinutes(textOf(minutes));
     minutes.toggleClass('input-error', isWrong).attr('aria-invalid', String(isWrong));
   }
-  part('nothing').toggle(!linesOf().some(({ isWatched }) => isWatched));
+  part('nothing').toggle(!part('kinds').hasClass('has-single') && !linesOf().some(({ isWatched }) => isWatched));
 }
 
-/** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings, which only a flow file can name, stay. */
+/** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings stay. */
 function readList(node: Partial<GuardOptions>): void {
   const { watch = [...shared.defaultWatch], minutesFor = {} } = node;
   const lines = linesOf();
-  const single = watch.filter((name) => !shared.openingKinds.some((kind) => kind === name));
+  const single = singleOf(watch);
   const watched = lines.flatMap(({ kind, isWatched }) => (isWatched ? [kind] : []));
   const isSame = watched.length + single.length === watch.length && watched.every((kind) => watch.includes(kind));
   if (!isSame) node.watch = [...watched, ...single];

@@ -489,6 +489,19 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
+  it('say that nothing is watched only where no single opening of the flow file is', async () => {
+    await openForm('single');
+    await partOf(page, 'none').click();
+    assert.equal(await partOf(page, 'nothing').isVisible(), false);
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await openForm('guard');
+    await partOf(page, 'none').click();
+    assert.equal(await partOf(page, 'nothing').isVisible(), true);
+    await page.locator('#node-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  });
+
   it('send a test through the deployed node, one for a double click, and none while something is not deployed', async () => {
     // The tests before this one have changed other nodes.
     await page.evaluate('RED.nodes.dirty(false)');
