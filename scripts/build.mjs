@@ -164,8 +164,8 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  // A form can ask for a text only, not for an object.
-  'connected-vehicle.json': ({ search, ...texts }, { cause, command }) => ({
+  // A form can ask for a text only, not for an object. Only the help needs what is said of the properties of several nodes.
+  'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command }) => ({
     ...texts,
     cause,
     command,
@@ -199,6 +199,18 @@ function listOfReads() {
     .join('\n');
 }
 
+/** A help with the texts of the forms in the places of their keys, `{hint.poll}` or, of the configuration, `{shared:label.vin}`. */
+function fillHelp(help, texts, shared) {
+  const textAt = (_, isShared, path) => {
+    const text = path.split('.').reduce((at, key) => at?.[key], isShared ? shared : texts);
+    if (typeof text !== 'string') throw new Error(`The help asks for a text that does not exist: ${path}`);
+    return text;
+  };
+  return help
+    .replace(/\{(shared:)?([a-zA-Z]+(?:\.[\w-]+)+)\}/g, textAt)
+    .replace(/^(: .+ \(\w+\) : )(\p{Ll})/gmu, (_, label, first) => label + first.toUpperCase());
+}
+
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
   const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
@@ -222,7 +234,12 @@ async function buildEditor() {
     const rewrite = async (file, change) =>
       writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
     const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
+    const textsOf = async (type) => JSON.parse(await readFile(`${from}locales/${language}/${type}.json`, 'utf8'));
     for (const file of await readdir(folder)) {
+      if (file.endsWith('.html')) {
+        const [texts, shared] = await Promise.all([basename(file, '.html'), 'connected-vehicle'].map(textsOf));
+        await rewrite(file, (help) => fillHelp(help, texts, shared));
+      }
       if (file === 'connected-vehicle-status.html')
         await rewrite(file, (help) => help.replace('<!-- reads -->', listOfReads));
       if (!file.endsWith('.json')) continue;

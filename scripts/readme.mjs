@@ -57,7 +57,7 @@ function togetherWith(name) {
 /** The text of the help of a node below a heading, or before the first one. */
 async function helpOf(type, heading) {
   const [, help] = /<script[^>]*>\n([\s\S]*?)<\/script>/.exec(
-    await readFile(pathTo(`nodes/locales/en-US/${type}.html`), 'utf8'),
+    await readFile(pathTo(`dist/nodes/locales/en-US/${type}.html`), 'utf8'),
   );
   const parts = help.split(/^### /m);
   const part = heading === 'Summary' ? parts[0] : parts.find((one) => one.startsWith(`${heading}\n`));
@@ -133,9 +133,8 @@ async function properties(type, heading) {
           before === inNew || name === 'apiKeyHeader' || name === 'mediaTypeVendor'
             ? ''
             : `; where it is missing: ${before || 'none'}`;
-        const said = `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}`;
         const allowed = name in shapes ? rangeOf(shapes[name]) : '';
-        return [code(name), label, inNew + missing, allowed ? `${said} Allowed: ${allowed}` : said];
+        return [code(name), label, inNew + missing, allowed ? `${meaning} Allowed: ${allowed}` : meaning];
       });
     return `${table(['property', 'in the form', 'default', 'meaning'], rows)}\n`;
   });

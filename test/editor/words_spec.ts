@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commandNames, eventNames, openingKinds, openings } from '../../src/index';
 import { guardWordKeys } from '../support/guard-words';
 import { resources, themes, readNames, readScopes } from '../../src/catalogue/reads';
@@ -10,6 +12,7 @@ import {
   has,
   help,
   languages,
+  root,
   sharedSources,
   source,
   template,
@@ -19,6 +22,16 @@ import {
 
 /** Where a language may leave a title out: the name's own words then stand in for it. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
+
+/** Each line of a help that describes a property: the line, the name of the property and what is said of it. */
+const propertiesOf = (language: string, type: string): [line: string, name: string, text: string][] =>
+  [
+    ...readFileSync(join(root, 'nodes/locales', language, `${type}.html`), 'utf8').matchAll(
+      /^: [^*\n]+ \((\w+)\) : (.+)$/gm,
+    ),
+  ]
+    .map(([line, name = '', text = '']): [string, string, string] => [line, name, text])
+    .filter(([, name]) => !['object', 'string'].includes(name));
 
 /** The keys of texts that a source asks for by name. */
 const asked = (source: string, asks: RegExp): string[] => [...source.matchAll(asks)].map(([, key]) => key ?? '');
@@ -73,6 +86,22 @@ describe('The words of the editor', () => {
             for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);
         });
 
+        it(`${type} has a help that takes label and hint of each field from the form, by their keys`, () => {
+          const described = new Map(propertiesOf(language, type).map(([line, name]) => [name, line]));
+          for (const [row, name = ''] of template(type).matchAll(
+            /<label for="node-[a-z-]*input-(\w+)"><i.*?(?=<i |$)/gs,
+          )) {
+            const keys = [
+              ...row.matchAll(
+                /(?:<\/i> <span|"hint"|<label for="[^"]*") data-i18n="([^"]*label\.[^"]*|[^"]*hint\.[^"]*)"/g,
+              ),
+            ]
+              .map(([, key = '']) => `{${key.replace('@connected-vehicle/node-red/connected-vehicle:', 'shared:')}}`)
+              .filter((key) => key !== '{node-red:common.label.name}');
+            for (const key of keys) assert.ok(described.get(name)?.includes(key), `${name} ${key}`);
+          }
+        });
+
         it(`${type} has a help that the editor can lay out: a list entry holds no colon of its own`, () => {
           const broken = help(language, type)
             .split('\n')
@@ -80,6 +109,22 @@ describe('The words of the editor', () => {
           assert.deepEqual(broken, []);
         });
       }
+
+      it('describes each property once: no help repeats a text of a form or of another help', () => {
+        const hints = types.flatMap((type) => [...words(language, type).values()]).filter((text) => text.length > 40);
+        const texts = types
+          .flatMap((type) => propertiesOf(language, type))
+          .map(([, , text]) => text.replace(/\{.*?\}/g, ''));
+        assert.ok(texts.length > 60);
+        assert.deepEqual(
+          texts.filter(
+            (text, at) =>
+              text.length > 40 &&
+              (texts.indexOf(text) !== at || hints.some((hint) => text.toLowerCase().includes(hint.toLowerCase()))),
+          ),
+          [],
+        );
+      });
 
       it('has a text for everything the shared parts of the forms ask for', () => {
         const keys = sharedSources.flatMap((text) => asked(text, /\bsharedText\('([\w.]+)'/g));

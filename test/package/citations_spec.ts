@@ -176,7 +176,7 @@ describe('The documents', () => {
     const troubleshooting = readText('docs/troubleshooting.md');
     const fine = new RegExp(
       [
-        'hint|does|gives|[Hh]int|duration|state|empty|good|demo|test\\.hint|search|fromSource|single|added',
+        'about|hint|does|gives|[Hh]int|duration|state|empty|good|demo|test\\.hint|search|fromSource|single|added',
         'command\\.none|session\\.(since|until|pasted|refreshing)|callback\\.done',
         'dialog\\.(calls\\w*|ticked|copied|tokenEnds|sign(ed)?In(Open|Done)?|redirect\\w+)$',
       ].join('|'),

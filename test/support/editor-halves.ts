@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { parseExpressionAt, type Expression, type ObjectExpression, type Property } from 'acorn';
 
-const root = resolve(__dirname, '../../..');
+export const root = resolve(__dirname, '../../..');
 const nodes = join(root, 'dist/nodes');
 
 export interface EditorProperty {
